@@ -201,6 +201,13 @@ impl ItemRun {
         }
     }
 
+    /// Returns whether the next reply has to call a tool: the item requires one, and none was called yet. A model whose call was made
+    /// and failed may end the item.
+    pub(crate) fn must_call(&self, item: &TodoItem) -> bool {
+        let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
+        strict && !item.required_tools.is_empty() && self.calls.is_empty() && !self.out_of_calls
+    }
+
     /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
         taef::validate(item, &self.called_tools, false).status
@@ -294,7 +301,7 @@ impl ItemRun {
     }
 
     /// Returns the reason why the item has no result: the last error of a tool, or the last problem of a reply.
-    fn no_result_reason(&self) -> String {
+    pub(crate) fn no_result_reason(&self) -> String {
         let error = self.results.iter().rev().find_map(|result| {
             let error = result.error.as_deref()?;
             Some(format!("`{}` failed: {error}", result.tool_name))

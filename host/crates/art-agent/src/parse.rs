@@ -11,7 +11,7 @@ mod think;
 pub(crate) use answer::answer;
 pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, execution, is_blank};
 pub(crate) use json::{MARKER_END, MARKER_START};
-pub(crate) use planning::{DraftItem, PlanDraft, planning};
+pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, planning};
 pub use stream::AnswerStream;
 pub(crate) use think::split_thoughts;
 
@@ -89,7 +89,7 @@ mod tests {
             thinking: text.chars().rev().collect(),
             ..ModelReply::default()
         };
-        drop(planning(text));
+        planning(&reply);
         execution(&reply);
         answer(&reply);
     }

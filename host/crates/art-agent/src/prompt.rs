@@ -9,16 +9,19 @@ mod guidance;
 mod manager;
 mod planning;
 mod quote;
+mod submit;
 mod synthesis;
 mod system;
 mod template;
+mod tools;
 
 pub(crate) use execution::{
-    begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message, unresolved,
+    begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message, unmade_call, unresolved,
 };
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
-pub(crate) use planning::{planning, repair};
+pub(crate) use planning::{Conversation, plan_turn, planning, repair};
 pub(crate) use quote::sanitize;
-pub(crate) use synthesis::{result_listing, synthesis};
+pub(crate) use submit::{SUBMIT_PLAN, submit_plan};
+pub(crate) use synthesis::{result_listing, results};
 pub use system::resolve_system_prompt;

@@ -17,7 +17,6 @@ use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
 use art_core::error::ModelError;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
-use art_core::prompt::Message;
 use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
 use art_core::usage::{TokenUsage, Usage};
@@ -29,6 +28,7 @@ use crate::error::{ApplyError, ReplayError};
 use crate::event::{RunEvent, RunStart};
 use crate::file::{Files, RunFile};
 use crate::item::ItemRun;
+use crate::prompt::Conversation;
 use crate::report::RunReport;
 
 pub use view::{RunStage, RunView};
@@ -41,6 +41,14 @@ pub struct Run {
     started_at: Timestamp,
     now: Timestamp,
     stage: Stage,
+    /// The conversation with the planner, which also writes the answer.
+    conversation: Conversation,
+    /// The calls of the planner's last turn that have no result in the conversation yet.
+    planner_calls: Vec<PlannerCall>,
+    /// Identifiers of the items that make a native call of the planner, which reads the result itself.
+    direct_items: BTreeSet<String>,
+    /// Those of them that failed and whose call the planner made again.
+    made_again: BTreeSet<String>,
     state: PesAgentStateData,
     /// The items in progress, by identifier.
     running: BTreeMap<String, ItemRun>,
@@ -66,10 +74,19 @@ pub struct Run {
 /// Stage of a run, with the data that only this stage needs.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
-    Planning { messages: Vec<Message>, repairs: u32 },
+    Planning { repairs: u32 },
     Execution,
-    Synthesis { messages: Vec<Message> },
+    Synthesis,
     Finished(Box<RunReport>),
+}
+
+/// A native call of the planner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PlannerCall {
+    call_id: String,
+    tool_name: String,
+    /// The item that makes the call; `None` for the call that submits a plan.
+    item: Option<String>,
 }
 
 /// An open action without its prompt and its expanded arguments, which [`Run::action`] adds when the driver needs them.
@@ -208,6 +225,10 @@ impl Run {
             started_at: at,
             now: at,
             stage: Stage::Execution,
+            conversation: Conversation::default(),
+            planner_calls: Vec::new(),
+            direct_items: BTreeSet::new(),
+            made_again: BTreeSet::new(),
             state,
             running: BTreeMap::new(),
             open: BTreeMap::new(),

@@ -1,5 +1,4 @@
-//! Selects the tools that a prompt lists if it cannot list all: those most similar to the question (BM25). They keep
-//! the order of the registry, so that prompts change as little as possible between runs.
+//! Selects the tools that a prompt lists if it cannot list all: those most similar to the question (BM25).
 
 use std::collections::BTreeSet;
 
@@ -26,17 +25,9 @@ const STOP_WORDS: [&str; 55] = [
 /// Maximum number of words of the examples of one tool that are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
-/// The tools that a prompt lists.
-#[derive(Debug)]
-pub(crate) struct Shortlist<'a> {
-    pub(crate) tools: Vec<&'a ToolSchema>,
-    /// Number of all tools.
-    pub(crate) total: usize,
-}
-
-/// Returns the tools for planning: those that the plan already uses, and those most similar to the question and the message
-/// before it.
-pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Shortlist<'a> {
+/// Returns the tools for planning, nearest first: those that the plan already uses, then those most similar to the question and the
+/// message before it, up to the maximum of the configuration.
+pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Vec<&'a ToolSchema> {
     let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
     let keep = used.map(String::as_str).collect();
     let is_conversation = |role| matches!(role, MessageRole::User | MessageRole::Ai);
@@ -44,45 +35,41 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Sh
         |message: &&ConversationMessage| is_conversation(message.role) && message.content != start.props.query;
     let last = start.history.iter().rev().find(is_earlier);
     let last = last.map_or("", |message| message.content.as_str());
-    shortlist(start, &[&start.props.query, last], &keep)
+    select(start, &nearest(start, &[&start.props.query, last], &keep))
 }
 
-/// Returns the tools for a step that names none: those most similar to its description and to the question.
-pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Shortlist<'a> {
+/// Returns the tools for a step that names none, in the order of the registry: those most similar to its description and to the
+/// question.
+pub(crate) fn for_step<'a>(start: &'a RunStart, item: &TodoItem) -> Vec<&'a ToolSchema> {
     let outcome = item.expected_outcome.as_deref().unwrap_or_default();
-    shortlist(
-        start,
-        &[&item.description, outcome, &start.props.query],
-        &BTreeSet::new(),
-    )
+    let texts = [&item.description, outcome, &start.props.query];
+    let mut positions = nearest(start, &texts, &BTreeSet::new());
+    positions.sort_unstable();
+    select(start, &positions)
 }
 
-/// Returns the tools in `keep` and those most similar to `texts`, up to the maximum of the configuration.
-fn shortlist<'a>(start: &'a RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Shortlist<'a> {
+fn select<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema> {
+    let tools = positions.iter().filter_map(|position| start.tools.get(*position));
+    tools.collect()
+}
+
+/// Returns the positions of the tools in `keep`, of those most similar to `texts`, and of others, in this order, up to the
+/// maximum of the configuration.
+fn nearest(start: &RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Vec<usize> {
     let tools = &start.tools;
     let maximum = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
-    let is_kept = |position: &usize| {
-        tools
-            .get(*position)
-            .is_some_and(|tool| keep.contains(tool.name.as_str()))
-    };
-    let kept: Vec<_> = (0..tools.len()).filter(is_kept).collect();
+    let is_kept = |tool: &ToolSchema| keep.contains(tool.name.as_str());
+    let kept: Vec<_> = (0..tools.len())
+        .filter(|position| tools.get(*position).is_some_and(is_kept))
+        .collect();
     let maximum = maximum.max(kept.len());
-    let ranked = if tools.len() > maximum {
-        most_similar(tools, texts)
-    } else {
-        Vec::new()
-    };
-    let mut chosen = BTreeSet::new();
-    for position in kept.into_iter().chain(ranked).chain(0..tools.len()) {
-        if chosen.len() < maximum {
-            chosen.insert(position);
+    let mut chosen = Vec::new();
+    for position in kept.into_iter().chain(most_similar(tools, texts)).chain(0..tools.len()) {
+        if chosen.len() < maximum && !chosen.contains(&position) {
+            chosen.push(position);
         }
     }
-    Shortlist {
-        tools: chosen.into_iter().filter_map(|position| tools.get(position)).collect(),
-        total: tools.len(),
-    }
+    chosen
 }
 
 /// Returns the positions of the tools that share a word with `texts`, most similar first.
@@ -190,22 +177,21 @@ mod tests {
         start
     }
 
-    fn names(list: &Shortlist<'_>) -> Vec<String> {
-        list.tools.iter().map(|tool| tool.name.clone()).collect()
+    fn names(list: &[&ToolSchema]) -> Vec<String> {
+        list.iter().map(|tool| tool.name.clone()).collect()
     }
 
     #[test]
-    fn the_most_similar_tools_are_listed_in_the_order_of_the_registry() {
+    fn the_most_similar_tools_come_first() {
         let start = start("What is the exchange rate, and what will the weather be?", 2);
         let list = for_plan(&start, &PesAgentStateData::default());
-        assert_eq!(names(&list), ["weather_forecast", "currency_rates"]);
-        assert_eq!(list.total, 4);
+        assert_eq!(names(&list), ["currency_rates", "weather_forecast"]);
     }
 
     #[test]
     fn tools_that_fit_are_all_shown() {
         let start = start("weather", 4);
-        assert_eq!(for_plan(&start, &PesAgentStateData::default()).tools.len(), 4);
+        assert_eq!(for_plan(&start, &PesAgentStateData::default()).len(), 4);
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct ModelRequest {
     /// their full schemas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSchema>,
+    /// Whether the model may, must or must not call one of these tools.
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
+    pub tool_choice: ToolChoice,
     /// Phase of the run.
     pub phase: Phase,
     /// Step of the plan; absent outside of the execution phase.
@@ -51,6 +54,7 @@ impl ModelRequest {
         Self {
             prompt,
             tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             phase,
             step: None,
             media: Vec::new(),
@@ -60,6 +64,19 @@ impl ModelRequest {
             task: None,
         }
     }
+}
+
+/// Whether a model calls the tools of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// The model has to call at least one tool.
+    Required,
+    /// The model must not call a tool.
+    None,
 }
 
 /// Format of a reply.

@@ -1,5 +1,7 @@
 //! Bounded text for prompts, logs and messages (P48).
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 /// Default limit of [`safe_stringify`], in characters.
@@ -12,6 +14,28 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
         Some((end, _)) => text.get(..end).unwrap_or(text),
         None => text,
     }
+}
+
+/// Returns `text`, or its first sentences that have at most `max_chars` characters. If the first one is longer, it is cut after a word
+/// and followed by `...`.
+#[must_use]
+pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
+    let beginning = prefix(text, max_chars);
+    if beginning.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let ends_sentence = |(end, c): &(usize, char)| {
+        let rest = text.get(end + c.len_utf8()..).unwrap_or_default();
+        matches!(c, '.' | '!' | '?') && rest.starts_with(char::is_whitespace) || matches!(c, '。' | '\n')
+    };
+    if let Some((end, c)) = beginning.char_indices().filter(ends_sentence).next_back() {
+        return Cow::Borrowed(beginning.get(..end + c.len_utf8()).unwrap_or(beginning).trim_end());
+    }
+    let word_end = beginning.rfind(char::is_whitespace).unwrap_or(beginning.len());
+    Cow::Owned(format!(
+        "{}...",
+        beginning.get(..word_end).unwrap_or(beginning).trim_end()
+    ))
 }
 
 /// Returns the longest prefix of `text` that has at most `max_bytes` bytes and does not split a character.

@@ -73,7 +73,8 @@ pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
         }
     }
     if !reply.tool_calls.is_empty() {
-        add_native_calls(reply, &mut parsed);
+        let native = native_calls(reply);
+        (parsed.calls, parsed.problems, parsed.state) = (native.calls, native.problems, native.state);
     }
     limit_calls(&mut parsed);
     if is_cut(reply) {
@@ -126,25 +127,37 @@ fn discard_incomplete(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Adds the native calls. If a name is no valid tool name, drops that call and the provider's state, because the state belongs to
-/// the complete reply.
-fn add_native_calls(reply: &ModelReply, parsed: &mut ExecutionReply) {
+/// The native calls of a reply.
+#[derive(Debug)]
+pub(super) struct NativeCalls {
+    pub(super) calls: Vec<RawCall>,
+    /// Why some were dropped.
+    pub(super) problems: Vec<String>,
+    /// State that must be sent back to the provider together with the calls.
+    pub(super) state: Option<ProviderState>,
+}
+
+/// Reads the native calls of a reply. If a name is no valid tool name, drops that call and the provider's state, because the state
+/// belongs to the complete reply.
+pub(super) fn native_calls(reply: &ModelReply) -> NativeCalls {
     let (calls, misnamed): (Vec<_>, Vec<_>) = reply
         .tool_calls
         .iter()
         .partition(|call| is_valid_tool_name(&call.function.name));
-    parsed.calls = calls.into_iter().map(native_call).collect();
     let problems = misnamed.iter().take(MAX_PROBLEMS).map(|call| {
         let name = prefix(&call.function.name, 64);
         format!(
             "the call of `{name}` was not carried out: no tool has such a name; call the tools by the names they have"
         )
     });
-    parsed.problems = problems.collect();
-    parsed.state = reply
-        .state
-        .clone()
-        .filter(|state| misnamed.is_empty() && is_small(state));
+    NativeCalls {
+        calls: calls.into_iter().map(native_call).collect(),
+        problems: problems.collect(),
+        state: reply
+            .state
+            .clone()
+            .filter(|state| misnamed.is_empty() && is_small(state)),
+    }
 }
 
 fn native_call(request: &ToolCallRequest) -> RawCall {

@@ -4,14 +4,32 @@ use std::collections::BTreeSet;
 
 use art_core::JsonObject;
 use art_core::pes::{PlannedCall, StepType, TodoItemStatus, ToolValidationMode};
+use art_core::stream::{ModelReply, ProviderState};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::execution::parse_call;
-use super::json::{find_object, syntax_error};
-use super::{MAX_PROBLEMS, MAX_TODO_ITEMS};
+use super::answer::answer;
+use super::execution::{self, NativeCalls, parse_call};
+use super::json::{MARKER_END, MARKER_START, find_object, syntax_error};
+use super::{MAX_PROBLEMS, MAX_TODO_ITEMS, ReplyTexts, is_cut, split_reply};
+use crate::call::RawCall;
 use crate::plan;
+use crate::prompt::SUBMIT_PLAN;
+
+/// A reply of the planner.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlanReply {
+    pub(crate) thoughts: String,
+    /// The text of the reply, which may hold the plan.
+    pub(crate) text: String,
+    /// The native calls of the reply, in their order.
+    pub(crate) calls: Vec<RawCall>,
+    /// State that must be sent back to the provider together with the calls.
+    pub(crate) state: Option<ProviderState>,
+    /// The plan or the answer, or all problems that make the reply unusable.
+    pub(crate) outcome: Result<PlanDraft, Vec<String>>,
+}
 
 /// A plan as the model proposes it. Parts that the model omitted are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +38,20 @@ pub(crate) struct PlanDraft {
     pub(crate) intent: Option<String>,
     pub(crate) plan: Option<String>,
     pub(crate) items: Option<Vec<DraftItem>>,
-    /// Whether the items stand for a list of calls, so that their identifiers are not those of the model.
-    pub(crate) is_call_list: bool,
+    /// Calls that are steps of their own, which have no identifier yet.
+    pub(crate) calls: Vec<DirectCall>,
+    /// The answer to the question, if it needs no plan.
+    pub(crate) answer: Option<String>,
+    /// Metadata for a user interface beside the answer.
+    pub(crate) ui_metadata: Option<Value>,
+}
+
+/// A call that the planner made itself, or listed in place of steps (S003, P33a).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DirectCall {
+    /// Position of the call in the reply.
+    pub(crate) position: usize,
+    pub(crate) call: PlannedCall,
 }
 
 /// A plan item as the model proposes it. It has no results, which only the host writes.
@@ -36,6 +66,18 @@ pub(crate) struct DraftItem {
     pub(crate) expected_outcome: Option<String>,
     pub(crate) tool_validation_mode: Option<ToolValidationMode>,
     pub(crate) tool_calls: Vec<PlannedCall>,
+}
+
+impl DraftItem {
+    /// Creates a step that makes one call.
+    pub(crate) fn of_call(id: String, call: PlannedCall) -> Self {
+        with_calls(Self {
+            description: format!("Call `{}`.", call.tool_name),
+            id,
+            tool_calls: vec![call],
+            ..Self::default()
+        })
+    }
 }
 
 /// Maximum length of an item's identifier, in characters. It becomes part of observations and prompts.
@@ -53,8 +95,105 @@ const MAX_PLANNED_CALLS: usize = 16;
 /// Maximum number of words of a title (C36).
 const MAX_TITLE_WORDS: usize = 10;
 
+/// Parses a reply of the planner: native calls, else a plan in the text or else in the thoughts (P30), else an answer in prose.
+pub(crate) fn planning(reply: &ModelReply) -> PlanReply {
+    let texts = split_reply(reply);
+    let native = execution::native_calls(reply);
+    let outcome = if is_cut(reply) && !native.calls.is_empty() {
+        Err(Vec::new())
+    } else if native.calls.is_empty() && native.problems.is_empty() {
+        plan_in_texts(&texts, reply)
+    } else {
+        plan_in_calls(&native)
+    };
+    PlanReply {
+        thoughts: texts.thoughts,
+        text: texts.content,
+        calls: native.calls,
+        state: native.state,
+        outcome,
+    }
+}
+
+/// Returns the plan that is submitted, with a step for each other call. Fails with all problems.
+fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
+    let mut problems = native.problems.clone();
+    let mut submitted = Vec::new();
+    let mut calls = Vec::new();
+    for (position, raw) in native.calls.iter().enumerate() {
+        let name = &raw.tool_name;
+        match (&raw.problem, raw.arguments.as_object()) {
+            (None, Some(plan)) if name == SUBMIT_PLAN => submitted.push(plan),
+            (None, Some(_)) => calls.push(DirectCall {
+                position,
+                call: PlannedCall {
+                    tool_name: name.clone(),
+                    arguments: raw.arguments.clone(),
+                },
+            }),
+            (problem, _) => {
+                let problem = problem.as_deref().unwrap_or("`arguments` has to be a JSON object");
+                problems.push(format!("call {} of `{name}`: {problem}", position + 1));
+            }
+        }
+    }
+    let draft = match submitted.as_slice() {
+        [] => PlanDraft {
+            items: Some(Vec::new()),
+            ..PlanDraft::default()
+        },
+        [plan] => draft(plan).unwrap_or_else(|faults| {
+            problems.extend(faults);
+            PlanDraft::default()
+        }),
+        _ => {
+            problems.push(format!("`{SUBMIT_PLAN}` was called more than once; submit one plan"));
+            PlanDraft::default()
+        }
+    };
+    let calls = draft.calls.iter().cloned().chain(calls).collect();
+    if problems.is_empty() {
+        Ok(PlanDraft { calls, ..draft })
+    } else {
+        Err(problems)
+    }
+}
+
+fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
+    let problems = match plan_in_text(&texts.content) {
+        Err(problems) => problems,
+        found => return found,
+    };
+    if !texts.thoughts.is_empty()
+        && let Ok(draft) = plan_in_text(&format!("{}\n{}", texts.thoughts, texts.content))
+    {
+        return Ok(draft);
+    }
+    if is_prose(&texts.content) {
+        Ok(answer_in_prose(reply))
+    } else {
+        Err(problems)
+    }
+}
+
+/// Returns whether a text without a plan is an answer: it neither begins like JSON nor has the fields or markers of a plan.
+fn is_prose(text: &str) -> bool {
+    let begins_like_json = text.starts_with(['{', '[']) || text.starts_with("```json");
+    let has_plan = ["todoList", "toolCalls", MARKER_START, MARKER_END];
+    !text.is_empty() && !begins_like_json && !has_plan.iter().any(|part| text.contains(part))
+}
+
+fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
+    let answer = answer(reply);
+    PlanDraft {
+        answer: Some(answer.content).filter(|text| !text.is_empty()),
+        ui_metadata: answer.ui_metadata,
+        ..PlanDraft::default()
+    }
+}
+
 /// Parses the plan in `text`. Fails with all of its problems.
-pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
+fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => draft(&map),
         // Lines of broken JSON may look like headings, so the JSON is reported instead.
@@ -65,6 +204,7 @@ pub(crate) fn planning(text: &str) -> Result<PlanDraft, Vec<String>> {
 
 /// Reads a plan from a JSON object. Fails with all of its problems.
 pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
+    let list = map.get("todoList").filter(|list| !list.is_null());
     Ok(PlanDraft {
         title: text_field(map, "title").map(|title| {
             title
@@ -75,37 +215,36 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         }),
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
-        items: items(map)?,
-        is_call_list: is_call_list(map),
+        items: list.map(draft_items).transpose()?,
+        calls: call_list(map)?,
+        answer: map
+            .get("answer")
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned),
+        ui_metadata: None,
     })
 }
 
-/// Returns whether a plan has calls in place of items (S003, P33a).
-fn is_call_list(map: &JsonObject) -> bool {
-    let is_empty = |list: &Value| list.is_null() || list.as_array().is_some_and(Vec::is_empty);
-    let has = |key: &str| map.get(key).is_some_and(|list| !is_empty(list));
-    has("toolCalls") && !has("todoList")
-}
-
-/// Returns the items of a plan: one for each call if it has calls in place of items.
-fn items(map: &JsonObject) -> Result<Option<Vec<DraftItem>>, Vec<String>> {
-    if is_call_list(map) {
-        let calls = map.get("toolCalls").and_then(Value::as_array);
-        let calls = calls.ok_or_else(|| vec!["`toolCalls` has to be an array".to_owned()])?;
-        return draft_items(&calls.iter().enumerate().map(item_of_call).collect()).map(Some);
+/// Returns the calls that a plan has in place of items (S003, P33a). Fails with all problems.
+fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
+    let mut problems = Vec::new();
+    let calls = ItemFields {
+        path: String::new(),
+        map,
+        problems: &mut problems,
     }
-    let list = map.get("todoList").filter(|list| !list.is_null());
-    list.map(draft_items).transpose()
-}
-
-/// Returns the item that a call stands for.
-fn item_of_call((n, call): (usize, &Value)) -> Value {
-    let name = parse_call(call).map(|call| call.tool_name).unwrap_or_default();
-    json!({"id": format!("step_{}", n + 1), "description": format!("Call `{name}`."), "toolCalls": [call]})
+    .planned_calls();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let direct = |(position, call)| DirectCall { position, call };
+    Ok(calls.into_iter().enumerate().map(direct).collect())
 }
 
 fn is_plan(map: &JsonObject) -> bool {
-    ["title", "intent", "plan", "todoList", "toolCalls"]
+    ["title", "intent", "plan", "todoList", "toolCalls", "answer"]
         .iter()
         .any(|key| map.contains_key(*key))
 }
@@ -155,7 +294,7 @@ fn draft_items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
 
 /// The fields of one item, and the problems that were found in them.
 struct ItemFields<'a> {
-    /// Position of the item in the reply, such as `todoList[0]`.
+    /// Position of the item in the reply, such as `todoList[0]`; empty for the plan itself.
     path: String,
     map: &'a JsonObject,
     problems: &'a mut Vec<String>,
@@ -203,12 +342,14 @@ impl<'a> ItemFields<'a> {
                 return Vec::new();
             }
         };
-        if calls.len() > MAX_PLANNED_CALLS {
+        let maximum = if self.path.is_empty() {
+            MAX_TODO_ITEMS
+        } else {
+            MAX_PLANNED_CALLS
+        };
+        if calls.len() > maximum {
             let count = calls.len();
-            self.add_problem(
-                "toolCalls",
-                &format!("has {count} calls, more than {MAX_PLANNED_CALLS}"),
-            );
+            self.add_problem("toolCalls", &format!("has {count} calls, more than {maximum}"));
             return Vec::new();
         }
         let calls = calls
@@ -297,7 +438,12 @@ impl<'a> ItemFields<'a> {
     }
 
     fn add_problem(&mut self, key: &str, text: &str) {
-        self.problems.push(format!("`{}.{key}` {text}", self.path));
+        let place = if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        };
+        self.problems.push(format!("`{place}` {text}"));
     }
 }
 

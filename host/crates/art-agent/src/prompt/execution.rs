@@ -27,56 +27,58 @@ pub(crate) fn begin_step(
     tools: &[ToolSchema],
     files: &[RunFile],
 ) -> Vec<Message> {
-    let user = format!("Execute the task:\n{}", quote(&item.description));
     vec![
-        Message::system(instructions(start, items, item, tools, files)),
-        Message::user(user),
+        Message::system(instructions(start, item)),
+        Message::user(task(start, items, item, tools, files)),
     ]
 }
 
-/// Returns the system message of a step.
-fn instructions(
-    start: &RunStart,
-    items: &[TodoItem],
-    item: &TodoItem,
-    tools: &[ToolSchema],
-    files: &[RunFile],
-) -> String {
-    let tool_step = is_tool_step(item);
+/// Returns the system message of a step, which is the same for all steps of its kind.
+fn instructions(start: &RunStart, item: &TodoItem) -> String {
     let fragments = PromptManager::new(&start.fragments);
-    let (role, rules, format) = if tool_step {
-        let rules = Fragment::ToolStepInstructions;
+    let (role, rules, format) = if is_tool_step(item) {
         let format = if start.native_tools {
             Fragment::NativeToolFormatInstructions
         } else {
             Fragment::ToolFormatInstructions
         };
-        ("You carry out one step of a plan with tools.", rules, format)
+        (
+            "You carry out one step of a plan with tools.",
+            Fragment::ToolStepInstructions,
+            format,
+        )
     } else {
-        let rules = Fragment::ReasoningStepInstructions;
         (
             "You carry out one step of a plan by thinking.",
-            rules,
+            Fragment::ReasoningStepInstructions,
             Fragment::ReasoningFormatInstructions,
         )
     };
-    let results = earlier_results(start, items, item);
     let parts = [
         Some(identity(start, role)),
         guidance(start, Phase::Execution),
         Some(fragments.text(rules).to_owned()),
         Some(fragments.text(format).to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+/// Returns the task of a step with all that it may use.
+fn task(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSchema], files: &[RunFile]) -> String {
+    let tool_step = is_tool_step(item);
+    let results = earlier_results(start, items, item);
+    let sections = [
         Some(section("Task", &quote(&item.description))),
         item.expected_outcome
             .as_ref()
             .map(|text| section("Expected outcome", &quote(text))),
         Some(section("Query", &quote(&start.props.query))),
-        tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         attachments(start, files),
         Some(section(EARLIER_RESULTS, &one_line(&results))),
+        tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         tool_step.then(|| section("Tools", &one_line(&tool_entries(start, item, tools)))),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Describes the tools of a step: by name with a few examples if the request contains their schemas, else in full (P44).
@@ -256,6 +258,12 @@ pub(crate) fn problem_message(problems: &[String]) -> Message {
         "{}\nReply with corrected JSON, or end the step.",
         unusable_parts(problems)
     ))
+}
+
+/// Returns the text for a call of the planner that was not made.
+pub(crate) fn unmade_call(item: &TodoItem) -> String {
+    let reason = item.error.as_deref().unwrap_or("the run ended before it");
+    one_line(&json!({"error": format!("not called: {reason}")}))
 }
 
 /// Returns the message for a step whose planned calls could not be made.

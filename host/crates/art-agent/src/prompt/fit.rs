@@ -50,7 +50,7 @@ pub(crate) fn text_tokens(text: &str) -> u64 {
 
 /// Cuts the messages until the request has at most `budget` tokens. It drops, in this order, the oldest messages of the
 /// conversation, the oldest exchanges after the message at index `task` (each call with its results), the ends of long
-/// results, and the previews of attachments. System messages, the task and the last exchange always stay, so the
+/// results and replies, and the previews of attachments. System messages, the task and the last exchange always stay, so the
 /// request may still be too long: check it with [`request_tokens`].
 pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
     let budget = budget.saturating_sub(fixed_tokens(request));
@@ -172,11 +172,7 @@ impl Fitting {
                 return;
             }
             self.messages.clone_from(&original);
-            for message in self
-                .messages
-                .iter_mut()
-                .filter(|message| message.role == Role::ToolResult)
-            {
+            for message in self.messages.iter_mut().skip(self.task + 1).filter(is_long_text) {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in [EARLIER_RESULTS, COMPLETED_STEPS, EARLIER_QUESTIONS] {
@@ -205,7 +201,7 @@ impl Fitting {
     fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let heading = format!("## {heading}");
         for (position, message) in self.messages.iter_mut().enumerate() {
-            if position != self.task && message.role != Role::System {
+            if position < self.task && message.role != Role::System {
                 continue;
             }
             let mut lines = Vec::new();
@@ -218,6 +214,13 @@ impl Fitting {
             message.content = Value::from(lines.join("\n"));
         }
     }
+}
+
+/// Returns whether the text of a message may be cut anywhere: that of a tool or of the model, without sections of the host, which the
+/// result of a submitted plan has.
+fn is_long_text(message: &&mut Message) -> bool {
+    let has_sections = || message.content_text().lines().any(|line| line.starts_with("## "));
+    matches!(message.role, Role::ToolResult | Role::Assistant) && message.content.is_string() && !has_sections()
 }
 
 /// Returns the JSON in `line` after `edit`, or `None` if `line` is not JSON.

@@ -90,11 +90,19 @@ pub(crate) fn file_entry(file: &RunFile) -> Value {
     json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": file.step_id})
 }
 
+/// Returns the section on files that tools left, if there are any.
+pub(crate) fn produced_files(files: &[RunFile]) -> Option<String> {
+    let entries: Vec<_> = newest(files).iter().map(file_entry).collect();
+    (!entries.is_empty()).then(|| section("Files of the tools", &one_line(&entries)))
+}
+
+fn newest(files: &[RunFile]) -> &[RunFile] {
+    let first = files.len().saturating_sub(attachment::MAX_LISTED_FILES);
+    files.get(first..).unwrap_or_default()
+}
+
 /// Returns the section on attachments and files of tools, if there are any.
 pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String> {
-    let newest = files
-        .get(files.len().saturating_sub(attachment::MAX_LISTED_FILES)..)
-        .unwrap_or_default();
     let attached = start.props.attachments.iter().map(|attachment| {
         let mut entry = json!({
             "name": attachment.name,
@@ -111,7 +119,7 @@ pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String>
         }
         entry
     });
-    let entries: Vec<_> = attached.chain(newest.iter().map(file_entry)).collect();
+    let entries: Vec<_> = attached.chain(newest(files).iter().map(file_entry)).collect();
     (!entries.is_empty()).then(|| section(ATTACHMENTS, &one_line(&entries)))
 }
 

@@ -3,16 +3,13 @@
 use std::collections::BTreeSet;
 
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
-use art_core::prompt::Message;
 use art_core::stream::Phase;
 use art_core::text::{safe_stringify, truncate};
 use serde_json::{Value, json};
 
 use super::execution::bounded;
-use super::fragment::Fragment;
-use super::guidance::{guidance, history, identity};
-use super::manager::PromptManager;
-use super::quote::{COMPLETED_STEPS, EARLIER_QUESTIONS, attachments, one_line, quote, section};
+use super::guidance::guidance;
+use super::quote::{COMPLETED_STEPS, EARLIER_QUESTIONS, one_line, produced_files, section};
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
@@ -21,31 +18,24 @@ use crate::report::collect_sources;
 /// Maximum length of one result in a list, in characters.
 const MAX_LISTED_CHARS: usize = 2_000;
 
-/// Returns the messages that request the answer. `earlier` contains the identifiers of items that ended before the
-/// question was asked.
-pub(crate) fn synthesis(
+/// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers. `earlier`
+/// contains the identifiers of items that ended before the question was asked.
+pub(crate) fn results(
     start: &RunStart,
     state: &PesAgentStateData,
     files: &[RunFile],
     earlier: &BTreeSet<String>,
     limits_hit: &[String],
-) -> Vec<Message> {
-    let fragments = PromptManager::new(&start.fragments);
+) -> String {
     let parts = [
-        Some(identity(start, "You answer a query from the results of a plan.")),
-        guidance(start, Phase::Synthesis),
-        Some(fragments.text(Fragment::SynthesisInstructions).to_owned()),
-        Some(fragments.text(Fragment::SynthesisFormatInstructions).to_owned()),
+        Some(work_summary(start, state, files, earlier, limits_hit)),
+        guidance(start, Phase::Synthesis).filter(|text| guidance(start, Phase::Planning).as_ref() != Some(text)),
+        Some("Write the answer to the query now.".to_owned()),
     ];
-    let mut messages = vec![Message::system(
-        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
-    )];
-    messages.extend(history(&start.history, &start.props));
-    messages.push(Message::user(work_summary(start, state, files, earlier, limits_hit)));
-    messages
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the user message: the question, the plan and the results of its steps.
+/// Describes the results of the steps.
 fn work_summary(
     start: &RunStart,
     state: &PesAgentStateData,
@@ -62,9 +52,7 @@ fn work_summary(
     let share = start.config.tool_result_max_length / (completed.len() + earlier.len()).max(1);
     let json_section = |heading: &str, entries: Vec<Value>| Some(section(heading, &one_line(&entries)));
     let sections = [
-        Some(section("Query", &quote(&start.props.query))),
-        attachments(start, files),
-        Some(section("Plan", &quote(&state.plan))),
+        produced_files(files),
         json_section(
             COMPLETED_STEPS,
             completed.iter().map(|item| completed_entry(item, share)).collect(),

@@ -49,14 +49,19 @@ impl RunEnding {
 impl Run {
     /// Starts the synthesis, or ends the run if the model cannot be called.
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
-        let messages = prompt::synthesis(
+        if self.conversation.messages.is_empty() {
+            // The run continued with a plan that it had.
+            self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
+        }
+        let results = prompt::results(
             &self.start,
             &self.state,
-            self.files.all(),
+            self.files.of_this_run(),
             &self.earlier,
             &self.limits_hit,
         );
-        self.stage = Stage::Synthesis { messages };
+        self.tell_planner(&results);
+        self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
             out.mark_state_changed();
         }
@@ -84,18 +89,23 @@ impl Run {
         if parse::is_cut(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
-        // An answer without any tool call is not partial: there was nothing to complete.
-        let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
-        let status = if self.is_complete() && !has_gaps {
-            RunStatus::Success
-        } else {
-            RunStatus::Partial
-        };
+        let status = self.status_of_answer(reply);
         let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
             ..RunEnding::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
         };
         self.finish(ending, out);
+    }
+
+    /// Returns the status of a run whose answer is in `reply`.
+    pub(super) fn status_of_answer(&self, reply: &ModelReply) -> RunStatus {
+        // An answer without any tool call is not partial: there was nothing to complete.
+        let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
+        if self.is_complete() && !has_gaps {
+            RunStatus::Success
+        } else {
+            RunStatus::Partial
+        }
     }
 
     /// Ends the run because the model failed to write an answer.
@@ -245,7 +255,8 @@ impl Run {
             TodoItemStatus::Cancelled => item.error.is_some() || self.started_items.contains(&item.id),
             _ => true,
         };
-        self.limits_hit.is_empty() && !self.question_items().any(is_incomplete)
+        let mut items = self.question_items().filter(|item| !self.made_again.contains(&item.id));
+        self.limits_hit.is_empty() && !items.any(is_incomplete)
     }
 
     /// Returns the items of this question.

@@ -44,7 +44,11 @@ impl Run {
         if self.running.is_empty() {
             // An item may have failed before its first model call was opened.
             self.cancel_blocked(out);
-            self.begin_synthesis(out);
+            if self.planner_waits() {
+                self.continue_planning(out);
+            } else {
+                self.begin_synthesis(out);
+            }
         }
     }
 
@@ -120,6 +124,10 @@ impl Run {
                     self.end_unopened_item(id, refusal, out);
                     self.advance(out);
                 }
+            }
+            NextStep::HandOver if self.direct_items.contains(id) => {
+                let reason = self.running.get(id).map_or_else(String::new, ItemRun::no_result_reason);
+                self.fail_item(id, &reason, out);
             }
             NextStep::HandOver => {
                 if let Err(refusal) = self.hand_over(id, out) {
@@ -234,11 +242,13 @@ impl Run {
         self.open_model_call(OpenAction::Item(id.to_owned()), out)
     }
 
-    /// Retries an item with its tools in the prompt, because the model does not support function calls. Items that
-    /// start later use that prompt as well. Returns whether a retry was opened.
+    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls have them in the
+    /// prompt as well. Returns whether a retry was opened.
     pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
-        let OpenAction::Item(id) = action else {
-            return false;
+        let id = match action {
+            OpenAction::Item(id) => id,
+            OpenAction::Plan => return self.plan_with_text_tools(out),
+            _ => return false,
         };
         let was_native = self.running.get(id).is_some_and(|item_run| item_run.native_tools);
         let Some(item) = self.item(id).filter(|_| was_native).cloned() else {
@@ -377,10 +387,11 @@ impl Run {
                 .map(|problem| format!("`updatedPlan` was not used: {problem}"))
                 .collect()
         };
-        let draft = match update {
+        let mut draft = match update {
             Ok(draft) => draft,
             Err(problems) => return report(problems),
         };
+        self.add_steps_of_calls(&mut draft);
         let before = self.state.todo_list.clone();
         let after = match draft.items {
             Some(items) => plan::merge(&before, items, Keep::Started(&self.started_items), self.now),

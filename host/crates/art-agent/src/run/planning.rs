@@ -1,18 +1,21 @@
 //! Planning, and the repair of invalid plans (P14, P17, P19, P30, P31).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::prompt::Message;
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
 
 use super::ask::CallRefusal;
-use super::{OpenAction, Run, Stage};
+use super::finish::RunEnding;
+use super::{OpenAction, PlannerCall, Run, Stage};
+use crate::call::as_request;
 use crate::effect::Outbox;
-use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft};
+use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
 use crate::plan::{self, CallCheck, Fault, Keep, Surroundings};
 use crate::prompt;
 use crate::truncate;
@@ -27,8 +30,7 @@ impl Run {
             self.advance(out);
             return;
         }
-        let messages = prompt::planning(&self.start, &self.state, self.files.all());
-        self.stage = Stage::Planning { messages, repairs: 0 };
+        self.ask_planner();
         let message = if self.state.todo_list.is_empty() {
             "Generating plan"
         } else {
@@ -36,6 +38,12 @@ impl Run {
         };
         out.observe(ObservationType::Plan, None, json!({"message": message}));
         self.request_plan(out);
+    }
+
+    /// Begins the conversation with the planner.
+    fn ask_planner(&mut self) {
+        self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
+        self.stage = Stage::Planning { repairs: 0 };
     }
 
     /// Requests a plan from the model, or ends the run if the model cannot be called.
@@ -48,58 +56,191 @@ impl Run {
         }
     }
 
-    /// Adopts the plan in `reply`. If it is invalid, requests a new one or ends the run.
+    /// Asks the planner again without functions, because the model does not support them. Returns whether it was asked.
+    pub(super) fn plan_with_text_tools(&mut self, out: &mut Outbox) -> bool {
+        if !std::mem::take(&mut self.start.native_tools) {
+            return false;
+        }
+        self.ask_planner();
+        self.request_plan(out);
+        true
+    }
+
+    /// Adopts the plan or the answer in `reply`. If the plan is invalid, requests a new one or ends the run.
     pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
-        let texts = parse::split_reply(reply);
-        self.observe_thoughts(Phase::Planning, None, &texts.thoughts, out);
-        match self.read_plan(&texts) {
+        let mut parsed = parse::planning(reply);
+        self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
+        self.add_planner_turn(&mut parsed);
+        match parsed.outcome {
             Err(_) if parse::is_blocked(reply) => self.fail_planning(parse::WITHHELD, out),
-            Ok(draft) => {
-                let faults = self.check_calls(&self.merged(&draft)).faults;
-                if !faults.is_empty() && self.may_repair() {
-                    let problems: Vec<String> = faults.into_iter().map(|fault| fault.text).take(MAX_PROBLEMS).collect();
-                    return self.repair(&texts.content, &problems, out);
-                }
-                self.adopt_plan(draft, &reply.text, out);
-                self.fail_faulty(faults, out);
-                self.advance(out);
-            }
+            Ok(draft) => self.handle_draft(draft, reply, out),
             Err(mut problems) => {
                 if parse::is_cut(reply) {
                     problems.insert(0, parse::CUT_OFF.to_owned());
                 }
-                self.repair(&texts.content, &problems, out);
+                self.repair(&problems, out);
             }
         }
+    }
+
+    /// Adds the reply of the planner to the conversation. Each of its calls gets an identifier that is unique in the run.
+    fn add_planner_turn(&mut self, parsed: &mut PlanReply) {
+        let calls: Vec<_> = parsed
+            .calls
+            .iter()
+            .map(|raw| self.call_ids.identify(&self.trace_id, raw))
+            .collect();
+        self.planner_calls = calls
+            .iter()
+            .map(|call| PlannerCall {
+                call_id: call.call_id.clone(),
+                tool_name: call.tool_name.clone(),
+                item: None,
+            })
+            .collect();
+        let turn = prompt::plan_turn(&parsed.text);
+        self.conversation.messages.push(if calls.is_empty() {
+            turn
+        } else {
+            let text = if parsed.text.trim().is_empty() {
+                ""
+            } else {
+                turn.content_text()
+            };
+            Message {
+                provider_state: parsed.state.take(),
+                ..Message::assistant_calls(text, calls.iter().map(as_request).collect())
+            }
+        });
+    }
+
+    /// Adopts a draft without problems or faults, or requests a new one.
+    fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
+        for (position, id) in self.add_steps_of_calls(&mut draft) {
+            if let Some(call) = self.planner_calls.get_mut(position) {
+                call.item = Some(id);
+            }
+        }
+        if draft.answer.is_some() && draft.items.as_ref().is_none_or(Vec::is_empty) {
+            return self.answer_at_once(draft, reply, out);
+        }
+        let merged = self.merged(&draft);
+        let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
+        problems.extend(plan::check(&merged, &self.start.tools));
+        if !problems.is_empty() {
+            return self.repair(&problems, out);
+        }
+        let faults = self.check_calls(&merged).faults;
+        if !faults.is_empty() && self.may_repair() {
+            let problems: Vec<String> = faults.into_iter().map(|fault| fault.text).take(MAX_PROBLEMS).collect();
+            return self.repair(&problems, out);
+        }
+        self.adopt_plan(draft, &reply.text, out);
+        self.note_repeated_calls();
+        self.fail_faulty(faults, out);
+        self.advance(out);
+    }
+
+    /// Adds a step for each call that stands for one (S003, P33a). Returns the positions of the calls with the identifiers of their
+    /// steps, which no other step has.
+    pub(super) fn add_steps_of_calls(&self, draft: &mut PlanDraft) -> Vec<(usize, String)> {
+        let items = draft.items.iter().flatten().map(|item| item.id.clone());
+        let taken: BTreeSet<String> = items
+            .chain(self.state.todo_list.iter().map(|item| item.id.clone()))
+            .collect();
+        let free = (1..)
+            .map(|number: u32| format!("step_{number}"))
+            .filter(|id| !taken.contains(id));
+        let mut steps = Vec::new();
+        for (direct, id) in std::mem::take(&mut draft.calls).into_iter().zip(free) {
+            steps.push((direct.position, id.clone()));
+            draft
+                .items
+                .get_or_insert_default()
+                .push(DraftItem::of_call(id, direct.call));
+        }
+        steps
+    }
+
+    /// Notes which failed calls of the planner it makes again, so that they do not count as undone work.
+    fn note_repeated_calls(&mut self) {
+        let names: BTreeSet<&str> = self
+            .planner_calls
+            .iter()
+            .filter(|call| call.item.is_some())
+            .map(|call| call.tool_name.as_str())
+            .collect();
+        let is_repeated = |item: &&TodoItem| {
+            item.status == TodoItemStatus::Failed
+                && self.direct_items.contains(&item.id)
+                && item.required_tools.iter().any(|tool| names.contains(tool.as_str()))
+        };
+        let repeated: Vec<String> = self
+            .state
+            .todo_list
+            .iter()
+            .filter(is_repeated)
+            .map(|item| item.id.clone())
+            .collect();
+        self.made_again.extend(repeated);
+        self.direct_items
+            .extend(self.planner_calls.iter().filter_map(|call| call.item.clone()));
+    }
+
+    /// Ends the run with the answer of the planner, which needs no plan or rests on the results of its calls.
+    fn answer_at_once(&mut self, draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
+        if parse::is_cut(reply) {
+            self.record_limit("the answer was cut off before its end".to_owned());
+        }
+        self.state.intent = draft.intent.unwrap_or_else(|| std::mem::take(&mut self.state.intent));
+        self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
+        out.mark_state_changed();
+        let ending = RunEnding::new(self.status_of_answer(reply), draft.answer.unwrap_or_default());
+        self.finish(ending.with_ui_metadata(draft.ui_metadata), out);
+    }
+
+    /// Returns whether the planner waits for the results of calls that it made.
+    pub(super) fn planner_waits(&self) -> bool {
+        let is_call = |call: &PlannerCall| call.item.is_some();
+        !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
+    }
+
+    /// Asks the planner again, with the results of its calls.
+    pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
+        self.stage = Stage::Planning { repairs: 0 };
+        self.tell_planner("");
+        out.observe(ObservationType::Plan, None, json!({"message": "Reading results"}));
+        self.request_plan(out);
+    }
+
+    /// Adds a turn for the planner: the results of its calls, with `text` as that of a plan that it submitted. If it made no calls, the
+    /// turn is `text`.
+    pub(super) fn tell_planner(&mut self, text: &str) {
+        let calls = std::mem::take(&mut self.planner_calls);
+        let share = self.config().tool_result_max_length / calls.len().max(1);
+        let mut turns: Vec<Message> = calls.iter().map(|call| self.result_turn(call, text, share)).collect();
+        if turns.is_empty() {
+            turns.push(Message::user(text));
+        }
+        self.conversation.messages.append(&mut turns);
+    }
+
+    fn result_turn(&self, call: &PlannerCall, text: &str, share: usize) -> Message {
+        let item = call.item.as_deref().and_then(|id| self.item(id));
+        let result = item.and_then(|item| item.tool_results.last());
+        let told = match (result, item) {
+            (Some(result), _) => prompt::tool_message(result, self.files.all(), share)
+                .content_text()
+                .to_owned(),
+            (None, Some(item)) => prompt::unmade_call(item),
+            (None, None) => text.to_owned(),
+        };
+        Message::tool_result(&*call.call_id, &*call.tool_name, told)
     }
 
     /// Ends the run with an error because planning failed (P31).
     pub(super) fn fail_planning(&mut self, reason: &str, out: &mut Outbox) {
         self.fail_run(ErrorCode::PlanningFailed, &format!("planning failed: {reason}"), out);
-    }
-
-    /// Reads the plan from the text, or else from the thoughts (P30). Fails with everything that makes the plan unusable.
-    fn read_plan(&self, texts: &parse::ReplyTexts) -> Result<PlanDraft, Vec<String>> {
-        let mut draft = match parse::planning(&texts.content) {
-            Err(problems) if !texts.thoughts.is_empty() => {
-                parse::planning(&format!("{}\n{}", texts.thoughts, texts.content)).or(Err(problems))?
-            }
-            other => other?,
-        };
-        if draft.is_call_list {
-            self.renumber(draft.items.iter_mut().flatten());
-        }
-        let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
-        problems.extend(plan::check(&self.merged(&draft), &self.start.tools));
-        if problems.is_empty() { Ok(draft) } else { Err(problems) }
-    }
-
-    /// Gives the items of a list of calls identifiers that no earlier question used: a completed item with the same one would lend
-    /// them its result.
-    fn renumber<'a>(&self, items: impl Iterator<Item = &'a mut DraftItem>) {
-        let ids = (1..).map(|number: u32| format!("step_{number}"));
-        let free = ids.filter(|id| self.item(id).is_none());
-        items.zip(free).for_each(|(item, id)| item.id = id);
     }
 
     /// Checks the planned calls of `items`.
@@ -138,23 +279,35 @@ impl Run {
     /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
     fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         match &draft.items {
-            Some(items) => plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now),
+            Some(items) if self.started_items.is_empty() => {
+                plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now)
+            }
+            Some(items) => plan::merge(
+                &self.state.todo_list,
+                items.clone(),
+                Keep::Started(&self.started_items),
+                self.now,
+            ),
             None => self.state.todo_list.clone(),
         }
     }
 
     /// Returns whether a plan may be sent back to the model once more.
     fn may_repair(&self) -> bool {
-        matches!(self.stage, Stage::Planning { repairs, .. } if repairs < self.config().plan_repairs)
+        matches!(self.stage, Stage::Planning { repairs } if repairs < self.config().plan_repairs)
     }
 
     /// Sends the plan back to the model with all problems, as often as the configuration allows.
-    fn repair(&mut self, reply: &str, problems: &[String], out: &mut Outbox) {
+    fn repair(&mut self, problems: &[String], out: &mut Outbox) {
         let allowed = self.config().plan_repairs;
-        match &mut self.stage {
-            Stage::Planning { messages, repairs } if *repairs < allowed => {
-                messages.extend(prompt::repair(reply, problems));
-                *repairs += 1;
+        for call in &mut self.planner_calls {
+            // The item of a call that is not made does not exist.
+            call.item = None;
+        }
+        match self.stage {
+            Stage::Planning { repairs } if repairs < allowed => {
+                self.tell_planner(&prompt::repair(problems));
+                self.stage = Stage::Planning { repairs: repairs + 1 };
                 self.request_plan(out);
             }
             _ => {

@@ -2,7 +2,7 @@
 
 use art_core::pes::TodoItem;
 use art_core::prompt::{ArtStandardPrompt, Message};
-use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat};
+use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat, ToolChoice};
 use art_core::stream::{Phase, StepContext};
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
@@ -80,11 +80,7 @@ impl Run {
         if self.start.context.is_unbounded() {
             return self.start.tools.clone();
         }
-        shortlist::for_step(&self.start, item)
-            .tools
-            .into_iter()
-            .cloned()
-            .collect()
+        shortlist::for_step(&self.start, item).into_iter().cloned().collect()
     }
 
     /// Returns the model call of `action`, with its request cut to `budget` tokens as far as possible. Returns `None` for tool
@@ -98,14 +94,9 @@ impl Run {
     }
 
     /// Returns the index of the message that states the task: after the conversation, before the replies to the task.
-    fn task_index(&self, action: &OpenAction) -> usize {
-        match (action, &self.stage) {
-            (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
-                // Each repair adds the reply and its problems.
-                let later_messages = usize::try_from(*repairs).unwrap_or(usize::MAX).saturating_mul(2);
-                messages.len().saturating_sub(later_messages.saturating_add(1))
-            }
-            (OpenAction::Answer, Stage::Synthesis { messages }) => messages.len().saturating_sub(1),
+    const fn task_index(&self, action: &OpenAction) -> usize {
+        match action {
+            OpenAction::Plan | OpenAction::Answer => self.conversation.task,
             // An item has a system message, and then its task.
             _ => 1,
         }
@@ -113,53 +104,100 @@ impl Run {
 
     /// Builds the request of `action` in full length, with the capabilities that it needs (C43).
     fn full_request(&self, action: &OpenAction) -> Option<PreparedCall> {
+        match action {
+            OpenAction::Plan => Some(self.plan_request()),
+            OpenAction::Answer => Some(self.answer_request()),
+            OpenAction::Item(id) => self.item_request(id),
+            OpenAction::Tools { .. } => None,
+        }
+    }
+
+    /// Builds a request from its messages and the tools in the provider's format.
+    fn build(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
+        use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
-        let vision = (!media.is_empty()).then_some(ModelCapability::Vision);
-        let build = |messages: &[Message], phase, capability| ModelRequest {
-            required_capabilities: std::iter::once(capability).chain(vision).collect(),
+        let needed = if phase == Phase::Synthesis { Text } else { Reasoning };
+        let calls = (!tools.is_empty()).then_some(ToolUse);
+        let vision = (!media.is_empty()).then_some(Vision);
+        ModelRequest {
+            required_capabilities: std::iter::once(needed).chain(vision).chain(calls).collect(),
             media,
+            tools,
             params: self.start.params.clone(),
             ..ModelRequest::new(ArtStandardPrompt(messages.to_vec()), phase)
-        };
-        match (action, &self.stage) {
-            (OpenAction::Plan, Stage::Planning { messages, repairs }) => {
-                let mut request = build(messages, Phase::Planning, ModelCapability::Reasoning);
-                request.reply_format = ReplyFormat::Json;
-                Some(PreparedCall {
-                    item_id: None,
-                    iteration: repairs.saturating_add(1),
-                    request,
-                })
-            }
-            (OpenAction::Answer, Stage::Synthesis { messages }) => Some(PreparedCall {
-                item_id: None,
-                iteration: 1,
-                request: build(messages, Phase::Synthesis, ModelCapability::Text),
-            }),
-            (OpenAction::Item(id), _) => {
-                let (item, item_run) = (self.item(id)?, self.running.get(id)?);
-                let mut request = build(&item_run.messages, Phase::Execution, ModelCapability::Reasoning);
-                if item_run.native_tools {
-                    // The prompt contains the examples, because no provider's format has a field for them.
-                    let without_examples = |tool| ToolSchema {
-                        examples: Vec::new(),
-                        ..tool
-                    };
-                    request.tools = self.tools_of(item).into_iter().map(without_examples).collect();
-                    let calls = (!request.tools.is_empty()).then_some(ModelCapability::ToolUse);
-                    request.required_capabilities.extend(calls);
-                }
-                request.step = Some(StepContext {
-                    step_id: id.clone(),
-                    step_description: item.description.clone(),
-                });
-                Some(PreparedCall {
-                    item_id: Some(id.clone()),
-                    iteration: item_run.iteration,
-                    request,
-                })
-            }
-            _ => None,
         }
+    }
+
+    /// Returns the tools that the planner may call: the function that submits a plan, and the tools whose schemas it is shown.
+    fn planner_tools(&self) -> Vec<ToolSchema> {
+        if !self.start.native_tools {
+            return Vec::new();
+        }
+        let shown = self
+            .start
+            .tools
+            .iter()
+            .filter(|tool| tool.name != prompt::SUBMIT_PLAN && self.conversation.tools.contains(&tool.name));
+        let mut tools: Vec<_> = shown.cloned().map(without_examples).collect();
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        std::iter::once(prompt::submit_plan()).chain(tools).collect()
+    }
+
+    fn plan_request(&self) -> PreparedCall {
+        let repairs = match self.stage {
+            Stage::Planning { repairs } => repairs,
+            _ => 0,
+        };
+        let mut request = self.build(&self.conversation.messages, Phase::Planning, self.planner_tools());
+        if !self.start.native_tools {
+            request.reply_format = ReplyFormat::Json;
+        }
+        PreparedCall {
+            item_id: None,
+            iteration: repairs.saturating_add(1),
+            request,
+        }
+    }
+
+    /// Builds the request for the answer. It has the same tools as the one for the plan, because they are part of what providers cache,
+    /// but none may be called.
+    fn answer_request(&self) -> PreparedCall {
+        let mut request = self.build(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
+        request.tool_choice = ToolChoice::None;
+        PreparedCall {
+            item_id: None,
+            iteration: 1,
+            request,
+        }
+    }
+
+    fn item_request(&self, id: &str) -> Option<PreparedCall> {
+        let (item, item_run) = (self.item(id)?, self.running.get(id)?);
+        let tools = if item_run.native_tools {
+            // The prompt contains the examples, because no provider's format has a field for them.
+            self.tools_of(item).into_iter().map(without_examples).collect()
+        } else {
+            Vec::new()
+        };
+        let mut request = self.build(&item_run.messages, Phase::Execution, tools);
+        if item_run.must_call(item) {
+            request.tool_choice = ToolChoice::Required;
+        }
+        request.step = Some(StepContext {
+            step_id: id.to_owned(),
+            step_description: item.description.clone(),
+        });
+        Some(PreparedCall {
+            item_id: Some(id.to_owned()),
+            iteration: item_run.iteration,
+            request,
+        })
+    }
+}
+
+fn without_examples(tool: ToolSchema) -> ToolSchema {
+    ToolSchema {
+        examples: Vec::new(),
+        ..tool
     }
 }

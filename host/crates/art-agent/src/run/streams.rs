@@ -90,7 +90,7 @@ impl Run {
             Stage::Planning { .. } if self.state.todo_list.is_empty() => "planning",
             Stage::Planning { .. } => "planning_refinement",
             Stage::Execution => "execution_loop",
-            Stage::Synthesis { .. } => "synthesis",
+            Stage::Synthesis => "synthesis",
             Stage::Finished(_) => "finalization",
         }
     }

@@ -79,8 +79,7 @@ fn output_of_a_failed_display_tool_is_neither_displayed_nor_sent_to_the_model() 
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let system = driver.messages("b", 0)[0].content_text().to_owned();
-    for message in [driver.last_message("a", 1), system] {
+    for message in [driver.last_message("a", 1), driver.last_message("b", 0)] {
         assert!(message.contains("shorten this"), "{message}");
         assert!(
             !message.contains("displayed") && !message.contains("Shorten this."),

@@ -421,7 +421,7 @@ pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(|tool| tool.name.clone()).collect();
     }
-    let (_, section) = request.prompt.0[0].content_text().split_once("## Tools\n").unwrap();
+    let (_, section) = request.prompt.0[1].content_text().split_once("## Tools\n").unwrap();
     let listed: Vec<Value> = serde_json::from_str(section.lines().next().unwrap()).unwrap();
     assert!(listed.iter().all(|tool| tool["inputSchema"].is_object()));
     let names = listed.iter().map(|tool| tool["name"].as_str().unwrap());

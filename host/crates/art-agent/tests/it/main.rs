@@ -19,6 +19,7 @@ mod items;
 mod journal;
 mod manifest;
 mod planned_calls;
+mod planner;
 mod planning;
 mod prompts;
 mod replies;

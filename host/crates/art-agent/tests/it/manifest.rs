@@ -86,30 +86,56 @@ fn listed_tools(text: &str) -> Vec<Value> {
 
 /// Returns the tools that a text lists by name only.
 fn names_only(text: &str) -> Vec<String> {
-    let list = text.split("\nThe others, by name:\n").nth(1);
+    let list = text.split("\nOthers, by name: ").nth(1);
     let line = list.and_then(|list| list.lines().next());
     line.map_or_else(Vec::new, |line| serde_json::from_str(line).unwrap())
 }
 
 #[test]
-fn the_planning_prompt_describes_the_nearest_tools_briefly() {
-    let mut driver = Driver::new(start_with_registry("Compare the weather of two cities."))
+fn the_planning_prompt_has_the_schemas_of_the_nearest_tools_as_far_as_they_fit() {
+    let prompt = |tokens| {
+        let mut start = start_with_registry("Compare the weather of two cities.");
+        start.context = ContextWindow::Tokens(tokens);
+        let mut driver = Driver::new(start)
+            .script("plan", [plan(&json!([]))])
+            .script("answer", [says("ok")]);
+        driver.drive();
+        driver.last_message("plan", 0)
+    };
+    for (tokens, with_schemas) in [(128_000, 16), (16_000, 10)] {
+        let text = prompt(tokens);
+        let tools = listed_tools(&text);
+        let full = |tool: &&Value| tool["inputSchema"].is_object();
+        let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
+        assert!(full(&best), "{best}");
+        assert_eq!((tools.len(), tools.iter().filter(full).count()), (16, with_schemas));
+        for brief in tools.iter().filter(|tool| !full(tool)) {
+            assert_eq!(brief["parameters"], json!(["expression", "limit"]));
+            let description = brief["description"].as_str().unwrap();
+            assert!(
+                description.ends_with("newest first, and says when there are none."),
+                "{description}"
+            );
+        }
+        let others = names_only(&text);
+        assert_eq!(others.len(), 184);
+        assert!(!others.contains(&"weather_compare".to_owned()));
+    }
+}
+
+#[test]
+fn tools_that_all_fit_are_in_the_stable_part_in_the_order_of_their_names() {
+    let mut start = start_with_registry("Compare the weather of two cities.");
+    start.tools.truncate(12);
+    let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let text = driver.last_message("plan", 0);
-    assert!(
-        text.contains("## Available tools\n16 of 200 tools, the nearest to the query:\n[{"),
-        "{text}"
-    );
-    let tools = listed_tools(&text);
-    let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
-    assert_eq!(best["parameters"], json!(["expression", "limit"]));
-    assert_eq!(best["description"].as_str().unwrap().len(), 203);
-    assert_eq!((tools.len(), best.as_object().unwrap().len()), (16, 3));
-    let others = names_only(&text);
-    assert_eq!(others.len(), 184);
-    assert!(!others.contains(&"weather_compare".to_owned()));
+    let tools = listed_tools(driver.messages("plan", 0)[0].content_text());
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 12);
+    assert!(names.is_sorted(), "{names:?}");
+    assert_eq!(listed_tools(&driver.last_message("plan", 0)), Vec::<Value>::new());
 }
 
 #[test]
@@ -120,7 +146,7 @@ fn a_model_without_a_context_limit_gets_all_schemas() {
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let tools = listed_tools(&driver.last_message("plan", 0));
+    let tools = listed_tools(driver.messages("plan", 0)[0].content_text());
     assert_eq!(tools.len(), 200);
     assert!(tools[0]["inputSchema"].is_object());
 }

@@ -63,13 +63,13 @@ fn an_invalid_plan_is_requested_again_with_its_problems() {
 #[test]
 fn plan_repairs_are_limited_by_the_configuration() {
     let mut driver = Driver::new(start("q"))
-        .script("plan", [says("hello"), says(""), plan(&json!([]))])
+        .script("plan", [says("{hello"), says(""), plan(&json!([]))])
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
     let mut without_repairs = start("q");
     without_repairs.config.plan_repairs = 0;
-    let report = Driver::new(without_repairs).script("plan", [says("hello")]).drive();
-    assert!(content(&report).contains("the model gave no usable plan: there is no JSON"));
+    let report = Driver::new(without_repairs).script("plan", [says("{hello")]).drive();
+    assert!(content(&report).contains("the model gave no usable plan: the plan is not valid JSON"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_plan_that_the_provider_withheld_ends_the_run() {
 
 #[test]
 fn a_third_invalid_plan_ends_the_run_with_an_answer() {
-    let mut driver = Driver::new(start("q")).script("plan", [says("hello"), says("hm"), says("")]);
+    let mut driver = Driver::new(start("q")).script("plan", [says("{hello"), says("[hm"), says("")]);
     let report = driver.drive();
     let error = report.response.metadata.error.unwrap();
     assert_eq!(

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn transcript(messages: &[Message]) -> String {
+pub fn transcript(messages: &[Message]) -> String {
     let turns = messages.iter().map(|message| {
         let role = serde_json::to_value(message.role).unwrap();
         let calls = message
@@ -118,7 +118,8 @@ fn the_fragments_of_an_operator_replace_the_built_in_ones() {
     driver.drive();
     let system = driver.messages("plan", 0)[0].content_text().to_owned();
     assert!(
-        system.starts_with("I am Ada: You plan how to answer a query.\n\nPlan {{little}}.\n\nReply with"),
+        system
+            .starts_with("I am Ada: You answer queries, with tools where they help.\n\nPlan {{little}}.\n\nReply with"),
         "{system}"
     );
 }
@@ -139,7 +140,11 @@ fn a_template_of_the_registry_is_in_the_prompts_of_every_phase() {
     let guidance = |step| driver.messages(step, 0)[0].content_text().to_owned();
     assert!(guidance("plan").contains("> Base.\n>\n> You work for ACME.\n[END"));
     assert!(guidance("a").contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"));
-    assert!(guidance("answer").contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"));
+    let last = driver.last_message("answer", 0);
+    assert!(
+        last.contains("[BEGIN_CUSTOM_GUIDANCE]\n> You work for ACME.\n[END"),
+        "{last}"
+    );
 }
 
 /// Returns the messages of a step whose tool has that many examples.
@@ -211,24 +216,21 @@ fn execution_of_a_tool_step_by_a_model_with_native_tools() {
     When the step cannot be done, say why:
     {"content":"why not","nextStepDecision":"fail_item"}
 
+    === user ===
     ## Task
     > do a
 
     ## Query
     > What is 6 times 7?
 
-    ## Required tools
-    ["calculator"]
-
     ## Results of earlier steps
     []
 
+    ## Required tools
+    ["calculator"]
+
     ## Tools
     [{"name":"calculator","examples":[{"input":{"expression":"1 + 1"}}]}]
-
-    === user ===
-    Execute the task:
-    > do a
     "#);
 }
 
@@ -272,6 +274,8 @@ fn untrusted_text_adds_no_headings() {
         "Completed steps",
         "Failed steps",
         "Unfinished steps",
+        "Examples of calls",
+        "Files of the tools",
     ];
     let mut driver = Driver::new(hostile_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])

@@ -116,10 +116,10 @@ fn later_items_read_the_exact_results_of_those_they_depend_on() {
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let system = driver.messages("b", 0)[0].content_text().to_owned();
+    let task = driver.last_message("b", 0);
     let results = r###"## Results of earlier steps
 [{"stepId":"a","description":"do a","results":[{"tool":"calculator","status":"success","output":{"result":42}}]}]"###;
-    assert!(system.contains(results), "{system}");
+    assert!(task.contains(results), "{task}");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use super::*;
 use serde_json::json;
 
 fn plan(list: &Value) -> Result<PlanDraft, Vec<String>> {
-    planning(&json!({"title": "T", "intent": "I", "plan": ["one", 2], "todoList": list}).to_string())
+    plan_in_text(&json!({"title": "T", "intent": "I", "plan": ["one", 2], "todoList": list}).to_string())
 }
 
 fn items_of(list: &Value) -> Vec<DraftItem> {
@@ -78,7 +78,7 @@ fn a_plan_in_lines_is_joined() {
 #[test]
 fn an_empty_list_is_a_plan_and_a_missing_one_is_absent() {
     assert_eq!(items_of(&json!([])), []);
-    assert_eq!(planning("{\"plan\":\"p\"}").unwrap().items, None);
+    assert_eq!(plan_in_text("{\"plan\":\"p\"}").unwrap().items, None);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn each_name_counts_once_and_a_list_with_too_many_is_refused() {
     let item = |names: Vec<String>| json!([{"id": "a", "description": "do", "requiredTools": names}]);
     let names = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
     let repeated = [names(MAX_NAMES), names(MAX_NAMES)].concat();
-    let draft = planning(&json!({"todoList": item(repeated)}).to_string()).unwrap();
+    let draft = plan_in_text(&json!({"todoList": item(repeated)}).to_string()).unwrap();
     assert_eq!(draft.items.unwrap()[0].required_tools, names(MAX_NAMES));
     assert_eq!(
         problems(&item(names(MAX_NAMES + 1))),
@@ -134,14 +134,14 @@ fn an_id_with_a_newline_is_refused() {
 
 #[test]
 fn braces_in_front_of_the_plan_are_skipped() {
-    let draft = planning("as {\"a\": 1} shows: {\"plan\": \"p\", \"todoList\": []}").unwrap();
+    let draft = plan_in_text("as {\"a\": 1} shows: {\"plan\": \"p\", \"todoList\": []}").unwrap();
     assert_eq!(draft.plan.as_deref(), Some("p"));
 }
 
 // A27: section headings of the older text form.
 #[test]
 fn headings_in_any_case_and_spacing_are_a_plan() {
-    let draft = planning("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
+    let draft = plan_in_text("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
     assert_eq!(draft.title.as_deref(), Some("a b"));
     assert_eq!(draft.intent.as_deref(), Some("know"));
     assert_eq!(draft.plan.as_deref(), Some("- x\n- y"));
@@ -151,14 +151,14 @@ fn headings_in_any_case_and_spacing_are_a_plan() {
 // A27: section headings of the older text form.
 #[test]
 fn a_missing_heading_is_tolerated() {
-    assert_eq!(planning("Plan: x").unwrap().title, None);
+    assert_eq!(plan_in_text("Plan: x").unwrap().title, None);
 }
 
 // A26: malformed JSON and other shapes.
 #[test]
 fn text_without_structure_is_not_a_plan() {
     assert_eq!(
-        planning("hello there").unwrap_err(),
+        plan_in_text("hello there").unwrap_err(),
         ["there is no JSON with a plan in the reply"]
     );
 }
@@ -166,7 +166,7 @@ fn text_without_structure_is_not_a_plan() {
 // A26: malformed JSON and other shapes.
 #[test]
 fn invalid_json_is_reported_with_its_position() {
-    let problems = planning("Plan: {\"todoList\": [}").unwrap_err();
+    let problems = plan_in_text("Plan: {\"todoList\": [}").unwrap_err();
     assert_eq!(
         problems,
         ["the plan is not valid JSON: expected value at line 1 column 15"]
@@ -175,7 +175,7 @@ fn invalid_json_is_reported_with_its_position() {
 
 #[test]
 fn a_title_has_at_most_ten_words() {
-    let draft = planning("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\"}").unwrap();
+    let draft = plan_in_text("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\"}").unwrap();
     assert_eq!(draft.title.as_deref(), Some("1 2 3 4 5 6 7 8 9 10"));
 }
 

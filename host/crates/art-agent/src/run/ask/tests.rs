@@ -6,7 +6,7 @@ use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::ModelReply;
 
 use crate::event::{RunEvent, RunStart};
-use crate::run::{Run, Stage};
+use crate::run::Run;
 
 /// Returns a result that belongs to no call, which a valid prompt never contains.
 fn orphan_result() -> Message {
@@ -37,11 +37,8 @@ const PROBLEM: &str = "the prompt is not valid: message 2: the result belongs to
 #[test]
 fn an_invalid_planning_prompt_ends_the_run_with_its_error() {
     let mut run = started_run();
-    let Stage::Planning { messages, .. } = &mut run.stage else {
-        panic!("{:?}", run.stage)
-    };
-    messages.push(orphan_result());
-    apply_reply(&mut run, "no plan");
+    run.conversation.messages.push(orphan_result());
+    apply_reply(&mut run, "{no plan");
     assert_eq!(run.open_actions().count(), 0);
     let error = run.finished().unwrap().response.metadata.error.clone().unwrap();
     assert_eq!(

@@ -1,0 +1,81 @@
+//! The function by which a model with native tool calls submits its plan (P22).
+
+use art_core::tool::{ExecutionMode, ToolSchema};
+use serde_json::{Value, json};
+
+/// Name of the function.
+pub(crate) const SUBMIT_PLAN: &str = "submit_plan";
+
+/// Returns the function as a tool for a request. Its schema keeps to what strict modes of providers accept: every property is required
+/// and may be null, none is open, and the arguments of a call are a text, because an object with unknown properties is refused there.
+pub(crate) fn submit_plan() -> ToolSchema {
+    ToolSchema {
+        name: SUBMIT_PLAN.to_owned(),
+        description: "Submits the plan for the query. The host carries it out and returns the results.".to_owned(),
+        input_schema: plan_schema(),
+        output_schema: None,
+        examples: Vec::new(),
+        execution_mode: ExecutionMode::default(),
+        blocking_config: None,
+        display_config: None,
+    }
+}
+
+fn plan_schema() -> Value {
+    object(&[
+        ("title", nullable("string", "At most ten words.")),
+        ("intent", nullable("string", "What the person wants.")),
+        (
+            "plan",
+            nullable("string", "The plan in one or two sentences, and what cannot be done."),
+        ),
+        ("todoList", list(step_schema())),
+    ])
+}
+
+fn step_schema() -> Value {
+    let names =
+        |description: &str| json!({"type": ["array", "null"], "items": {"type": "string"}, "description": description});
+    object(&[
+        ("id", json!({"type": "string"})),
+        (
+            "description",
+            json!({"type": "string", "description": "What to do, with the exact values of the query."}),
+        ),
+        (
+            "stepType",
+            json!({"type": ["string", "null"], "enum": ["tool", "reasoning", null]}),
+        ),
+        ("toolCalls", json!({"type": ["array", "null"], "items": call_schema()})),
+        (
+            "requiredTools",
+            names("Tools for a step whose arguments need judgement."),
+        ),
+        ("dependencies", names("Ids of the steps whose results the step needs.")),
+        ("expectedOutcome", nullable("string", "What the step gives.")),
+    ])
+}
+
+fn call_schema() -> Value {
+    let arguments =
+        json!({"type": "string", "description": "A JSON object with the arguments or with references in their place."});
+    object(&[("toolName", json!({"type": "string"})), ("arguments", arguments)])
+}
+
+/// Returns the schema of an object with exactly these properties.
+fn object(properties: &[(&str, Value)]) -> Value {
+    let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+    let properties: serde_json::Map<_, _> = properties
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+        .collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn nullable(kind: &str, description: &str) -> Value {
+    json!({"type": [kind, "null"], "description": description})
+}
+
+fn list(items: Value) -> Value {
+    json!({"type": "array", "items": items})
+}

@@ -1,0 +1,162 @@
+//! Decides what the planner is shown of each tool (Q7): of the nearest ones the schemas, of others a line or the name.
+
+use art_core::pes::PesAgentStateData;
+use art_core::text::first_sentences;
+use art_core::tool::ToolSchema;
+use serde_json::{Value, json};
+
+use super::example::most_similar_calls;
+use super::fit::text_tokens;
+use super::quote::{one_line, section};
+use crate::event::RunStart;
+use crate::shortlist;
+
+/// Heading of the tools that a plan may use.
+const AVAILABLE: &str = "Available tools";
+
+/// Estimated number of tokens that the schemas of all shown tools may take, unless the context window is small.
+const MAX_SCHEMA_TOKENS: u64 = 8_000;
+
+/// Part of a small context window that the schemas may take.
+const SCHEMA_SHARE: u64 = 8;
+
+/// Maximum length of the description of a tool without its schemas, in characters.
+const MAX_BRIEF_DESCRIPTION: usize = 200;
+
+/// Maximum total length of the names of tools that are listed by name only, in characters.
+const MAX_NAME_CHARS: usize = 4_000;
+
+/// Number of tools of which examples are shown, the nearest ones.
+const MAX_TOOLS_WITH_EXAMPLES: usize = 3;
+
+/// The tools as the planner is shown them. Every list is in the order of the names, which a later question does not change.
+#[derive(Debug)]
+pub(super) struct ShownTools<'a> {
+    /// Tools with their schemas.
+    pub(super) full: Vec<&'a ToolSchema>,
+    /// Tools with a short description and the names of their parameters.
+    brief: Vec<&'a ToolSchema>,
+    /// Names of the other tools.
+    others: Vec<&'a str>,
+    /// The tools that are nearest to the question, nearest first.
+    nearest: Vec<&'a ToolSchema>,
+}
+
+impl<'a> ShownTools<'a> {
+    /// Selects what is shown: the schemas of all tools if they fit, else of the nearest ones.
+    pub(super) fn new(start: &'a RunStart, state: &PesAgentStateData) -> Self {
+        let nearest = shortlist::for_plan(start, state);
+        let Some(context) = start.context.tokens() else {
+            return Self {
+                full: by_name(start.tools.iter().collect()),
+                brief: Vec::new(),
+                others: Vec::new(),
+                nearest,
+            };
+        };
+        let mut remaining = MAX_SCHEMA_TOKENS.min(context / SCHEMA_SHARE);
+        let (full, brief) = nearest.iter().partition(|tool| {
+            let tokens = text_tokens(&one_line(&full_form(tool)));
+            let fits = tokens <= remaining;
+            remaining = if fits { remaining - tokens } else { 0 };
+            fits
+        });
+        let is_near = |tool: &&ToolSchema| nearest.iter().any(|near| near.name == tool.name);
+        let others = start.tools.iter().filter(|tool| !is_near(tool));
+        Self {
+            full: by_name(full),
+            brief: by_name(brief),
+            others: others.map(|tool| tool.name.as_str()).collect(),
+            nearest,
+        }
+    }
+
+    /// Returns the section that is the same for every question, if all tools fit. `native` tells whether the request contains the
+    /// tools in the provider's format, which has no field for outputs.
+    pub(super) fn stable_section(&self, native: bool) -> Option<String> {
+        let is_stable = self.brief.is_empty() && self.others.is_empty();
+        is_stable.then(|| self.full_section(native))
+    }
+
+    /// Returns the sections that depend on the question.
+    pub(super) fn question_sections(&self, native: bool, query: &str) -> Vec<String> {
+        let mut sections = Vec::new();
+        if self.stable_section(native).is_none() {
+            sections.push(self.full_section(native));
+            sections.push(section("More tools", &self.more_tools()));
+        }
+        let examples = self.nearest.iter().filter_map(|tool| examples(tool, query));
+        let examples: Vec<Value> = examples.take(MAX_TOOLS_WITH_EXAMPLES).collect();
+        if !examples.is_empty() {
+            sections.push(section("Examples of calls", &one_line(&examples)));
+        }
+        sections
+    }
+
+    fn full_section(&self, native: bool) -> String {
+        if native {
+            let outputs = self
+                .full
+                .iter()
+                .filter_map(|tool| Some((tool.name.clone(), tool.output_schema.clone()?)));
+            let outputs: serde_json::Map<String, Value> = outputs.collect();
+            return section("Outputs of the tools", &one_line(&outputs));
+        }
+        let tools: Vec<_> = self.full.iter().map(|tool| full_form(tool)).collect();
+        section(AVAILABLE, &one_line(&tools))
+    }
+
+    /// Describes the tools without schemas. A step may name them in `requiredTools`.
+    fn more_tools(&self) -> String {
+        let brief: Vec<_> = self.brief.iter().map(|tool| brief_form(tool)).collect();
+        let parts = [
+            Some("Their schemas are not shown: name them in `requiredTools`, without `toolCalls`.".to_owned()),
+            (!brief.is_empty()).then(|| one_line(&brief)),
+            (!self.others.is_empty()).then(|| format!("Others, by name: {}", names(&self.others))),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    tools
+}
+
+fn full_form(tool: &ToolSchema) -> Value {
+    let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
+    if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
+        map.insert("outputSchema".to_owned(), output.clone());
+    }
+    form
+}
+
+fn brief_form(tool: &ToolSchema) -> Value {
+    let parameters: Vec<_> = shortlist::parameters(tool).map(|(name, _)| name).collect();
+    let description = first_sentences(&tool.description, MAX_BRIEF_DESCRIPTION);
+    json!({"name": tool.name, "description": description, "parameters": parameters})
+}
+
+fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
+    let calls = most_similar_calls(tool, query);
+    (!calls.is_empty()).then(|| json!({"tool": tool.name, "examples": calls}))
+}
+
+/// Lists names, because a question may refer to a tool without sharing a word with it. A name costs a few tokens, a schema hundreds.
+fn names(others: &[&str]) -> String {
+    let mut remaining = MAX_NAME_CHARS;
+    let listed = others
+        .iter()
+        .take_while(|name| match remaining.checked_sub(name.len()) {
+            Some(rest) => {
+                remaining = rest;
+                true
+            }
+            None => false,
+        });
+    let listed: Vec<_> = listed.collect();
+    match others.len() - listed.len() {
+        0 => one_line(&listed),
+        more => format!("{} and {more} more", one_line(&listed)),
+    }
+}

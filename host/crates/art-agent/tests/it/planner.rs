@@ -1,0 +1,407 @@
+//! The conversation with the planner: answers without a plan, plans as function calls, and calls that the planner makes itself.
+
+use art_core::agent::RunStatus;
+use art_core::error::{ModelError, ModelErrorCode};
+use art_core::pes::TodoItemStatus;
+use art_core::prompt::{Message, Role};
+use art_core::provider::ToolChoice;
+use art_core::stream::StopReason;
+use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
+use serde_json::{Value, json};
+
+use crate::harness::*;
+use crate::prompts::transcript;
+
+fn native(query: &str) -> Driver {
+    let mut start = start(query);
+    start.native_tools = true;
+    Driver::new(start)
+}
+
+/// Returns a reply with these native calls of names and arguments.
+fn functions(calls: &[(&str, Value)]) -> Reply {
+    says("").map(|mut reply| {
+        reply.tool_calls = calls
+            .iter()
+            .enumerate()
+            .map(|(n, (name, arguments))| ToolCallRequest {
+                id: format!("f{n}_{}", name.len()),
+                kind: FunctionKind::Function,
+                function: FunctionCall {
+                    name: (*name).to_owned(),
+                    arguments: arguments.to_string(),
+                },
+            })
+            .collect();
+        reply
+    })
+}
+
+/// Returns a reply that submits a plan of these steps, in the form of the function's schema.
+fn submits(steps: &[Value]) -> Reply {
+    functions(&[("submit_plan", submission(steps))])
+}
+
+fn submission(steps: &[Value]) -> Value {
+    json!({"title": null, "intent": "a number", "plan": null, "todoList": steps})
+}
+
+/// Returns a step that calls the calculator; its arguments are a text.
+fn step(id: &str, expression: &Value) -> Value {
+    let arguments = json!({"expression": expression}).to_string();
+    json!({
+        "id": id, "description": format!("do {id}"), "stepType": null, "requiredTools": null, "dependencies": null,
+        "expectedOutcome": null, "toolCalls": [{"toolName": "calculator", "arguments": arguments}],
+    })
+}
+
+fn judged(id: &str, after: &str) -> Value {
+    json!({
+        "id": id, "description": "choose", "stepType": "tool", "requiredTools": ["calculator"], "dependencies": [after],
+        "expectedOutcome": null, "toolCalls": null,
+    })
+}
+
+fn expression(text: &str) -> Value {
+    json!({ "expression": text })
+}
+
+/// Returns the numbers of model calls and tool calls, and the status.
+fn figures(driver: &mut Driver) -> (u32, u32, RunStatus) {
+    let metadata = driver.drive().response.metadata;
+    (metadata.llm_calls, metadata.tool_calls, metadata.status)
+}
+
+#[test]
+fn prose_without_a_plan_is_the_answer() {
+    for mut driver in [Driver::new(start("Hello")), native("Hello")] {
+        driver = driver.script("plan", [says("Hello! What can I do for you?")]);
+        let report = driver.drive();
+        assert_eq!(content(&report), "Hello! What can I do for you?");
+        assert_eq!(
+            (report.response.metadata.llm_calls, status(&report)),
+            (1, RunStatus::Success)
+        );
+    }
+}
+
+#[test]
+fn the_answer_field_of_a_plan_without_steps_is_the_answer() {
+    let mut driver = Driver::new(start("What is Rust?")).script(
+        "plan",
+        [says(r#"{"answer": "A programming language.", "todoList": []}"#)],
+    );
+    let report = driver.drive();
+    assert_eq!(content(&report), "A programming language.");
+    assert_eq!(report.response.metadata.llm_calls, 1);
+}
+
+#[test]
+fn an_answer_beside_steps_is_not_used() {
+    let text = json!({"answer": "43", "todoList": [tool_item("a", &[])]}).to_string();
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [says(text)])
+        .script("a", [calculate("1"), completes_item("42")])
+        .script("answer", [says("42")]);
+    assert_eq!(content(&driver.drive()), "42");
+}
+
+#[test]
+fn an_answer_that_was_cut_off_makes_the_run_partial() {
+    let mut driver = native("q").script("plan", [with_stop_reason(says("It is"), StopReason::Length)]);
+    let report = driver.drive();
+    assert_eq!((content(&report), status(&report)), ("It is", RunStatus::Partial));
+}
+
+#[test]
+fn json_that_is_no_plan_is_requested_again() {
+    for text in ["{\"todoList\": [", "{\"reply\": \"Hello\"}", "```json\n{\"a\": 1}\n```"] {
+        let mut driver = Driver::new(start("q")).script("plan", [says(text), says("Hello")]);
+        assert_eq!(figures(&mut driver).0, 2, "{text}");
+    }
+}
+
+#[test]
+fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
+    let previous = |n: u32| json!({"$concat": [{"$from": format!("s{}", n - 1), "path": "/result"}, " + 1"]});
+    let steps: Vec<_> = (1..=5)
+        .map(|n| step(&format!("s{n}"), &if n == 1 { json!("1") } else { previous(n) }))
+        .collect();
+    let mut driver = native("q")
+        .script("plan", [submits(&steps)])
+        .script("answer", [says("42")]);
+    assert_eq!(figures(&mut driver), (2, 5, RunStatus::Success));
+    assert_eq!(driver.tool_calls_made[4].arguments, expression("42 + 1"));
+}
+
+#[test]
+fn a_step_that_needs_judgement_costs_two_model_calls_more() {
+    let steps = [
+        step("s1", &json!("1")),
+        step("s2", &json!("2")),
+        judged("s3", "s2"),
+        step("s4", &json!("4")),
+        step("s5", &json!("5")),
+    ];
+    let mut driver = native("q")
+        .script("plan", [submits(&steps)])
+        .script(
+            "s3",
+            [functions(&[("calculator", expression("3"))]), completes_item("")],
+        )
+        .script("answer", [says("42")]);
+    assert_eq!(figures(&mut driver), (4, 5, RunStatus::Success));
+}
+
+#[test]
+fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results() {
+    let calls = [("calculator", expression("6 * 7")), ("clock", expression("now"))];
+    let mut driver = native("q").script("plan", [functions(&calls), says("It is 42.")]);
+    let report = driver.drive();
+    assert_eq!(content(&report), "It is 42.");
+    assert_eq!(
+        (
+            report.response.metadata.llm_calls,
+            report.response.metadata.tool_calls,
+            status(&report)
+        ),
+        (2, 2, RunStatus::Success)
+    );
+    assert_eq!(driver.max_open_actions, 2, "the calls run at the same time");
+    use TodoItemStatus::Completed;
+    assert_eq!(driver.statuses(), [("step_1", Completed), ("step_2", Completed)]);
+    let messages = driver.messages("plan", 1);
+    let roles: Vec<Role> = messages.iter().rev().take(3).map(|message| message.role).collect();
+    assert_eq!(roles, [Role::ToolResult, Role::ToolResult, Role::Assistant]);
+}
+
+#[test]
+fn after_its_calls_the_planner_may_call_more_and_submit_a_plan_that_uses_their_results() {
+    let last = step("end", &json!({"$from": "step_1", "path": "/result"}));
+    let text = json!({"$concat": [{"$from": "step_1", "path": "/result"}]});
+    let last = json!({"id": last["id"], "description": "use it", "toolCalls": [
+        {"toolName": "calculator", "arguments": json!({"expression": text}).to_string()}]});
+    let mut driver = native("q")
+        .script(
+            "plan",
+            [
+                functions(&[("calculator", expression("1"))]),
+                functions(&[("clock", expression("2"))]),
+                submits(&[last]),
+            ],
+        )
+        .script("answer", [says("42")]);
+    assert_eq!(figures(&mut driver), (4, 3, RunStatus::Success));
+    assert_eq!(driver.tool_calls_made[2].arguments, expression("42"));
+}
+
+#[test]
+fn a_failed_call_of_the_planner_is_told_to_it_and_a_second_try_makes_up_for_it() {
+    let mut driver = native("q").script(
+        "plan",
+        [
+            functions(&[("calculator", expression("fail"))]),
+            functions(&[("calculator", expression("6 * 7"))]),
+            says("It is 42."),
+        ],
+    );
+    assert_eq!(figures(&mut driver), (3, 2, RunStatus::Success));
+    let told = driver.last_message("plan", 1);
+    assert!(told.contains("the abacus is broken"), "{told}");
+}
+
+#[test]
+fn a_failed_call_that_is_not_tried_again_makes_the_run_partial() {
+    let calls = functions(&[("calculator", expression("fail"))]);
+    let mut driver = native("q").script("plan", [calls, says("I could not compute it.")]);
+    assert_eq!(figures(&mut driver), (2, 1, RunStatus::Partial));
+}
+
+#[test]
+fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
+    let calls = [
+        ("calculator", expression("1")),
+        ("calculator", json!({"expression": 2})),
+    ];
+    let mut driver = native("q").script("plan", [functions(&calls), says("I give up.")]);
+    assert_eq!(figures(&mut driver).1, 0);
+    let messages = driver.messages("plan", 1);
+    let results: Vec<&Message> = messages
+        .iter()
+        .filter(|message| message.role == Role::ToolResult)
+        .collect();
+    assert_eq!(results.len(), 2);
+    let fault = "`step_2.arguments.expression`: a string is asked for, `2` is given";
+    assert!(results[1].content_text().contains(fault), "{results:?}");
+}
+
+#[test]
+fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
+    let mut driver = native("q")
+        .script(
+            "plan",
+            [submits(&[step("a", &json!(1))]), submits(&[step("a", &json!("1"))])],
+        )
+        .script("answer", [says("42")]);
+    assert_eq!(figures(&mut driver), (3, 1, RunStatus::Success));
+    let last = driver.messages("plan", 1).pop().unwrap();
+    assert_eq!(
+        (last.role, last.name.as_deref()),
+        (Role::ToolResult, Some("submit_plan"))
+    );
+    assert!(last.content_text().starts_with("The plan cannot be used:"), "{last:?}");
+}
+
+#[test]
+fn arguments_that_are_no_json_object_are_a_fault_of_the_submitted_plan() {
+    let mut bad = step("a", &json!("1"));
+    bad["toolCalls"][0]["arguments"] = json!("{\"expression\": ");
+    let mut driver = native("q").script("plan", [submits(&[bad]), says("sorry")]);
+    driver.drive();
+    let told = driver.last_message("plan", 1);
+    assert!(
+        told.contains("`todoList[0].toolCalls[0].arguments` is not a valid JSON object"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_plan_and_calls_in_one_reply_are_one_plan() {
+    let reply = functions(&[
+        ("calculator", expression("1")),
+        ("submit_plan", submission(&[step("a", &json!("2"))])),
+    ]);
+    let mut driver = native("q").script("plan", [reply]).script("answer", [says("42")]);
+    assert_eq!(figures(&mut driver), (2, 2, RunStatus::Success));
+    let messages = driver.messages("answer", 0);
+    let results = messages.iter().filter(|message| message.role == Role::ToolResult);
+    let names: Vec<_> = results.map(|message| message.name.clone().unwrap()).collect();
+    assert_eq!(names, ["calculator", "submit_plan"]);
+}
+
+#[test]
+fn the_request_for_the_answer_begins_with_that_for_the_plan_and_has_the_same_tools() {
+    for native_tools in [false, true] {
+        let mut start = start("q");
+        start.native_tools = native_tools;
+        let reply = if native_tools {
+            submits(&[step("a", &json!("1"))])
+        } else {
+            plan(&json!([step("a", &json!("1"))]))
+        };
+        let mut driver = Driver::new(start)
+            .script("plan", [reply])
+            .script("answer", [says("42")]);
+        driver.drive();
+        let (before, after) = (driver.request("plan", 0), driver.request("answer", 0));
+        assert_eq!(after.prompt.0[..before.prompt.0.len()], before.prompt.0[..]);
+        assert_eq!(after.tools, before.tools);
+        assert_eq!(
+            (before.tool_choice, after.tool_choice),
+            (ToolChoice::Auto, ToolChoice::None)
+        );
+    }
+}
+
+#[test]
+fn a_step_that_requires_a_tool_has_to_call_it_and_then_may_end() {
+    let mut driver = native("q")
+        .script("plan", [submits(&[step("a", &json!("1")), judged("b", "a")])])
+        .script(
+            "b",
+            [functions(&[("calculator", expression("2"))]), completes_item("42")],
+        )
+        .script("answer", [says("42")]);
+    driver.drive();
+    let choice = |n| driver.request("b", n).tool_choice;
+    assert_eq!((choice(0), choice(1)), (ToolChoice::Required, ToolChoice::Auto));
+}
+
+#[test]
+fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
+    let refused = Err(ModelError {
+        code: ModelErrorCode::ToolsNotSupported,
+        message: "no tools".to_owned(),
+        retry_after_ms: None,
+    });
+    let mut driver = native("q")
+        .script("plan", [refused, plan(&json!([step("a", &json!("1"))]))])
+        .script("answer", [says("42")]);
+    assert_eq!(driver.drive().response.metadata.tool_calls, 1);
+    assert!(!driver.request("plan", 0).tools.is_empty());
+    assert!(driver.request("plan", 1).tools.is_empty());
+    assert!(
+        driver.messages("plan", 1)[0]
+            .content_text()
+            .contains("---JSON_OUTPUT_START---")
+    );
+}
+
+#[test]
+fn a_tool_of_the_name_of_the_function_is_not_offered_beside_it() {
+    let mut driver = native("q");
+    let mut start = driver.run.started_with().clone();
+    start.tools.push(tool("submit_plan"));
+    driver = Driver::new(start).script("plan", [says("Hello")]);
+    driver.drive();
+    let names: Vec<_> = driver
+        .request("plan", 0)
+        .tools
+        .iter()
+        .map(|tool| tool.name.clone())
+        .collect();
+    assert_eq!(names, ["submit_plan", "calculator", "clock"]);
+}
+
+#[test]
+fn planning_with_functions() {
+    let mut driver = native("What is 6 times 7?")
+        .script("plan", [submits(&[step("a", &json!("6 * 7"))])])
+        .script("answer", [says("42")]);
+    driver.drive();
+    insta::assert_snapshot!(transcript(&driver.messages("answer", 0)));
+}
+
+/// Returns every schema in `value` that describes an object.
+fn objects(value: &Value) -> Vec<&Value> {
+    let children: Vec<&Value> = match value {
+        Value::Object(map) => map.values().collect(),
+        Value::Array(values) => values.iter().collect(),
+        _ => Vec::new(),
+    };
+    let this = value["properties"].is_object().then_some(value);
+    this.into_iter().chain(children.into_iter().flat_map(objects)).collect()
+}
+
+#[test]
+fn the_schema_of_a_plan_is_one_that_strict_providers_accept() {
+    let mut driver = native("q").script("plan", [says("Hello")]);
+    driver.drive();
+    let schema = driver.request("plan", 0).tools[0].input_schema.clone();
+    let objects = objects(&schema);
+    assert_eq!(objects.len(), 3, "the plan, a step and a call");
+    for object in objects {
+        let names: Vec<&str> = object["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(object["required"], json!(names));
+        assert_eq!(object["additionalProperties"], json!(false));
+    }
+    let text = schema.to_string();
+    for keyword in [
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "pattern",
+        "$ref",
+        "default",
+    ] {
+        assert!(!text.contains(&format!("\"{keyword}\"")), "{keyword}");
+    }
+}
