@@ -22,6 +22,6 @@ pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{Conversation, plan_turn, planning, repair};
 pub(crate) use quote::sanitize;
-pub(crate) use submit::{SUBMIT_PLAN, submit_plan};
+pub(crate) use submit::{SUBMIT_PLAN, plan_schema, submit_plan};
 pub(crate) use synthesis::{result_listing, results};
 pub use system::resolve_system_prompt;

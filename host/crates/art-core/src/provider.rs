@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::JsonObject;
 use crate::prompt::ArtStandardPrompt;
@@ -34,6 +35,9 @@ pub struct ModelRequest {
     /// Format of the reply, if the provider supports the choice.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub reply_format: ReplyFormat,
+    /// JSON Schema of a reply in JSON, which keeps to what strict modes of providers accept. Providers without such a mode ignore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_schema: Option<Value>,
     /// Capabilities that the model must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_capabilities: Vec<ModelCapability>,
@@ -59,6 +63,7 @@ impl ModelRequest {
             step: None,
             media: Vec::new(),
             reply_format: ReplyFormat::Text,
+            reply_schema: None,
             required_capabilities: Vec::new(),
             params: JsonObject::new(),
             task: None,

@@ -154,6 +154,9 @@ pub(crate) trait Decoder: Send + Debug {
     fn finish(&mut self, out: &mut Vec<StreamEvent>);
 }
 
+/// Name of the schema of a reply, for providers that require one.
+const REPLY: &str = "reply";
+
 /// User turn that is inserted before a conversation that begins with a turn of the model, because some providers require a user
 /// turn first.
 const OPENING_TURN: &str = "Begin.";

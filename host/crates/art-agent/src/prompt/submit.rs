@@ -21,15 +21,21 @@ pub(crate) fn submit_plan() -> ToolSchema {
     }
 }
 
-fn plan_schema() -> Value {
+/// Returns the schema of a plan, or of an answer without one.
+pub(crate) fn plan_schema() -> Value {
+    let steps = json!({"type": ["array", "null"], "items": step_schema()});
     object(&[
+        (
+            "answer",
+            nullable("string", "The answer in Markdown, if no step is needed."),
+        ),
         ("title", nullable("string", "At most ten words.")),
         ("intent", nullable("string", "What the person wants.")),
         (
             "plan",
             nullable("string", "The plan in one or two sentences, and what cannot be done."),
         ),
-        ("todoList", list(step_schema())),
+        ("todoList", steps),
     ])
 }
 
@@ -74,8 +80,4 @@ fn object(properties: &[(&str, Value)]) -> Value {
 
 fn nullable(kind: &str, description: &str) -> Value {
     json!({"type": [kind, "null"], "description": description})
-}
-
-fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
 }

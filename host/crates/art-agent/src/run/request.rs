@@ -151,6 +151,7 @@ impl Run {
         let mut request = self.build(&self.conversation.messages, Phase::Planning, self.planner_tools());
         if !self.start.native_tools {
             request.reply_format = ReplyFormat::Json;
+            request.reply_schema = Some(prompt::plan_schema());
         }
         PreparedCall {
             item_id: None,

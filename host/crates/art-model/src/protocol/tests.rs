@@ -3,7 +3,7 @@
 mod properties;
 
 use art_core::prompt::{ArtStandardPrompt, Message};
-use art_core::provider::{Media, ModelRequest, ReplyFormat};
+use art_core::provider::{Media, ModelRequest, ReplyFormat, ToolChoice};
 use art_core::stream::{Phase, ProviderState, StepContext, StreamContext, StreamEnvelope, StreamEvent};
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest, ToolSchema};
 use serde_json::{Value, json};
@@ -217,4 +217,87 @@ pub(super) fn decode_stream(protocol: Protocol, provider: &str, events: &[Value]
 /// Decodes a expected body. Returns the result as text.
 pub(super) fn decode_body(protocol: Protocol, provider: &str, body: &Value) -> String {
     events_as_text(&codec(protocol, provider).decode_body(body))
+}
+
+#[test]
+fn a_required_call_and_a_forbidden_one_are_asked_for_in_the_words_of_each_provider() {
+    let chosen = |protocol, provider: &str, model: &str, choice, effort: Option<&str>| {
+        let mut request = request_with(vec![Message::user("q")]);
+        request.tools = vec![tool("calculator")];
+        request.tool_choice = choice;
+        request.params = effort
+            .map(|effort| ("reasoningEffort".to_owned(), effort.into()))
+            .into_iter()
+            .collect();
+        let body = encode(protocol, provider, model, &request).body;
+        let place = body
+            .get("tool_choice")
+            .or_else(|| body.pointer("/toolConfig/functionCallingConfig"));
+        place.unwrap().to_string()
+    };
+    use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+    let mut lines = String::new();
+    for (protocol, provider, effort) in [
+        (OpenaiResponses, "openai", None),
+        (OpenaiChat, "openai", None),
+        (OpenaiChat, "mistral", None),
+        (OpenaiChat, "deepseek", None),
+        (OpenaiChat, "vllm", None),
+        (Anthropic, "anthropic", None),
+        (Anthropic, "anthropic", Some("high")),
+        (Gemini, "gemini", None),
+    ] {
+        let [auto, required, none] = [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None]
+            .map(|choice| chosen(protocol, provider, "claude-sonnet-4-6", choice, effort));
+        lines.push_str(&format!(
+            "{provider} {protocol:?} {effort:?}: {auto} {required} {none}\n"
+        ));
+    }
+    insta::assert_snapshot!(lines, @r#"
+    openai OpenaiResponses None: "auto" "required" "none"
+    openai OpenaiChat None: "auto" "required" "none"
+    mistral OpenaiChat None: "auto" "required" "none"
+    deepseek OpenaiChat None: "auto" "auto" "none"
+    vllm OpenaiChat None: "auto" "auto" "none"
+    anthropic Anthropic None: {"type":"auto"} {"type":"any"} {"type":"none"}
+    anthropic Anthropic Some("high"): {"type":"auto"} {"type":"auto"} {"type":"none"}
+    gemini Gemini None: {"mode":"AUTO"} {"mode":"ANY"} {"mode":"NONE"}
+    "#);
+}
+
+#[test]
+fn the_schema_of_a_reply_is_sent_where_the_provider_has_a_strict_mode() {
+    let place = |protocol, provider: &str| {
+        let mut request = request_with(vec![Message::user("as JSON")]);
+        request.reply_format = ReplyFormat::Json;
+        request.reply_schema = Some(json!({"type": "object"}));
+        let body = encode(protocol, provider, "m", &request).body;
+        let places = ["/text/format", "/response_format", "/generationConfig"];
+        let found = places.into_iter().find_map(|place| body.pointer(place).cloned());
+        found.map_or_else(String::new, |value| value.to_string())
+    };
+    use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+    let strict = r#"{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"type":"object"}}}"#;
+    for (protocol, provider, expected) in [
+        (OpenaiChat, "openai", strict),
+        (OpenaiChat, "mistral", strict),
+        (OpenaiChat, "ollama", strict),
+        (OpenaiChat, "openrouter", r#"{"type":"json_object"}"#),
+        (OpenaiChat, "groq", ""),
+        (OpenaiChat, "vllm", ""),
+        (Anthropic, "anthropic", ""),
+        (
+            OpenaiResponses,
+            "openai",
+            r#"{"type":"json_schema","name":"reply","strict":true,"schema":{"type":"object"}}"#,
+        ),
+        (
+            Gemini,
+            "gemini",
+            r#"{"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}"#,
+        ),
+    ] {
+        let as_value = |text: &str| serde_json::from_str::<Value>(text).ok();
+        assert_eq!(as_value(&place(protocol, provider)), as_value(expected), "{provider}");
+    }
 }

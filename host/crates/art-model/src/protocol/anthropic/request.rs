@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use art_core::JsonObject;
 use art_core::error::ModelError;
-use art_core::provider::Media;
+use art_core::provider::{Media, ToolChoice};
 use serde_json::{Value, json};
 
 use super::{NAME, thinking};
@@ -65,7 +65,13 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     if !tools.is_empty() {
         set_cache_breakpoint(&mut tools);
         body.insert("tools".to_owned(), tools.into());
-        body.insert("tool_choice".to_owned(), json!({"type": "auto"}));
+        let choice = match call.request.tool_choice {
+            // The provider refuses a required call of a model that thinks.
+            ToolChoice::Required if !body.contains_key("thinking") => "any",
+            ToolChoice::Auto | ToolChoice::Required => "auto",
+            ToolChoice::None => "none",
+        };
+        body.insert("tool_choice".to_owned(), json!({ "type": choice }));
     }
     Ok(())
 }

@@ -6,13 +6,13 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use art_core::JsonObject;
 use art_core::error::ModelError;
 use art_core::prompt::{ArtStandardPrompt, Message, Role};
-use art_core::provider::{Media, ModelRequest, ReplyFormat};
+use art_core::provider::{Media, ModelRequest, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
 use super::{NAME, Profile};
 use crate::protocol::params::Params;
 use crate::protocol::turns::{self, Turn, TurnCall};
-use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, input_schema, is_image};
+use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY, data_url, input_schema, is_image};
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
@@ -40,7 +40,7 @@ pub(super) fn request(profile: Profile, call: &ProtocolCall<'_>) -> Result<Proto
     body.insert("messages".to_owned(), messages(profile, &turns).into());
     add_stream_options(profile, call, &mut body);
     add_params(profile, call, &mut body);
-    add_tools(call, &mut body)?;
+    add_tools(profile, call, &mut body)?;
     add_reply_format(profile, call, &turns, &mut body);
     Params::new(call).add_provider_params(&mut body);
     Ok(ProtocolRequest {
@@ -97,7 +97,7 @@ fn add_effort(profile: Profile, effort: &str, body: &mut JsonObject) {
     body.insert("reasoning_effort".to_owned(), effort.into());
 }
 
-fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
+fn add_tools(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), ModelError> {
     let tools = call.request.tools.iter().map(|tool| {
         let parameters = input_schema(tool)?;
         let function = json!({"name": tool.name, "description": tool.description, "parameters": parameters});
@@ -106,18 +106,38 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
     if !tools.is_empty() {
         body.insert("tools".to_owned(), tools.into());
-        body.insert("tool_choice".to_owned(), "auto".into());
+        body.insert(
+            "tool_choice".to_owned(),
+            tool_choice(profile, call.request.tool_choice).into(),
+        );
     }
     Ok(())
+}
+
+/// Returns the name of a choice. DeepSeek refuses a required call of a model that thinks, and so may unknown servers.
+const fn tool_choice(profile: Profile, choice: ToolChoice) -> &'static str {
+    match (choice, profile) {
+        (ToolChoice::None, _) => "none",
+        (ToolChoice::Required, Profile::DeepSeek | Profile::Compatible) | (ToolChoice::Auto, _) => "auto",
+        (ToolChoice::Required, _) => "required",
+    }
 }
 
 /// Requests a JSON reply if that is safe. Groq validates the finished reply and returns an error instead of a reply that could
 /// be repaired; it also refuses JSON together with tools. Some other servers refuse the field.
 fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let requests_json = call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, true);
-    if requests_json && !matches!(profile, Profile::Groq | Profile::Compatible) {
-        body.insert("response_format".to_owned(), json!({"type": "json_object"}));
+    if !requests_json || matches!(profile, Profile::Groq | Profile::Compatible) {
+        return;
     }
+    let is_strict = matches!(profile, Profile::OpenAi | Profile::Mistral | Profile::Ollama);
+    let format = match &call.request.reply_schema {
+        Some(schema) if is_strict => {
+            json!({"type": "json_schema", "json_schema": {"name": REPLY, "strict": true, "schema": schema}})
+        }
+        _ => json!({"type": "json_object"}),
+    };
+    body.insert("response_format".to_owned(), format);
 }
 
 fn messages(profile: Profile, turns: &[Turn<'_>]) -> Vec<Value> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use art_core::JsonObject;
 use art_core::error::ModelError;
-use art_core::provider::{Media, ReplyFormat};
+use art_core::provider::{Media, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
 use super::{NAME, thinking};
@@ -75,6 +75,8 @@ fn config(call: &ProtocolCall<'_>) -> JsonObject {
     // The provider refuses a response format together with tools.
     if call.request.reply_format == ReplyFormat::Json && call.request.tools.is_empty() {
         config.insert("responseMimeType".to_owned(), "application/json".into());
+        let schema = call.request.reply_schema.clone();
+        config.extend(schema.map(|schema| ("responseJsonSchema".to_owned(), schema)));
     }
     config
 }
@@ -86,10 +88,15 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     });
     let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
     if !tools.is_empty() {
+        let mode = match call.request.tool_choice {
+            ToolChoice::Auto => "AUTO",
+            ToolChoice::Required => "ANY",
+            ToolChoice::None => "NONE",
+        };
         body.insert("tools".to_owned(), json!([{"functionDeclarations": tools}]));
         body.insert(
             "toolConfig".to_owned(),
-            json!({"functionCallingConfig": {"mode": "AUTO"}}),
+            json!({"functionCallingConfig": {"mode": mode}}),
         );
     }
     Ok(())

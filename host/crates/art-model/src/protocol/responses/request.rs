@@ -2,14 +2,14 @@
 
 use art_core::JsonObject;
 use art_core::error::ModelError;
-use art_core::provider::{Media, ReplyFormat};
+use art_core::provider::{Media, ReplyFormat, ToolChoice};
 use serde_json::{Value, json};
 
 use super::NAME;
 use crate::protocol::params::Params;
 use crate::protocol::turn_state::arrange;
 use crate::protocol::turns::{self, Turn, TurnCall};
-use crate::protocol::{ProtocolCall, ProtocolRequest, data_url, input_schema, is_image};
+use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY, data_url, input_schema, is_image};
 
 /// Encodes `call`.
 pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
@@ -25,7 +25,11 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     add_params(call, &mut body);
     add_tools(call, &mut body)?;
     if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, false) {
-        body.insert("text".to_owned(), json!({"format": {"type": "json_object"}}));
+        let format = match &call.request.reply_schema {
+            Some(schema) => json!({"type": "json_schema", "name": REPLY, "strict": true, "schema": schema}),
+            None => json!({"type": "json_object"}),
+        };
+        body.insert("text".to_owned(), json!({ "format": format }));
     }
     Params::new(call).add_provider_params(&mut body);
     Ok(ProtocolRequest {
@@ -73,7 +77,12 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
     let tools = tools.collect::<Result<Vec<Value>, ModelError>>()?;
     if !tools.is_empty() {
         body.insert("tools".to_owned(), tools.into());
-        body.insert("tool_choice".to_owned(), "auto".into());
+        let choice = match call.request.tool_choice {
+            ToolChoice::Auto => "auto",
+            ToolChoice::Required => "required",
+            ToolChoice::None => "none",
+        };
+        body.insert("tool_choice".to_owned(), choice.into());
     }
     Ok(())
 }
