@@ -48,7 +48,7 @@ impl ToolErrorCode {
     }
 }
 
-/// Code of a failed model call (C82); the last one is an addition of this host.
+/// Code of a failed model call (C82). `ToolsNotSupported` is an addition of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]

@@ -1,4 +1,4 @@
-//! Questions to a person and their answers.
+//! Questions to a person and their answers (human in the loop).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};

@@ -27,7 +27,7 @@ pub(crate) fn trace_id_of(run: &str) -> String {
 }
 
 /// Returns a random identifier of a span: 16 lower-case hexadecimal digits. They are never all zeros, which would mean
-/// `no span`, because they include the variant of a UUID.
+/// that there is no span, because they contain the variant bits of a UUID.
 pub(crate) fn span_id() -> String {
     let (_, low) = Uuid::new_v4().as_u64_pair();
     format!("{low:016x}")

@@ -13,9 +13,9 @@ use crate::usage::Usage;
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// Usage, which is measured whatever the ending.
+    /// Usage, measured also if the call failed.
     pub usage: Usage,
-    /// Log of the call, bounded.
+    /// Log of the call, cut to its limits.
     pub log: CallLog,
 }
 
@@ -202,7 +202,7 @@ pub struct Suspension {
 pub struct SubtaskRequest {
     /// Description of the task.
     pub description: String,
-    /// Everything that the subtask is given.
+    /// Input of the subtask.
     pub inputs: Value,
     /// Names of suitable templates.
     #[serde(default)]

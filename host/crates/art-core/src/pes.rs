@@ -112,7 +112,7 @@ pub struct TodoItem {
     /// Whether the required tools were called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation_status: Option<ValidationStatus>,
-    /// Time at which it was planned.
+    /// Time at which the step was planned.
     #[serde(default)]
     pub created_timestamp: Timestamp,
     /// Time of the last change.
@@ -127,7 +127,7 @@ pub struct PlannedCall {
     /// Name of the tool.
     pub tool_name: String,
     /// Arguments: an object. Inside it, `{"$from": "step_1", "path": "/total"}` stands for a value of an earlier step's output,
-    /// `{"$attachment": "sales.csv"}` for a file, `{"$concat": [..]}` for a text of several scalars, and `{"$literal": ..}` for
+    /// `{"$attachment": "sales.csv"}` for a file, `{"$concat": [..]}` for scalars joined to one text, and `{"$literal": ..}` for
     /// data that only looks like one of these.
     #[serde(default)]
     pub arguments: Value,

@@ -14,10 +14,9 @@ pub enum ThinkPart<'a> {
     BlockEnd,
     /// A closing tag came before any opening tag: all text reported so far was thoughts.
     Restart,
-    /// The reply ended inside a block. The reported thoughts end with `content`, which belongs to the text: everything
-    /// after the last closing tag of the block, or the complete block if it has none.
+    /// The reply ended inside a block, so the end of what was reported as thoughts is text of the reply after all.
     Unclosed {
-        /// The end of the thoughts.
+        /// That text: everything after the last closing tag inside the block, or the complete block if it has none.
         content: &'a str,
         /// Whether `content` is the complete block.
         is_whole: bool,

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Usage of one call, which is measured whatever its ending.
+/// Usage of one call, measured also if the call failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
@@ -14,7 +14,7 @@ pub struct Usage {
     pub peak_memory_bytes: u64,
     /// Duration, in microseconds.
     pub wall_us: u64,
-    /// Processor time, in microseconds. For the first hundred thousand units of fuel it is wall-clock time.
+    /// Processor time, in microseconds. The first time slice, a quarter of a millisecond, counts as wall-clock time.
     pub cpu_us: u64,
     /// Size of the input, in bytes.
     pub bytes_in: u64,

@@ -31,7 +31,7 @@ struct Contract {
     golden: Value,
     /// Required keys.
     required: &'static [&'static str],
-    /// Keys that are written with this value if they were absent. All others stay absent.
+    /// Optional keys with a default, which is written if the key was absent. All other absent keys stay absent.
     defaults: Value,
     /// Whether an unknown key is an error.
     strict: bool,
@@ -319,9 +319,9 @@ fn every_document_is_tested() {
     assert_eq!(files, tested);
 }
 
-/// Asserts that each of `names`, separated by spaces, is the wire name of a value of `T`, and that its name in the other
-/// letter case is not.
-fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
+/// Asserts that each of `names`, separated by spaces, is the wire name of a value of `T`, and that the same name in the
+/// other letter case is not.
+fn assert_wire_names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
     for name in names.split_whitespace() {
         assert_eq!(
             serde_json::to_value(parse::<T>(json!(name)).unwrap()).unwrap(),
@@ -338,23 +338,23 @@ fn names<T: Serialize + DeserializeOwned + Debug>(names: &str) {
 
 #[test]
 fn tools_and_questions_have_the_names_of_the_contract() {
-    names::<ExecutionMode>("functional blocking display");
-    names::<ToolStatus>("success error suspended");
-    names::<RiskLevel>("low medium high critical");
-    names::<DisplayMode>("persistent ephemeral modal");
-    names::<InputType>("boolean text select multiselect number date datetime file confirm custom");
-    names::<LogLevel>("trace debug info warn error");
+    assert_wire_names::<ExecutionMode>("functional blocking display");
+    assert_wire_names::<ToolStatus>("success error suspended");
+    assert_wire_names::<RiskLevel>("low medium high critical");
+    assert_wire_names::<DisplayMode>("persistent ephemeral modal");
+    assert_wire_names::<InputType>("boolean text select multiselect number date datetime file confirm custom");
+    assert_wire_names::<LogLevel>("trace debug info warn error");
 }
 
 #[test]
 fn messages_and_observations_have_the_names_of_the_contract() {
-    names::<Role>("system user assistant tool_request tool_result");
-    names::<FunctionKind>("function");
-    names::<MergeStrategy>("append prepend");
-    names::<MessageRole>("USER AI SYSTEM TOOL");
-    names::<Phase>("planning execution synthesis");
-    names::<ModelCapability>("text vision streaming tool_use rag code reasoning");
-    names::<ObservationType>(
+    assert_wire_names::<Role>("system user assistant tool_request tool_result");
+    assert_wire_names::<FunctionKind>("function");
+    assert_wire_names::<MergeStrategy>("append prepend");
+    assert_wire_names::<MessageRole>("USER AI SYSTEM TOOL");
+    assert_wire_names::<Phase>("planning execution synthesis");
+    assert_wire_names::<ModelCapability>("text vision streaming tool_use rag code reasoning");
+    assert_wire_names::<ObservationType>(
         "INTENT TITLE PLAN THOUGHTS TOOL_CALL TOOL_EXECUTION SYNTHESIS ERROR FINAL_RESPONSE STATE_UPDATE PLAN_UPDATE \
          ITEM_STATUS_CHANGE AGENT_SUSPENDED AGENT_RESUMED SUSPENSION_TIMEOUT LLM_STREAM_START LLM_STREAM_METADATA \
          LLM_STREAM_END LLM_STREAM_ERROR",
@@ -363,25 +363,25 @@ fn messages_and_observations_have_the_names_of_the_contract() {
 
 #[test]
 fn runs_and_plans_have_the_names_of_the_contract() {
-    names::<RunStatus>("success error partial suspended cancelled");
-    names::<TodoItemStatus>("pending in_progress completed failed cancelled waiting");
-    names::<StepType>("tool reasoning");
-    names::<ToolValidationMode>("strict advisory");
-    names::<ValidationStatus>("passed failed skipped");
-    names::<TodoItemChangeType>("added modified removed");
+    assert_wire_names::<RunStatus>("success error partial suspended cancelled");
+    assert_wire_names::<TodoItemStatus>("pending in_progress completed failed cancelled waiting");
+    assert_wire_names::<StepType>("tool reasoning");
+    assert_wire_names::<ToolValidationMode>("strict advisory");
+    assert_wire_names::<ValidationStatus>("passed failed skipped");
+    assert_wire_names::<TodoItemChangeType>("added modified removed");
 }
 
 #[test]
 fn errors_have_the_codes_of_the_contract() {
-    names::<ToolErrorCode>(
+    assert_wire_names::<ToolErrorCode>(
         "VALIDATION_ERROR IO_ERROR CONFIG_ERROR PERMISSION_DENIED RATE_LIMITED NOT_FOUND LLM_ASSIST_REQUIRED TIMEOUT \
          UNKNOWN TOOL_DISABLED TOOL_NOT_FOUND NOT_IMPLEMENTED",
     );
-    names::<ModelErrorCode>(
+    assert_wire_names::<ModelErrorCode>(
         "PROVIDER_NOT_CONFIGURED PROVIDER_NOT_SUPPORTED AUTHENTICATION_ERROR RATE_LIMITED MODEL_NOT_FOUND \
          CONTEXT_LENGTH_EXCEEDED NETWORK_ERROR TIMEOUT INVALID_RESPONSE UNKNOWN",
     );
-    names::<ErrorCode>(
+    assert_wire_names::<ErrorCode>(
         "INVALID_CONFIG STORAGE_ERROR THREAD_NOT_FOUND LLM_PROVIDER_ERROR PROMPT_GENERATION_FAILED \
          PROMPT_ASSEMBLY_FAILED PROMPT_FRAGMENT_NOT_FOUND PROMPT_VALIDATION_FAILED PROMPT_TRANSLATION_FAILED \
          OUTPUT_PARSING_FAILED PLANNING_FAILED TOOL_EXECUTION_FAILED SYNTHESIS_FAILED AGENT_PROCESSING_ERROR NOT_IMPLEMENTED UNKNOWN_ERROR",

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct ExecutionConfig {
     /// Maximum number of model calls for one item.
     pub max_iterations: u32,
-    /// Maximum number of reminders to call a required tool, for one item.
+    /// Maximum number of reminders to call a required tool, for one item. TAEF is the contract's name for this
+    /// enforcement: tool-aware execution framework.
     pub taef_max_retries: u32,
     /// Maximum length of the tool results in one prompt, in characters.
     pub tool_result_max_length: usize,
