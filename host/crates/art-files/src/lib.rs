@@ -43,7 +43,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Opens a regular file in an open folder for reading. Does not follow links and never blocks.
 ///
 /// # Errors
-/// Same as [`open_regular`], and [`NotRegular`] for a link.
+/// Same as [`open_regular`], and fails with [`NotRegular`] for a link.
 pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
     match openat(folder, name, flags() | OFlags::NOFOLLOW, Mode::empty()) {
         // `NOFOLLOW` fails with this error for a link.
@@ -55,8 +55,8 @@ pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
 /// Reads a text of at most `limit` bytes from a file or a pipe, which may never end.
 ///
 /// # Errors
-/// [`ErrorKind::FileTooLarge`] when the text is longer, [`ErrorKind::InvalidData`] when it is not UTF-8, and any error
-/// of reading.
+/// Fails with [`ErrorKind::FileTooLarge`] if the text is longer, with [`ErrorKind::InvalidData`] if it is not UTF-8, and
+/// with any error of reading.
 pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;

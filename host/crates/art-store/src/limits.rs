@@ -23,7 +23,7 @@ pub const MAX_JOURNAL_ENTRIES: u64 = 100_000;
 /// Maximum size of all payloads in the journal of a run together, in bytes.
 pub const MAX_JOURNAL_BYTES: u64 = 256 << 20;
 
-/// Maximum size of all blobs of a run together, in bytes. Each blob counts as one KiB more than it has.
+/// Maximum size of all blobs of a run together, in bytes. Each blob counts as 1 KiB more than its size.
 pub const MAX_RUN_BLOB_BYTES: u64 = 64 << 20;
 
 /// Maximum timestamp, in milliseconds. It is 2^53 - 1, the largest integer that every JSON parser can represent.

@@ -85,8 +85,8 @@ pub trait Store: Send + Sync + Debug {
     /// Appends the entry with the sequence `expected_sequence` to the journal of a run. The first entry has the
     /// sequence 1.
     ///
-    /// Fails with [`StoreError::Conflict`] when the journal does not have exactly one entry less, which happens when
-    /// two hosts drive the same run, and with [`StoreError::RunEnded`] when the run has ended.
+    /// Fails with [`StoreError::Conflict`] when the journal does not have exactly `expected_sequence - 1` entries,
+    /// which happens when two hosts drive the same run, and with [`StoreError::RunEnded`] when the run has ended.
     fn append_journal<'a>(
         &'a self,
         trace_id: &'a str,
@@ -99,7 +99,7 @@ pub trait Store: Send + Sync + Debug {
     /// equal blobs once. They are deleted with the run.
     ///
     /// Fails with [`StoreError::TooLarge`] when the blob is too large, with [`StoreError::BlobsFull`] when all blobs of
-    /// the run together are, and with [`StoreError::RunEnded`] when the run has ended.
+    /// the run together would be, and with [`StoreError::RunEnded`] when the run has ended.
     fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String>;
 
     /// Returns the blob with that digest from any run of the thread.

@@ -170,7 +170,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // The readers first: the connection that is closed last removes the log, and only that of the writer can.
+        // The readers first: closing the last connection removes the log, which a connection that only reads cannot do.
         self.readers.finish(&self.path);
         if let Some(writer) = &mut self.writer {
             writer.finish(&self.path);

@@ -102,7 +102,7 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for job in group {
-            // Some failures, such as a full disk, roll back the whole transaction, including the writes before.
+            // Some failures, such as a full disk, roll back the whole transaction, with the earlier writes.
             if let Err(error) = job.run(&transaction)
                 && (is_fatal(&error) || transaction.is_autocommit())
             {
@@ -190,8 +190,8 @@ fn in_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Re
             Ok(value)
         }
         Err(fault) => {
-            // SQLite may have rolled back the transaction and with it the savepoint. The first failure is the useful
-            // one.
+            // If SQLite has rolled back the whole transaction, the savepoint is gone, and rolling back to it would
+            // replace the cause by a second error.
             if !connection.is_autocommit() {
                 execute("ROLLBACK TO job")?;
                 execute("RELEASE job")?;
