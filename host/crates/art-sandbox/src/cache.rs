@@ -63,7 +63,8 @@ impl CodeCache {
     /// Opens the directory, and creates it if it does not exist.
     ///
     /// # Errors
-    /// [`CacheError::NotPrivate`] when other users can write to it, [`CacheError::Io`] when it cannot be used.
+    /// Fails with [`CacheError::NotPrivate`] when other users can write to it, and with [`CacheError::Io`] when it cannot
+    /// be used.
     pub(crate) fn open(directory: &Path) -> Result<Self, CacheError> {
         open_private_directory(directory)?;
         let key = read_or_create_key(&directory.join(KEY_FILE))?;
@@ -322,8 +323,8 @@ fn create_key(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Replaces the file by a new key. If another process does so at the same time, files written with the key that is lost
-/// are compiled again.
+/// Replaces the file by a new key. If another process does so at the same time, one of the two keys is lost, and
+/// components whose files were authenticated with it are compiled again.
 fn replace_key(path: &Path) -> std::io::Result<()> {
     fs::rename(write_key(path)?, path)
 }

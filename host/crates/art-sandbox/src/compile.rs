@@ -35,7 +35,7 @@ const CPU_GRACE_SECONDS: u64 = 5;
 const TIMEOUT: Duration = Duration::from_secs(90);
 /// Interval at which the host checks the processor time of the process.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Unit of the times in `/proc`, in milliseconds. It is the same on all processors.
+/// Unit of the times in `/proc`, in milliseconds. It is the same on every architecture that the host supports.
 const MILLIS_PER_TICK: u64 = 10;
 /// Maximum address space of the process, in bytes.
 const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
@@ -174,7 +174,7 @@ impl CompilerBudget {
     /// Receives the content of a pipe.
     ///
     /// # Errors
-    /// [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up.
+    /// Fails with [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up.
     fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
             match bytes.recv_timeout(CHECK_INTERVAL) {
@@ -244,7 +244,8 @@ fn failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
 /// Compiles `wasm` in the process of the host, without limits of time and memory.
 ///
 /// # Errors
-/// [`LoadError::Compile`] when the compiler refuses the component, [`LoadError::CompilerProcess`] when it panics.
+/// Fails with [`LoadError::Compile`] when the compiler refuses the component, and with [`LoadError::CompilerProcess`]
+/// when it panics.
 pub(crate) fn compile_in_host(engine: &Engine, wasm: &[u8]) -> Result<Vec<u8>, LoadError> {
     log_start(wasm);
     catch_panic(|| instrument_and_compile(engine, wasm))?.map_err(LoadError::Compile)

@@ -1,8 +1,9 @@
 //! The hook that runs around each call of a guest into the host. It stops a guest that exceeded its limits, and yields
 //! when the time slice of the guest is over.
 //!
-//! The engine itself can only yield at the end of each interval of fuel, which costs a microsecond. So the hook, which
-//! the engine calls first, switches that off until the guest continues.
+//! At the end of each interval of fuel the engine calls this hook and would then yield, which takes a microsecond even
+//! if no other guest waits. So the hook turns that yield off until the guest continues, and itself yields only when the
+//! time slice is over.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,8 +20,8 @@ pub(crate) struct TooManyHostCalls;
 /// Checks each call of the guest into the host, including calls of functions that the engine itself provides.
 pub(crate) struct CrossingHook;
 
-/// The future that a call into the host waits for. It is nearly always [`Proceed`], which has no size, so boxing it
-/// does not allocate.
+/// The future that a call into the host waits for. It is nearly always [`Proceed`], a type of size zero, so boxing
+/// it does not allocate.
 type Crossing<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<()>> + Send + 'a>>;
 
 impl CallHookHandler<CallState> for CrossingHook {

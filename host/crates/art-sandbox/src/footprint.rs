@@ -25,7 +25,7 @@ impl Footprint {
     /// Adds a section of the component, or of a module or component in it.
     ///
     /// # Errors
-    /// [`LoadError::TooManyImports`] or [`LoadError::FootprintTooLarge`] when a limit is exceeded.
+    /// Fails with [`LoadError::TooManyImports`] or [`LoadError::FootprintTooLarge`] when a limit is exceeded.
     pub(crate) fn add(&mut self, payload: &Payload<'_>) -> Result<(), LoadError> {
         let (records, record_bytes) = records(payload);
         if matches!(payload, Payload::ImportSection(_) | Payload::ComponentImportSection(_)) {

@@ -442,7 +442,7 @@ struct UncheckedFuel {
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     since_check: i64,
-    /// Since the last call, if no path was checked after one.
+    /// Since the first call after the last check, or `None` if there was no such call.
     since_call: Option<i64>,
 }
 
@@ -458,11 +458,11 @@ impl Used {
 /// A block, a loop or an `if` around a position.
 #[derive(Debug, Default)]
 struct Label {
-    /// A branch to a loop leads to its start, where the fuel is checked.
+    /// Whether it is a loop. A branch to a loop leads to its start, where the fuel is checked.
     is_loop: bool,
     /// Maximum of all branches to the end of the block.
     at_end: Used,
-    /// At the start of the `else` branch, which may come later or not exist.
+    /// What was used at an `if`: its `else` branch starts with it, or its end if it has no `else`.
     at_else: Used,
 }
 
@@ -486,7 +486,7 @@ impl UncheckedFuel {
         }
     }
 
-    /// Records that the fuel is checked here, or that the code after this position cannot be reached from before it.
+    /// Records that the fuel is checked here, or that execution does not continue with the next instruction.
     fn reset(&mut self) {
         self.used = Used::default();
     }
@@ -704,8 +704,8 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Returns the body of a start function that writes to each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`] what it contains, and
-/// then calls the module's own start function. Local 0 is the address.
+/// Returns the body of a start function that calls the module's own start function, after it has rewritten one byte of
+/// each page of 4 KiB beyond [`UNTOUCHED_INITIAL_PAGES`] without changing it. Local 0 is the address.
 fn touch_and_start(start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     const ONE_I32: [u8; 3] = [1, 1, 0x7f];
     const ADDRESS: [u8; 2] = [LOCAL_GET, 0];

@@ -51,7 +51,7 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A component that is linked for one worker, and for each other worker when it first runs there.
+/// A component that is linked for one worker at first, and for each other worker when a call first runs there.
 pub(crate) struct LinkedComponent {
     component: Component,
     /// For each worker, the component that is linked to its engine, or `None` if linking failed.
@@ -62,7 +62,8 @@ impl LinkedComponent {
     /// Loads compiled code and links it for worker `index`.
     ///
     /// # Errors
-    /// [`LoadError::Compile`] when the code cannot be loaded, [`LoadError::Link`] when it cannot be linked.
+    /// Fails with [`LoadError::Compile`] when the code cannot be loaded, and with [`LoadError::Link`] when it cannot be
+    /// linked.
     pub(crate) fn new(shards: &[Shard], index: usize, code: &CompiledCode) -> Result<Self, LoadError> {
         let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {index}")));
         let shard = shards.get(index).ok_or_else(no_worker)?;

@@ -154,15 +154,15 @@ impl Meter {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Returns whether the guest exceeded the limit of calls into the host, or the limit of fuel, given the fuel that
-    /// its calls cost.
+    /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel.
+    /// `fuel` is what they cost.
     pub(crate) fn is_exceeded(&self, fuel: u64) -> bool {
         self.host_calls > self.max_host_calls || fuel > self.max_fuel
     }
 }
 
-/// Returns the fuel of the next interval, after an interval of `fuel` lasted for `micros`: what lasts for a time slice at
-/// that rate, but at most a quarter more than before, so that a guest that is fast for a moment is not trusted at once.
+/// Returns the fuel of the next interval, after an interval of `fuel` lasted for `micros`. At the same rate it lasts for
+/// one time slice. It is at most a quarter more than before, because a guest that is fast now may be slow again.
 fn next_interval_fuel(fuel: u64, micros: u64) -> u64 {
     let fuel_per_slice = fuel.saturating_mul(TIME_SLICE_MICROS) / micros.max(1);
     fuel_per_slice

@@ -108,8 +108,8 @@ impl Program {
     /// Reads the component from its file again.
     ///
     /// # Errors
-    /// [`LoadError::Unreadable`] when the file cannot be read, [`LoadError::Replaced`] when it contains another
-    /// component now.
+    /// Fails with [`LoadError::Unreadable`] when the file cannot be read, and with [`LoadError::Replaced`] when it now
+    /// contains another component.
     pub(crate) fn read_component(&self) -> Result<Vec<u8>, LoadError> {
         let wasm = (self.source)().map_err(LoadError::Unreadable)?;
         let component = inspect_and_split(&wasm)?.1.component;

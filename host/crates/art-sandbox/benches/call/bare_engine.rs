@@ -1,5 +1,5 @@
-//! Calls of the bare engine: with the fastest settings, which are the lower bound for the sandbox, and with its
-//! defaults.
+//! Calls of the bare engine: with the fastest settings, whose time is a lower bound for the sandbox, and with the
+//! engine's default settings.
 
 use std::time::{Duration, Instant};
 
@@ -144,7 +144,7 @@ impl BareEngine {
         })
     }
 
-    /// Measures calls in a fresh instance each, which is also linked again.
+    /// Measures calls in a fresh instance each, and links the component again for each call.
     pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();

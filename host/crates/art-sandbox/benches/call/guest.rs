@@ -23,7 +23,7 @@ impl Components {
     }
 }
 
-/// Builds the guest for `target` like `art plugin build` does, and returns the component.
+/// Builds the guest for `target` as `art plugin build` would, and returns the component.
 fn component(target: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let target_dir = root.join("target/bench-guest");

@@ -1,8 +1,8 @@
 //! Measures a sandboxed call, and compares it with calls of the bare engine and with native code.
 //!
 //! Native code is compiled in the release profile, like a function of the host: `function` accepts and returns text,
-//! and `native_call` also creates the context and the outcome of the contract. Components are built like `art plugin
-//! build` does. Absolute times vary between machines and over time, so the tables at the end show ratios within this
+//! and `native_call` also creates the context and the outcome of the contract. Components are built as `art plugin
+//! build` builds them. Absolute times vary between machines and over time, so the tables at the end show ratios within this
 //! run.
 #![expect(
     clippy::unwrap_used,
@@ -140,7 +140,7 @@ fn sandbox_forms(guest: &Components) -> [Form; 4] {
         form("wasi_sandbox", 16_000, move |calls| with_wasi.on_worker(calls)),
         form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
         form("sandbox_from_another_thread", 30_000, move |calls| {
-            another_thread.change_threads(calls)
+            another_thread.from_another_thread(calls)
         }),
     ]
 }

@@ -1,8 +1,8 @@
 //! Measures by how much guests that are made to be hard to stop exceed their deadline, including the release of their
 //! memory.
 //!
-//! `cargo bench --bench overrun [KIND]` prints milliseconds. The goal at the 99th percentile is 15 with the default
-//! limits and 50 with the highest.
+//! `cargo bench --bench overrun [KIND]` prints milliseconds. The goal at the 99th percentile is 15 ms with the default
+//! limits and 50 ms with the highest.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
