@@ -29,7 +29,7 @@ pub(crate) fn apply(schema: &Value, mut value: Value) {
     }
 }
 
-/// Parses a JSON text `[schema, value]`. Generates both from the bytes if they are no such text.
+/// Parses a JSON text `[schema, value]`. Generates both from the bytes if they are not such a text.
 pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     if let Ok((schema, value)) = serde_json::from_slice(bytes) {
         return (schema, value);
@@ -52,7 +52,7 @@ fn float(byte: usize) -> Value {
     json!(1.1 * 10_f64.powi(power))
 }
 
-/// The bytes that choose among alternatives. After their end, every byte is 0.
+/// The bytes of the fuzz case, each of which chooses among alternatives. After their end, every byte is 0.
 struct Source<'b>(&'b [u8]);
 
 impl Source<'_> {

@@ -63,7 +63,7 @@ impl RegisteredTool {
         self.schema.execution_mode == ExecutionMode::Blocking
     }
 
-    /// Returns whether an output of `bytes` bytes is parsed and checked too fast to delay other calls.
+    /// Returns whether an output of `bytes` bytes is parsed and checked so fast that other calls are not delayed.
     pub(crate) fn is_light_output(&self, bytes: usize) -> bool {
         let shape = Shape::of_text(bytes);
         let schema = self.output.as_ref();
