@@ -3,8 +3,8 @@
 
 /// Size of a page of linear memory, in bytes.
 const PAGE_BYTES: usize = 64 << 10;
-/// Maximum number of pages to allocate ahead of need, so that a tool does not reach its memory limit by memory it does
-/// not use.
+/// Maximum number of pages to allocate ahead of need, so that a tool does not reach its memory limit because of memory
+/// that it does not use.
 const MAX_PAGES_AHEAD: usize = (4 << 20) / PAGE_BYTES;
 
 /// Returns the number of pages to grow by: half of the `current` pages, but at most [`MAX_PAGES_AHEAD`] and at least

@@ -79,8 +79,8 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks that the arguments are an object, that no example fails, and that an example which succeeds returns its output if it
-/// declares one.
+/// Checks that the input schema describes an object, that no example fails, and that each example that succeeds returns
+/// the output that it declares, if any.
 ///
 /// # Panics
 ///

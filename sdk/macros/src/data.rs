@@ -57,7 +57,7 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     })
 }
 
-/// Returns whether the attribute is the other one of `#[args]` and `#[output]`, so that the type has both roles.
+/// Returns whether the attribute is `#[args]` or `#[output]`, which gives the type its other role as well.
 fn is_role(attribute: &Attribute) -> bool {
     let last = attribute
         .path()

@@ -40,7 +40,7 @@ pub(crate) struct Example {
     pub(crate) asks: Vec<LitStr>,
 }
 
-/// Error for an example with a `description`, which the contract has and this attribute names `ask`.
+/// Error for an example with a `description`. The contract has a field of that name, which this attribute calls `ask`.
 const DESCRIPTION_ERROR: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
