@@ -83,7 +83,7 @@ fn a_component_that_is_compiled_by_its_first_call_is_logged_by_name() {
     assert!(is_logged(&called), "{called}");
 }
 
-/// Returns the optimised packages of a manifest.
+/// Returns the settings that the `dev` profile of a manifest has for single packages.
 fn profile(manifest: &str) -> toml::Value {
     let manifest: toml::Value = toml::from_str(manifest).unwrap();
     let packages = manifest

@@ -29,7 +29,8 @@ pub(crate) fn sandbox() -> &'static Sandbox {
     SANDBOX.get_or_init(|| new_sandbox(true))
 }
 
-/// Returns a sandbox with two workers that shares the cache with all others. `pooling`: instances come from a pool.
+/// Returns a sandbox with two workers that shares the cache with all others. `pooling` is whether its instances come
+/// from a pool.
 pub(crate) fn new_sandbox(pooling: bool) -> Sandbox {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {

@@ -222,7 +222,8 @@ fn stores(pages: u32) -> String {
         .collect()
 }
 
-/// Writes to all of its initial memory, of which it has as much as `schema()` may have, and then lets it grow.
+/// Returns a guest that writes to its whole initial memory, which is as large as `schema()` may have it, and then lets
+/// it grow.
 fn initial_touch(pages: u32) -> Vec<u8> {
     const INITIAL: u32 = 510;
     Handmade {
@@ -294,9 +295,9 @@ fn deep(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
     guest(pages, &items, &execute)
 }
 
-/// Returns a guest in which one component passes long strings to another. The receiver has the largest memory that is
-/// allowed in addition to a larger one. The sender needs more memory than `schema` may have, so it only works in
-/// `execute`.
+/// Returns a guest in which one component passes long strings to another. The sender has the one large memory that a
+/// component may have, and the receiver the maximum of the other memories. The sender needs more memory than `schema`
+/// may have, so it only works in `execute`.
 fn strings_between_components(_pages: u32) -> Vec<u8> {
     Handmade::default().build_with(&crate::handmade::sender_and_receiver(126 * 65_536, 400, 1_000_000))
 }
