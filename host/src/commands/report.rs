@@ -107,8 +107,8 @@ pub(super) fn local_server_hint(server: &LocalServer) -> String {
     }
 }
 
-/// Ends the display of a run: prints the answer, or the error of the model. Returns `None` if there is no answer; the caller
-/// reports an error in `result`.
+/// Ends the display of a run: prints the answer, or the error of the model. Returns `None` if there is no answer. Does not
+/// print an error in `result`, which the caller reports.
 pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError>) -> Option<&Answer> {
     let Ok(answer) = result else {
         display.abandon();

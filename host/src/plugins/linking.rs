@@ -225,7 +225,7 @@ impl Crates {
     }
 }
 
-/// Returns the shortest_path path from `from` to a node for which `is_goal` returns true.
+/// Returns the shortest path from `from` to a node for which `is_goal` returns true.
 fn shortest_path<'a>(
     from: &'a str,
     is_goal: impl Fn(&str) -> bool,
