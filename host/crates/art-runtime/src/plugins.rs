@@ -46,7 +46,7 @@ impl fmt::Display for RefusedFile {
     }
 }
 
-/// Number of components that are compiled, of those that have to be.
+/// How many of the components that have to be compiled are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileCount {
     /// Components that were compiled or refused.

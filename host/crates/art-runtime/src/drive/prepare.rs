@@ -44,7 +44,7 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
     ))
 }
 
-/// Returns a start with the properties of the model.
+/// Returns the start of a run with the properties of the model.
 pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     RunStart {
         context: model.context,

@@ -22,7 +22,7 @@ const MAX_RESULTS: usize = 12 << 20;
 
 /// Tool calls in progress.
 struct Batch<'a> {
-    /// The calls. Owns the only sender of `progress`, which closes when the calls end.
+    /// The calls. When they end, `progress` closes, because they own its only sender.
     running: BoxFuture<'a, WorkEvent>,
     /// Receives progress only while `running` is polled, so a slow driver does not let it grow.
     progress: UnboundedReceiver<CallProgress>,
