@@ -18,7 +18,8 @@ use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
 use crate::retry::{RetryDecision, decide};
 
-/// Maximum size of the text and thoughts of a reply, in bytes. The stores of threads accept no larger message.
+/// Maximum size of the text and thoughts of a reply, in bytes. A store accepts journal entries of 16 MiB, and as JSON a
+/// reply is longer than its text.
 const MAX_REPLY_BYTES: usize = 4 << 20;
 
 /// Returns the events of a call with its retries. The last event is [`StreamEvent::End`] or [`StreamEvent::Error`].

@@ -214,7 +214,7 @@ pub(super) fn decode_stream(protocol: Protocol, provider: &str, events: &[Value]
     events_as_text(&replay(protocol, provider, [stream(events).as_slice()]))
 }
 
-/// Decodes a expected body. Returns the result as text.
+/// Decodes a reply that did not stream. Returns the result as text.
 pub(super) fn decode_body(protocol: Protocol, provider: &str, body: &Value) -> String {
     events_as_text(&codec(protocol, provider).decode_body(body))
 }

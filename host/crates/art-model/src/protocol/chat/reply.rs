@@ -140,7 +140,8 @@ fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
         ThinkPart::Text(text) => reply.text(text),
         ThinkPart::Thought(thought) => reply.thinking(thought),
         ThinkPart::Unclosed { content, is_whole } if !is_whole => reply.text(content),
-        // The text before was already added. By this tag, the parser of the whole reply recognizes it as thoughts.
+        // The text before the tag was already added. Add the tag too, so that the parser of the whole reply takes that
+        // text for thoughts.
         ThinkPart::Restart => reply.text("</think>"),
         ThinkPart::BlockEnd | ThinkPart::Unclosed { .. } => {}
     }
