@@ -66,7 +66,7 @@ impl Lexer {
     }
 
     fn step(&mut self, c: char) -> Result<(), EvalError> {
-        // A currency changes nothing about its number, and a colon nothing about the list behind it.
+        // Ignore currencies, and the colon before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
@@ -190,7 +190,7 @@ impl Lexer {
     }
 }
 
-/// Returns the tokens that a sign of mathematics means, if it means a function or a power.
+/// Returns the tokens for a mathematical symbol that stands for a function or a power.
 fn symbol(c: char) -> Option<Vec<Kind>> {
     match c {
         '°' => Some(vec![Kind::Name("degrees".to_owned())]),

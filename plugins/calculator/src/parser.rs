@@ -15,11 +15,13 @@ use crate::{
 /// Maximum depth of nesting; each level uses stack.
 const MAX_DEPTH: usize = 64;
 
-/// `10/3 to 2 decimals` binds loosest.
+// The precedences of operators. A higher one binds tighter.
+
+/// `10/3 to 2 decimals`.
 const DECIMALS: u8 = 0;
 const SUM: u8 = 1;
 const PRODUCT: u8 = 3;
-/// `2pi` binds tighter than `*`, looser than `^`.
+/// `2pi`, which binds tighter than `*` and looser than `^`.
 const ADJACENT: u8 = 5;
 const PREFIX: u8 = 6;
 const POWER: u8 = 7;
@@ -287,7 +289,7 @@ impl Parser<'_> {
                         .map(Some)
                         .map_err(|reason| reason.at(at));
                 }
-                // `raise 2 to the power of 10` is the power already.
+                // The phrase in `raise 2 to the power of 10` was replaced by `^`, so the value is the power already.
                 "raise" => return Ok(Some(first.value)),
                 _ => {}
             }
@@ -297,7 +299,7 @@ impl Parser<'_> {
             let expected = format!("expected `{word}` after the first value of `{verb}`");
             return Err(syntax(self.cursor.at(), &expected));
         };
-        // In `log base 2 of 8 plus 1` the plus is outside.
+        // In `log base 2 of 8 plus 1` the second value is 8, and the sum is taken afterwards.
         let is_function = matches!(join, "of" | "/");
         let second = self.expression(if is_function { PREFIX } else { 0 })?;
         if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.another_value() {
@@ -360,8 +362,8 @@ impl Parser<'_> {
     }
 }
 
-/// Verbs, the precedence of their first value, and the words that may follow it. A value that is followed by an operator of
-/// the sentence ends before that operator.
+/// Verbs that start a calculation in words, with the minimum precedence of the operators in their first value and the words
+/// that may follow this value. The minimum is high where such a word is an operator too, as `off` in `take 20% off 50`.
 const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("add", 0, &["and", "to", ",", ""]),
     ("subtract", 0, &["from"]),

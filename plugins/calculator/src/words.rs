@@ -178,7 +178,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("what percentage of", "percent_of"),
 ];
 
-/// Words for the parts of a whole, and how many of them it has: `two thirds`.
+/// Words for fractions, and how many of them make a whole: 3 for `thirds`.
 const FRACTIONS: [(&str, f64); 10] = [
     ("half", 2.0),
     ("third", 3.0),

@@ -22,8 +22,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses the sum, mean and median of text. The minimum and maximum are refused where a cell has no digit: dates and times
-    /// have an order, names have none that a question means.
+    /// Refuses the sum, mean and median of text. Refuses the minimum and maximum of a text column in which a cell has no digit:
+    /// dates and times have an order, but no question means the alphabetical order of names.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
         let Some(column) = self.column.filter(|column| column.style.is_none()) else {
             return Ok(());

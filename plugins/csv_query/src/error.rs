@@ -64,7 +64,7 @@ pub(crate) enum CsvError {
         /// The columns that fit.
         found: String,
     },
-    /// The name of a column says another unit than the question.
+    /// The name of a column contains another unit than the question.
     #[error("column `{column}` is not in `{unit}`: give the number in the unit of the column")]
     Unit {
         /// The unit of the question.
@@ -80,7 +80,7 @@ pub(crate) enum CsvError {
         /// The columns that fit.
         columns: String,
     },
-    /// The things that are counted stand in several rows.
+    /// A value that a question counts is in several rows.
     #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
     Repeated {
         /// The column.
@@ -88,10 +88,10 @@ pub(crate) enum CsvError {
         /// A value that is repeated.
         value: String,
     },
-    /// Two fields say different things.
+    /// Two fields contradict each other.
     #[error("`{0}` and `{1}` do not go together: leave one of them out")]
     Together(&'static str, &'static str),
-    /// `columns` stands beside an aggregate or a group.
+    /// `columns` is given together with an aggregate or a group.
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
     ColumnsOfGroups,
     /// A filter has no value, or not both bounds.

@@ -38,7 +38,8 @@ fn test<'a>(table: &'a Table, filter: &Filter) -> Result<Test<'a>, CsvError> {
     Test::new(column, operator, filter)
 }
 
-/// Returns the test of a filter that names no column: of the only one that has the value, or the only one of dates.
+/// Returns the test of a filter that names no column. It uses the only column that has the value, or for a date the only
+/// column of dates.
 fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> Result<Test<'a>, CsvError> {
     let compares_text = matches!(
         operator,

@@ -112,8 +112,8 @@ impl<'a> Query<'a> {
         Ok(Some(plan))
     }
 
-    /// Returns the aggregate. A query that only groups means the sum if there is one numeric column, else the number of
-    /// rows.
+    /// Returns the aggregate. For a query that only groups, it is the sum if there is one numeric column, else the number
+    /// of rows.
     fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
@@ -135,7 +135,7 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// Refuses to count rows as `products` if a product stands in several of them.
+    /// Refuses to count rows as `products` if the same product is in several of them.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
@@ -286,7 +286,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Sorting rows by a key that is computed once for each row.
+/// Sorts rows by a key that is computed once for each row.
 trait SortRows {
     fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
 }

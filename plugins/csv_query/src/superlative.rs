@@ -155,7 +155,7 @@ impl Superlative {
         }
     }
 
-    /// Returns the only column that it is about, and the order that puts the row that is meant first.
+    /// Returns the only column that it is about, and the order that puts the row with this property first.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.quantities();
         only(table, descending, Sort::Descending, ascending, Sort::Ascending)
@@ -193,7 +193,7 @@ pub(crate) enum Comparative {
 }
 
 impl Comparative {
-    /// The words for columns that are above the number, and for those that are below it.
+    /// The words for columns whose cells have to be above the number, and for those whose cells have to be below it.
     const fn quantities(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Older => (AGE, NONE),
@@ -223,7 +223,8 @@ impl Comparative {
     }
 }
 
-/// Returns the only column of numbers or dates whose name has one of the words, with what belongs to that word.
+/// Returns the only column of numbers or dates whose name has one of the words, with `if_high` or `if_low`, depending on the
+/// list that has the word.
 fn only<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],

@@ -102,7 +102,8 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// Returns the delimiter that occurs in the most of the first lines as often as in the header; a comma if none occurs.
+/// Returns the delimiter by which the largest number of the first lines has as many fields as the header; a comma if none
+/// occurs.
 fn detect(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()

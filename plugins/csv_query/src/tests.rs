@@ -56,7 +56,7 @@ fn an_adjective_finds_its_column() {
     let pet = |more: Value| json!({"columns": ["pet"], "limit": 1, "superlative": more});
     rows(pet(json!("heaviest")), PETS, json!([{"pet": "Rex"}]));
     rows(pet(json!("lightest")), PETS, json!([{"pet": "Miso"}]));
-    // Both the age and the birth say who is oldest, and nothing says which is the longest.
+    // Two columns, the age and the birth, fit `oldest`, and none fits `longest`.
     assert!(query(pet(json!("oldest")), PETS).unwrap_err().contains("`age`, `born`"));
     assert!(query(pet(json!("longest")), PETS).unwrap_err().contains("none"));
 }

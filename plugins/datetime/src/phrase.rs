@@ -27,9 +27,9 @@ pub(crate) enum Day {
     Full(Date),
     /// A day of each year.
     Yearly(Rule),
-    /// Such a day this number of years from now.
+    /// A day of the year that is this number of years after the current one.
     InYear(Rule, i16),
-    /// The first such weekday after today, or the last one before it.
+    /// The first such weekday after today, or with `before` the last one before today.
     Weekday {
         day: Weekday,
         before: bool,

@@ -127,7 +127,7 @@ fn closing(tag: ChangeTag) -> &'static str {
     }
 }
 
-/// Two texts that are compared, and the parts that are.
+/// A comparison of two texts, and the kind of parts that are compared.
 struct Comparison<'a> {
     diff: &'a TextDiff<'a, 'a, str>,
     mode: Mode,
@@ -204,7 +204,7 @@ impl Comparison<'_> {
         changes.filter(|change| self.is_counted(change.value())).count()
     }
 
-    /// White space between words is no word.
+    /// Returns whether `part` counts. White space between words does not.
     fn is_counted(&self, part: &str) -> bool {
         self.mode != Mode::Words || !part.trim().is_empty()
     }

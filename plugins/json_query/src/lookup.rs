@@ -81,18 +81,18 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Returns the innermost objects that have all `fields` and match all conditions: `Ada` is the one who is 36, and not her
-    /// company. Fails if no object has all of the fields.
+    /// Returns the innermost objects that have all `fields` and match all conditions: the person who is 36, and not the
+    /// company that contains the person. Fails if no object has all of the fields.
     fn matched(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
         let all: Vec<&str> = fields.into_iter().chain(compared).collect();
-        // Without conditions, each value of the field counts, also of an object around another.
+        // Without conditions, use every value of the field, also that of an object that contains another one with it.
         let is_plain = all.len() == 1 && self.conditions.is_empty();
         let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
-        // Without this, a question about fields of different objects would have the answer "none".
+        // A question about fields of different objects would otherwise get an empty result, as if nothing matched.
         if !all.is_empty() && !self.objects.iter().copied().any(has_all) {
             return Err(QueryError::NoObject(
                 all.iter()

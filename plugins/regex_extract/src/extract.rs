@@ -28,7 +28,7 @@ pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, E
         _ => return Err(ExtractError::PatternOrKind),
     };
     let regex = compile(input, pattern)?;
-    // The first group of a kind is the text that is meant.
+    // If the pattern of a kind has a group, its first group is the text to return.
     let of_kind = usize::from(input.kind.is_some() && regex.captures_len() > 1);
     let group = input
         .group
@@ -52,7 +52,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches that are of the kind, without repetitions if these are not wanted.
+    /// Returns the matches that are of the kind, without repetitions if `unique` is set.
     fn found(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
@@ -83,7 +83,7 @@ impl Search<'_> {
             values: Some(values),
             count: matches.len(),
             truncated: Some(truncated),
-            // Who names a kind wants its texts, not where they are.
+            // A caller that names a kind needs the texts, and not their positions.
             matches: Some(matches).filter(|_| self.input.kind.is_none()),
         }
     }

@@ -44,7 +44,7 @@ const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?\d+(?:[.,]\d+
 static WHOLE_DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
 
 impl Kind {
-    /// Returns the regular expression of the kind. Its first group, if it has one, is the text that is meant.
+    /// Returns the regular expression of the kind. Its first group, if it has one, is the text to return.
     pub(crate) fn pattern(self) -> &'static str {
         match self {
             Self::Email | Self::EmailAddress => r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",

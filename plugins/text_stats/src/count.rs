@@ -57,7 +57,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     })
 }
 
-/// The statistics without all but one value.
+/// Returns only one value of the statistics.
 fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     let none = TextStatsOutput::default();
     match only {

@@ -25,11 +25,12 @@ pub(crate) enum Lookup {
     None,
 }
 
-/// Finds `text` as a symbol, else as a name, else as a symbol in any letter case, else as the plural of one.
+/// Finds `text` as a symbol, else as a name, else as the plural of a symbol, else as a symbol or its plural in any letter
+/// case.
 pub(crate) fn find(text: &str) -> Lookup {
     let exact = |text: &str| by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
-    // `mms` has to be found in its letter case before `MM` can be.
+    // Look up a plural such as `mms` in its own letter case before any symbol in another letter case.
     let plural = || singular.filter(|symbol| symbol.chars().count() > 1).and_then(exact);
     if let Some(measure) = exact(text).or_else(|| by_name(text)).or_else(plural) {
         return Lookup::Unit(measure);
