@@ -11,7 +11,8 @@ pub(crate) enum Style {
     Comma,
 }
 
-const CURRENCIES: [&str; 18] = [
+/// Signs of currencies and the percent sign, which are ignored before and after a number.
+const SIGNS: [&str; 18] = [
     "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
 ];
 
@@ -28,8 +29,9 @@ pub(crate) fn is_missing(cell: &str) -> bool {
 pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    // The minus is before or after a currency: `-$5` or `$-5`, but not both. Brackets are a minus in accounting.
     let (negative, rest) = sign(in_brackets.unwrap_or(cell));
-    let (also_negative, digits) = sign(without_currency(rest));
+    let (also_negative, digits) = sign(without_signs(rest));
     let value = magnitude(digits, style)?;
     let twice = negative && also_negative;
     let minus = in_brackets.is_some() || negative || also_negative;
@@ -44,15 +46,15 @@ fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-fn without_currency(text: &str) -> &str {
+fn without_signs(text: &str) -> &str {
     let strip = |text| {
-        CURRENCIES
+        SIGNS
             .iter()
             .find_map(|sign| str::strip_prefix(text, sign))
             .unwrap_or(text)
     };
     let strip_end = |text| {
-        CURRENCIES
+        SIGNS
             .iter()
             .find_map(|sign| str::strip_suffix(text, sign))
             .unwrap_or(text)
@@ -76,6 +78,7 @@ fn magnitude(text: &str, style: Style) -> Option<f64> {
     if leading_zero || no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
         return None;
     }
+    // The zeros stand for digits that are missing, as in `.5` and `5`.
     format!("0{whole}.{decimals}0{exponent}")
         .parse()
         .ok()

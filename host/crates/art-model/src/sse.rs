@@ -148,8 +148,8 @@ impl SseDecoder {
         self.parse_field(field, value);
     }
 
-    /// Parses a field. Only `data` is used: comments have no name, `id` and `retry` are for reconnecting, and the data repeat the
-    /// content of `event`.
+    /// Parses a field. Only `data` is used: the name of a comment is empty, `id` and `retry` are only for reconnecting, and what
+    /// `event` says is in the data too.
     fn parse_field(&mut self, field: &[u8], value: &[u8]) {
         if field != b"data" {
             return;

@@ -29,7 +29,7 @@ const BASE_CPU_SECONDS: u64 = 10;
 const CPU_SECONDS_PER_MIB: u64 = 6;
 /// Maximum processor time for a component, in seconds.
 const MAX_CPU_SECONDS: u64 = 60;
-/// Seconds of processor time after which the kernel kills a process that ignores the signal at its limit.
+/// Seconds of processor time beyond the limit, after which the kernel kills a process that ignored the signal at the limit.
 const CPU_GRACE_SECONDS: u64 = 5;
 /// Maximum time that the host waits for the process.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -197,8 +197,9 @@ impl CompilerBudget {
         Ok(())
     }
 
-    /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is as much as
-    /// a small component needs, a start postpones the component: otherwise every start would wait for it.
+    /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is at least
+    /// [`BASE_CPU_SECONDS`], the machine was not merely busy, and a start postpones the component. Otherwise every start
+    /// would wait for it.
     fn timeout(&self, cpu_time: Duration) -> LoadError {
         if self.share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
             return LoadError::Postponed;

@@ -20,7 +20,7 @@ struct RunRow {
     run: RunRecord,
     /// Primary key.
     seq: i64,
-    /// Size of the journal.
+    /// Size of all payloads in the journal, in bytes.
     bytes: u64,
 }
 

@@ -123,13 +123,13 @@ fn empty_turns_are_omitted() {
 
 #[test]
 fn a_state_is_used_only_for_its_own_protocol() {
-    for (protocol, shows) in [("here", "assistant hi[] state"), ("elsewhere", "assistant hi[]")] {
+    for (protocol, expected) in [("here", "assistant hi[] state"), ("elsewhere", "assistant hi[]")] {
         let mut message = Message::assistant("hi");
         message.provider_state = Some(ProviderState {
             wire: protocol.to_owned(),
             content: json!([]),
         });
-        assert_eq!(turn_lines(vec![message]), [shows]);
+        assert_eq!(turn_lines(vec![message]), [expected]);
     }
 }
 
