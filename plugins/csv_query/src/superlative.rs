@@ -11,6 +11,7 @@ use crate::{
 
 const AGE: &[&str] = &["age", "ages"];
 const BIRTH: &[&str] = &["born", "birth", "birthday", "birthdate", "dob"];
+/// When a thing was made.
 const MADE: &[&str] = &[
     "year",
     "built",
@@ -21,6 +22,7 @@ const MADE: &[&str] = &[
     "release",
     "established",
 ];
+/// The words of [`MADE`], and those for when something happened.
 const EVENT: &[&str] = &[
     "year",
     "built",
@@ -41,6 +43,7 @@ const PRICE: &[&str] = &["price", "cost", "costs", "fee", "fare", "rent"];
 const TEMPERATURE: &[&str] = &["temp", "temperature"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
 const LENGTH: &[&str] = &["length", "distance", "duration", "runtime", "minutes", "finish"];
+/// The words of [`LENGTH`] and `height`: a short person is not tall.
 const SHORTNESS: &[&str] = &[
     "length", "distance", "duration", "runtime", "minutes", "finish", "height",
 ];
@@ -111,6 +114,7 @@ impl Superlative {
         match self {
             Self::Oldest => (
                 AGE,
+                // The words of `MADE` and `BIRTH`.
                 &[
                     "year",
                     "built",
@@ -155,7 +159,8 @@ impl Superlative {
         }
     }
 
-    /// Returns the only column that it is about, and the order that puts the row with this property first.
+    /// Returns the column that the adjective is about, which has to be the only one, and the order that puts the row it
+    /// describes first.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.quantities();
         only(table, descending, Sort::Descending, ascending, Sort::Ascending)
@@ -216,15 +221,16 @@ impl Comparative {
         }
     }
 
-    /// Returns the only column that it is about, and how its cells are compared.
+    /// Returns the column that the adjective is about, which has to be the only one, and how its cells are compared with
+    /// the number.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Operator), CsvError> {
         let (above, below) = self.quantities();
         only(table, above, Operator::Gt, below, Operator::Lt)
     }
 }
 
-/// Returns the only column of numbers or dates whose name has one of the words, with `if_high` or `if_low`, depending on the
-/// list that has the word.
+/// Returns the only column of numbers or dates whose name has a word of `high` or `low`, with `if_high` or `if_low`
+/// respectively.
 fn only<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],

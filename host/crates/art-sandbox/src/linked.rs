@@ -55,7 +55,7 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
 pub(crate) struct LinkedComponent {
     component: Component,
     /// For each worker, the component that is linked to its engine, or `None` if linking failed.
-    instance_pres: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
+    by_worker: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
 }
 
 impl LinkedComponent {
@@ -69,20 +69,17 @@ impl LinkedComponent {
         let shard = shards.get(index).ok_or_else(no_worker)?;
         let component = code.load(shard).map_err(LoadError::Compile)?;
         let instance_pre = link(shard, &component).map_err(LoadError::Link)?;
-        let mut instance_pres: Vec<_> = shards.iter().map(|_| OnceLock::new()).collect();
-        if let Some(slot) = instance_pres.get_mut(index) {
+        let mut by_worker: Vec<_> = shards.iter().map(|_| OnceLock::new()).collect();
+        if let Some(slot) = by_worker.get_mut(index) {
             *slot = OnceLock::from(Some(instance_pre));
         }
-        Ok(Self {
-            component,
-            instance_pres,
-        })
+        Ok(Self { component, by_worker })
     }
 
     /// Returns the component that is linked for worker `index`. Links it first if necessary, and returns `None` if that
     /// fails.
     pub(crate) fn instance_pre(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
-        let (slot, shard) = (self.instance_pres.get(index)?, shards.get(index)?);
+        let (slot, shard) = (self.by_worker.get(index)?, shards.get(index)?);
         let instance_pre = slot.get_or_init(|| {
             let linked = self
                 .component

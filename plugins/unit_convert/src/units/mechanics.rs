@@ -1,4 +1,4 @@
-//! Units of force, pressure, energy and power, in SI units.
+//! Units of force, pressure, energy and power, in SI units. The comments abbreviate the sources that [`super`] lists.
 
 use super::{Prefixes::Decimal, Unit};
 use crate::dimension::{ENERGY, FORCE, POWER, PRESSURE};

@@ -1,4 +1,4 @@
-//! Units of length, area and volume, in powers of the metre.
+//! Units of length, area and volume, in powers of the metre. The comments abbreviate the sources that [`super`] lists.
 
 use super::{Prefixes::Decimal, Unit};
 use crate::dimension::{AREA, LENGTH, VOLUME};

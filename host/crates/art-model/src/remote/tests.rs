@@ -59,16 +59,11 @@ async fn error_of(reply: Vec<u8>) -> ModelError {
 
 /// Returns the message without the port, which differs in each run.
 fn without_port(message: &str) -> String {
-    let mut text = String::new();
-    for part in message.split("127.0.0.1:") {
-        let address = if text.is_empty() { "" } else { "127.0.0.1:PORT" };
-        let rest = if address.is_empty() {
-            part
-        } else {
-            part.trim_start_matches(|c: char| c.is_ascii_digit())
-        };
-        text.push_str(address);
-        text.push_str(rest);
+    let mut parts = message.split("127.0.0.1:");
+    let mut text = parts.next().unwrap().to_owned();
+    for part in parts {
+        text.push_str("127.0.0.1:PORT");
+        text.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
     }
     text
 }
@@ -229,7 +224,7 @@ async fn a_request_that_cannot_be_written_is_not_sent() {
     let config = engine.resolve("p").unwrap();
     let events: Vec<_> = engine.call(&config, request).collect().await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
-        panic!("no error alone: {events:?}")
+        panic!("expected only an error: {events:?}")
     };
     insta::assert_snapshot!(error, @"`p:m`: the input schema of tool `broken` is not a JSON object; correct the tool");
     assert_eq!(server.requests(), Vec::<String>::new());
