@@ -173,6 +173,7 @@ impl Handmade<'_> {
         let [examples, _] = schema.put(&words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
         let [mode, none] = [0, 0];
+        // The fields of `tool-schema` in `wit/tool.wit`, in order.
         let texts = [name, description, input].concat();
         let rest = [
             some, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
@@ -182,9 +183,10 @@ impl Handmade<'_> {
     }
 }
 
-/// Returns two components with a memory each, of which one passes a string of `bytes` bytes to the other `times` times.
+/// Returns a component that contains two others with a memory each. When it is instantiated, one of them passes a string of
+/// `bytes` bytes to the other `times` times.
 ///
-/// The sender has `more` additional pages of memory. If it cannot allocate them, it does not send anything.
+/// The sender first allocates the memory for the string and `more` pages. If it cannot, it does not send anything.
 pub(crate) fn sender_and_receiver(bytes: u32, more: u32, times: u32) -> String {
     let pages = bytes / 65_536 + 1;
     let all = pages + more;

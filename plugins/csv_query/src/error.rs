@@ -8,14 +8,14 @@ pub(crate) enum CsvError {
     /// The text is not CSV.
     #[error("cannot read the csv text: {0}")]
     Csv(#[from] csv::Error),
-    /// A row has another length than the header.
+    /// A row has more or fewer fields than the header.
     #[error("line {line} has {found} fields, the header has {expected}: quote fields that hold a `{delimiter}`")]
     Ragged {
         /// 1-based line of the text.
         line: u64,
-        /// Fields of this row.
+        /// Number of fields of this row.
         found: usize,
-        /// Fields of the header.
+        /// Number of fields of the header.
         expected: usize,
         /// The character that separates fields.
         delimiter: char,
@@ -80,7 +80,7 @@ pub(crate) enum CsvError {
         /// The columns that fit.
         columns: String,
     },
-    /// A value that a question counts is in several rows.
+    /// Several of the rows to count have the same value, so the number of rows is not the number of things.
     #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
     Repeated {
         /// The column.

@@ -18,7 +18,7 @@ const MAX_REASON_CHARS: usize = 64;
 
 /// Parses the events of one protocol.
 pub(super) trait Parser: Send + Debug {
-    /// Adds the content of one event to `reply`. The event is not an error.
+    /// Adds the content of one event to `reply`. Is not called with an event that reports an error.
     fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge>;
 
     /// Returns whether the reply would be complete if the stream ended here without a stop reason.
@@ -26,8 +26,8 @@ pub(super) trait Parser: Send + Debug {
         false
     }
 
-    /// Returns the state that the provider expects to be sent back with this turn. `calls` means that the turn has calls.
-    fn state(&mut self, calls: bool) -> Option<ProviderState>;
+    /// Returns the state that the provider expects to be sent back with this turn.
+    fn state(&mut self, has_calls: bool) -> Option<ProviderState>;
 
     /// Adds text that was pending until the end.
     fn flush(&mut self, _reply: &mut ReplyBuilder<'_>) {}

@@ -125,8 +125,8 @@ impl reply::Parser for Parser {
         self.is_complete
     }
 
-    fn state(&mut self, calls: bool) -> Option<ProviderState> {
-        self.reasoning.take(self.profile, calls)
+    fn state(&mut self, has_calls: bool) -> Option<ProviderState> {
+        self.reasoning.take(self.profile, has_calls)
     }
 
     fn flush(&mut self, reply: &mut ReplyBuilder<'_>) {

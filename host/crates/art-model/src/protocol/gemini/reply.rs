@@ -64,7 +64,7 @@ impl reply::Parser for Parser {
         Ok(())
     }
 
-    fn state(&mut self, _calls: bool) -> Option<ProviderState> {
+    fn state(&mut self, _has_calls: bool) -> Option<ProviderState> {
         let signatures = std::mem::take(&mut self.signatures);
         let has_signature = signatures.iter().any(Value::is_string) || self.text_signature.is_some();
         if !has_signature || self.bytes > MAX_STATE_BYTES {

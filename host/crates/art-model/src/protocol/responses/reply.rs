@@ -142,9 +142,9 @@ impl reply::Parser for Parser {
         Ok(())
     }
 
-    fn state(&mut self, calls: bool) -> Option<ProviderState> {
+    fn state(&mut self, has_calls: bool) -> Option<ProviderState> {
         let state = self.turn_state.take(NAME);
-        if calls { state } else { None }
+        if has_calls { state } else { None }
     }
 }
 
