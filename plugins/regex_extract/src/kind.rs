@@ -40,8 +40,8 @@ const DATE: &str = r"(?i)\b(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./
 const TIME: &str = r"(?i)\b(?:(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?: ?[ap]m)?|(?:1[0-2]|0?[1-9]) ?[ap]m)\b";
 const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)* ?(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds|cents?)\b)";
 
-/// Never `None`, because the pattern is fixed and valid.
-static WHOLE_DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
+/// [`DATE`], compiled. Never `None`, because the pattern is valid.
+static DATE_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
 
 impl Kind {
     /// Returns the regular expression of the kind. Its first group, if it has one, is the text to return.
@@ -80,7 +80,7 @@ impl Kind {
 /// Phone numbers have 7 to 15 digits (ITU-T E.164). Dates, addresses and plain numbers look similar.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
-    let date = WHOLE_DATE.as_ref();
+    let date = DATE_REGEX.as_ref();
     let is_date = date.is_some_and(|date| date.find(text).is_some_and(|found| found.len() == text.len()));
     let is_address = text.split('.').count() == 4 && Kind::IpAddress.accepts(text);
     let is_plain = digits == text.len() && !text.starts_with('0') && digits < 9;

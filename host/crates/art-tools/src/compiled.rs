@@ -54,8 +54,8 @@ impl RegisteredTool {
             executor,
             schema,
             limits,
-            input: input.release(),
-            output: output.map(CompiledSchema::release),
+            input: input.without_large_validator(),
+            output: output.map(CompiledSchema::without_large_validator),
         })
     }
 

@@ -17,7 +17,7 @@ use crate::violation::{Violations, describe};
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Value,
-    /// The compiled form, which can take megabytes. Unset after [`release`](Self::release) until the next check; `None`
+    /// The compiled form, which can take megabytes. Unset after [`Self::without_large_validator`] until the next check; `None`
     /// if the schema does not compile.
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
@@ -44,7 +44,7 @@ impl CompiledSchema {
 
     /// Drops the compiled form of a large schema; the next check compiles it again. Tools are loaded much more often than
     /// they are called, and a folder may have thousands of them.
-    pub(crate) fn release(mut self) -> Self {
+    pub(crate) fn without_large_validator(mut self) -> Self {
         let small_value = Shape::of_text(300);
         if !self.cost.is_light(&small_value) {
             self.validator = OnceLock::new();
@@ -145,15 +145,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn released(schema: &Value) -> CompiledSchema {
-        CompiledSchema::new(schema, Root::Any).unwrap().release()
+    fn loaded(schema: &Value) -> CompiledSchema {
+        CompiledSchema::new(schema, Root::Any)
+            .unwrap()
+            .without_large_validator()
     }
 
     #[test]
     fn a_large_schema_is_compiled_again_by_the_first_check_and_a_small_one_stays() {
-        let small = released(&json!({"minimum": 1}));
+        let small = loaded(&json!({"minimum": 1}));
         assert!(small.validator.get().is_some() && small.is_light(&Shape::of_text(1)));
-        let large = released(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
+        let large = loaded(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
         let shape = Shape::of_text(1);
         assert!(large.validator.get().is_none() && !large.is_light(&shape));
         assert!(large.check(&json!("a"), &shape, "input").is_err());

@@ -1,7 +1,7 @@
 //! `uniqueItems` in time linear in the size of the array, for all kinds of items.
 //!
-//! Values can be chosen so that their hashes in the library collide, and the library then compares all of them with one
-//! another. The hashes here are keyed with a secret, so collisions cannot be chosen.
+//! The library hashes some unequal items alike, such as integers that round to the same float, and compares all of those
+//! with one another. The hashes here depend on the exact value and on a secret, so nobody can choose items that collide.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};

@@ -33,8 +33,8 @@ impl Reasoning {
         }
     }
 
-    /// Returns the state of the turn. DeepSeek expects thoughts only with `calls`, and refuses them otherwise.
-    pub(super) fn take(&mut self, profile: Profile, calls: bool) -> Option<ProviderState> {
+    /// Returns the state of the turn. DeepSeek expects thoughts in a turn with calls, and refuses them in others.
+    pub(super) fn take(&mut self, profile: Profile, has_calls: bool) -> Option<ProviderState> {
         let reasoning = std::mem::take(self);
         if reasoning.bytes > MAX_STATE_BYTES {
             return None;
@@ -43,7 +43,7 @@ impl Reasoning {
             Profile::OpenRouter if !reasoning.details.is_empty() => {
                 json!({"reasoning_details": reasoning.details})
             }
-            _ if profile.expects_reasoning_content() && calls && !reasoning.thoughts.is_empty() => {
+            _ if profile.expects_reasoning_content() && has_calls && !reasoning.thoughts.is_empty() => {
                 json!({"reasoning_content": reasoning.thoughts})
             }
             _ => return None,
