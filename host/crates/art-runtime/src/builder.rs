@@ -96,8 +96,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Builds the runtime: selects the model, opens the store, ends unfinished runs in it, and loads the tools. Sends
-    /// nothing to a provider. Blocks the thread while components are compiled.
+    /// Builds the runtime: selects the model, loads the tools, and unless [`store`](Self::store) set one, opens the store
+    /// and ends the unfinished runs in it. Sends nothing to a provider. Blocks the thread while components are compiled.
     ///
     /// # Errors
     /// Fails if one of these cannot be used. A bad file in the plugins folder is not an error; [`Runtime::toolbox`]

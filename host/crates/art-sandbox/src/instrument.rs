@@ -21,7 +21,7 @@ const MAX_UNCHECKED_FUEL: i64 = 10_000;
 /// the functions of a deep recursion return one after the other, and the engine checks none of that.
 const MAX_UNCHECKED_FUEL_AFTER_CALL: i64 = 10;
 /// Pages of 64 KiB up to which a memory grows without writes to the new pages. Most tools need less, and most of that
-/// memory stays in the pool between calls.
+/// memory stays in the pool between calls. At most 63, which `i32.const` encodes in one byte.
 const UNTOUCHED_PAGES: u8 = 63;
 /// Pages of 64 KiB that a memory may have from the beginning without writes to them.
 const UNTOUCHED_INITIAL_PAGES: u64 = 64;
@@ -574,6 +574,7 @@ const ADD: [u8; 1] = [0x6a];
 const LESS: [u8; 1] = [0x49];
 const LESS_OR_EQUAL: [u8; 1] = [0x4d];
 const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
+/// Does nothing, but its price is that of the first write to a page; see [`prices`].
 const NOP: [u8; 1] = [0x01];
 /// Turns a number of pages of 64 KiB into bytes.
 const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];

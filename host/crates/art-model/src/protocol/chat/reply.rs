@@ -1,4 +1,4 @@
-//! Parses chat replies.
+//! Parses replies of the Chat Completions protocol.
 
 use art_core::stream::ProviderState;
 use art_core::think::{ThinkPart, ThinkTags};

@@ -1,4 +1,4 @@
-//! Parses generated content. Each event is a complete body, so calls arrive complete.
+//! Parses replies of the `generateContent` protocol. Each event is a complete body, so calls arrive complete.
 
 use art_core::stream::{ProviderState, StopReason};
 use serde_json::{Value, json};
