@@ -84,9 +84,11 @@ fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
         return Some((property, flow::requires(map, key)));
     }
     // A map: its keys are values, so any of them is declared.
-    let is_map = map.get("properties").is_none() && map.get("additionalProperties").is_some_and(Value::is_object);
-    if is_map {
-        return Some((&map["additionalProperties"], false));
+    let values = map
+        .get("additionalProperties")
+        .filter(|values| **values != Value::Bool(false));
+    if let Some(values) = values.filter(|_| !map.contains_key("properties")) {
+        return Some((values, false));
     }
     let position: usize = key.parse().ok()?;
     let has_items = map.contains_key("items") || map.contains_key("prefixItems");
@@ -177,6 +179,26 @@ mod tests {
     fn anything_may_be_in_an_output_of_which_the_schema_says_nothing() {
         let output = Output::at(&json!({"description": "any"}), "/x/0").unwrap();
         assert_eq!((output.schemas, output.may_be_absent), (vec![json!(true)], true));
+    }
+
+    #[test]
+    fn any_key_of_a_map_may_be_there() {
+        for values in [json!(true), json!({"type": "number"})] {
+            let map = json!({"type": "object", "additionalProperties": values});
+            let output = Output::at(&map, "/region").unwrap();
+            assert_eq!((output.schemas, output.may_be_absent), (vec![values], true));
+        }
+    }
+
+    #[test]
+    fn an_object_that_declares_nothing_or_some_keys_has_no_others() {
+        for schema in [
+            json!({"type": "object"}),
+            json!({"type": "object", "additionalProperties": false}),
+            json!({"type": "object", "properties": {"a": true}, "additionalProperties": true}),
+        ] {
+            assert_eq!(Output::at(&schema, "/region").unwrap_err(), "/region");
+        }
     }
 
     #[test]
