@@ -367,14 +367,6 @@ impl<'a> ItemFields<'a> {
             );
             return None;
         };
-        if let Value::String(text) = &call.arguments {
-            let fault = serde_json::from_str::<Value>(text).err();
-            let fault = fault.map_or_else(|| "it is a text".to_owned(), |error| error.to_string());
-            self.add_problem(
-                &format!("toolCalls[{n}].arguments"),
-                &format!("is not a valid JSON object: {fault}"),
-            );
-        }
         Some(PlannedCall {
             tool_name: call.tool_name,
             arguments: call.arguments,

@@ -120,11 +120,12 @@ impl<'a> Checker<'a> {
             return self.fault(place, &format!("there is no tool `{}`{hint}", call.tool_name));
         };
         let place = format!("{place}.arguments");
-        if call.arguments.is_object() {
-            self.value(&call.arguments, &tool.input_schema, &place);
-        } else {
-            self.fault(&place, "it has to be an object");
-        }
+        let what = match &call.arguments {
+            Value::Object(_) => return self.value(&call.arguments, &tool.input_schema, &place),
+            Value::String(text) => not_an_object(text),
+            other => format!("{} is given", given(&flow::constant(other))),
+        };
+        self.fault(&place, &format!("an object is asked for, {what}"));
     }
 
     /// Compares one value with what is asked for at its place.
@@ -340,6 +341,14 @@ impl<'a> Checker<'a> {
         }
         let hint = nearest(id, self.before.iter().map(|step| step.id.as_str()));
         Err(format!("`$from` names `{id}`, which is not in the plan{hint}"))
+    }
+}
+
+/// Returns why arguments that are still a text are no object.
+fn not_an_object(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(_) => "a text is given".to_owned(),
+        Err(error) => format!("the text is not valid JSON: {error}"),
     }
 }
 

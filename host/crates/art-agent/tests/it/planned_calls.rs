@@ -143,7 +143,7 @@ fn arguments_that_are_no_json_are_a_fault_of_the_plan() {
     driver.drive();
     let told = driver.last_message("plan", 1);
     assert!(
-        told.contains("`toolCalls[0].arguments` is not a valid JSON object"),
+        told.contains("`step_1.arguments`: an object is asked for, the text is not valid JSON: EOF"),
         "{told}"
     );
 }

@@ -260,7 +260,7 @@ fn arguments_that_are_no_json_object_are_a_fault_of_the_submitted_plan() {
     driver.drive();
     let told = driver.last_message("plan", 1);
     assert!(
-        told.contains("`todoList[0].toolCalls[0].arguments` is not a valid JSON object"),
+        told.contains("`a.arguments`: an object is asked for, the text is not valid JSON"),
         "{told}"
     );
 }

@@ -196,6 +196,18 @@ fn a_call_of_several_is_named_by_its_number() {
 }
 
 #[test]
+fn arguments_that_are_no_object_are_a_fault_of_their_call() {
+    let texts = [json!("{\"query\": "), json!("art"), json!([1]), json!(true)];
+    let calls = texts.map(|arguments| faults(&[step("step_1", "search", arguments)]).join("\n"));
+    insta::assert_snapshot!(calls.join("\n"), @r"
+    `step_1.arguments`: an object is asked for, the text is not valid JSON: EOF while parsing a value at line 1 column 10
+    `step_1.arguments`: an object is asked for, the text is not valid JSON: expected value at line 1 column 1
+    `step_1.arguments`: an object is asked for, `[1]` is given
+    `step_1.arguments`: an object is asked for, `true` is given
+    ");
+}
+
+#[test]
 fn the_faults_of_one_call_are_limited() {
     let unknown: JsonObject = (0..100).map(|n| (format!("x{n}"), json!({"$from": "z"}))).collect();
     let call = step("step_1", "anything", Value::Object(unknown));
