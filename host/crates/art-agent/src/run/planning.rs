@@ -127,12 +127,11 @@ impl Run {
         let merged = self.merged(&draft);
         let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
         problems.extend(plan::check(&merged, &self.start.tools));
-        if !problems.is_empty() {
-            return self.repair(&problems, out);
-        }
         let faults = self.check_calls(&merged).faults;
-        if !faults.is_empty() && self.may_repair() {
-            let problems: Vec<String> = faults.into_iter().map(|fault| fault.text).take(MAX_PROBLEMS).collect();
+        if !problems.is_empty() || (!faults.is_empty() && self.may_repair()) {
+            // The model corrects all of them at once.
+            problems.extend(faults.into_iter().map(|fault| fault.text));
+            problems.truncate(MAX_PROBLEMS);
             return self.repair(&problems, out);
         }
         self.adopt_plan(draft, &reply.text, out);

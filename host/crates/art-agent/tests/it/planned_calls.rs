@@ -95,6 +95,21 @@ fn a_plan_with_faults_is_requested_again_with_all_of_them() {
 }
 
 #[test]
+fn faults_of_the_calls_are_told_together_with_those_of_the_steps() {
+    let faulty = json!([calculates("a", json!(1)), calculates("a", json!("2"))]);
+    let mut driver = planned(&faulty)
+        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("plan", 1);
+    assert!(told.contains("two items have the id `a`"), "{told}");
+    assert!(
+        told.contains("`a.arguments.expression`: a string is asked for"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_cannot_be_repaired_fails_its_step_and_the_rest_runs() {
     let faulty = || {
         plan(&json!([
