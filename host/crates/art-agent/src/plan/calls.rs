@@ -26,6 +26,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) tools: &'a [ToolSchema],
     /// Names of the files that calls can take now. Tools may produce more.
     pub(crate) files: &'a BTreeSet<&'a str>,
+    /// Number of calls that the run may still make.
+    pub(crate) max_calls: usize,
 }
 
 /// What is wrong with a planned call.
@@ -48,6 +50,7 @@ pub(crate) struct CallCheck {
 /// Checks the planned calls of all pending items.
 pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
     let mut found = CallCheck::default();
+    let mut planned = 0;
     for (position, item) in surroundings.items.iter().enumerate() {
         if item.status != TodoItemStatus::Pending {
             continue;
@@ -63,6 +66,8 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 item,
                 found: CallCheck::default(),
             };
+            planned += 1;
+            checker.budget(planned, &place);
             checker.call(call, &place);
             found.faults.extend(checker.found.faults);
             found.at_run_time.extend(checker.found.at_run_time);
@@ -111,6 +116,17 @@ impl<'a> Checker<'a> {
     fn fault(&mut self, place: &str, text: &str) {
         let (step, text) = (self.item.id.clone(), format!("`{place}`: {text}"));
         self.found.faults.push(Fault { step, text });
+    }
+
+    /// Reports a call that the run will not make, because the calls before it use up its budget.
+    fn budget(&mut self, planned: usize, place: &str) {
+        let max = self.surroundings.max_calls;
+        if planned > max {
+            self.fault(
+                place,
+                &format!("this is call {planned} of the plan, and the run may make only {max}"),
+            );
+        }
     }
 
     fn call(&mut self, call: &'a PlannedCall, place: &str) {

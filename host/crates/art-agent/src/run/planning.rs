@@ -251,10 +251,15 @@ impl Run {
             .iter()
             .map(|attachment| attachment.name.as_str());
         let files = attached.chain(self.files.all().iter().map(|file| file.name.as_str()));
+        let max_calls = self
+            .config()
+            .max_tool_calls
+            .saturating_sub(self.usage.tool_calls_opened);
         plan::check_calls(Surroundings {
             items,
             tools: &self.start.tools,
             files: &files.collect(),
+            max_calls: usize::try_from(max_calls).unwrap_or(usize::MAX),
         })
     }
 

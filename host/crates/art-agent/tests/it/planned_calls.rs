@@ -130,6 +130,24 @@ fn what_cannot_be_repaired_fails_its_step_and_the_rest_runs() {
 }
 
 #[test]
+fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_it_starts() {
+    let both = || plan(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
+    let mut one_call = start("q");
+    one_call.config.max_tool_calls = 1;
+    let mut driver = Driver::new(one_call)
+        .script("plan", [both(), plan(&json!([calculates("a", json!("1"))]))])
+        .script("answer", [says("ok")]);
+    driver.answer_all();
+    assert!(driver.tool_calls_made.is_empty());
+    driver.drive();
+    let told = driver.last_message("plan", 1);
+    assert!(
+        told.contains("`b`: this is call 2 of the plan, and the run may make only 1"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_list_of_calls_is_a_plan_with_a_step_for_each() {
     let text = json!({"toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": "1"}},

@@ -46,6 +46,7 @@ fn check(items: &[TodoItem]) -> CallCheck {
         items,
         tools: &tools(),
         files: &BTreeSet::from(["sales.csv"]),
+        max_calls: 4,
     })
 }
 
@@ -205,6 +206,24 @@ fn arguments_that_are_no_object_are_a_fault_of_their_call() {
     `step_1.arguments`: an object is asked for, `[1]` is given
     `step_1.arguments`: an object is asked for, `true` is given
     ");
+}
+
+#[test]
+fn every_call_over_the_budget_of_the_run_is_a_fault() {
+    let plan = |count: u32| {
+        (1..=count).map(|n| TodoItem {
+            id: format!("step_{n}"),
+            ..search()
+        })
+    };
+    assert_eq!(faults(&plan(4).collect::<Vec<_>>()), [""; 0]);
+    assert_eq!(
+        faults(&plan(6).collect::<Vec<_>>()),
+        [
+            "`step_5`: this is call 5 of the plan, and the run may make only 4",
+            "`step_6`: this is call 6 of the plan, and the run may make only 4",
+        ]
+    );
 }
 
 #[test]
