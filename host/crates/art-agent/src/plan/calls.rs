@@ -89,7 +89,7 @@ struct Checker<'a> {
 /// A value that a call is given.
 struct Given {
     schema: Value,
-    /// Whether a reference may find nothing.
+    /// Whether there may be no value when the plan runs, because a reference finds nothing or a text has a part that is no scalar.
     may_be_absent: bool,
     /// Of a reference, its place in words and the schema of the whole output.
     origin: Option<(String, Value)>,
@@ -243,16 +243,19 @@ impl<'a> Checker<'a> {
         let schema = match Template::read(value)? {
             Template::From(origin) => return self.output(origin),
             Template::Attachment(name) => {
-                self.file(name)?;
-                json!({"type": "string"})
+                return Ok(Given {
+                    may_be_absent: !self.is_there(name)?,
+                    ..Given::of(json!({"type": "string"}))
+                });
             }
             Template::Param(name) => return Err(format!("the plan declares no parameter `{name}`")),
             Template::Data(data) => flow::constant(data),
             Template::Concat(parts) => {
+                let mut text = Given::of(json!({"type": "string"}));
                 for part in parts {
-                    self.scalar(part)?;
+                    text.may_be_absent |= !self.is_scalar(part)?;
                 }
-                json!({"type": "string"})
+                return Ok(text);
             }
             Template::Array(items) => {
                 let items: Result<Vec<Given>, String> = items.iter().map(|item| self.given(item)).collect();
@@ -267,12 +270,13 @@ impl<'a> Checker<'a> {
         Ok(Given::of(schema))
     }
 
-    /// Fails if a part of a `$concat` cannot be a scalar.
-    fn scalar(&self, part: &'a Value) -> Result<(), String> {
+    /// Returns whether a part of a `$concat` is known to be a scalar. Fails if it cannot be one.
+    fn is_scalar(&self, part: &'a Value) -> Result<bool, String> {
         let scalars = json!({"type": ["string", "number", "boolean"]});
         let part = self.given(part)?;
-        if flow(&part.schema, &scalars) != Verdict::No {
-            return Ok(());
+        let verdict = part.fits(&scalars);
+        if verdict != Verdict::No {
+            return Ok(verdict == Verdict::Yes);
         }
         let what = part.origin.map_or_else(|| "it".to_owned(), |(what, _)| what);
         Err(format!(
@@ -281,11 +285,12 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// A file may also be one that an earlier step will produce.
-    fn file(&self, name: &str) -> Result<(), String> {
+    /// Returns whether a file is there now. Fails if no earlier step can produce it either.
+    fn is_there(&self, name: &str) -> Result<bool, String> {
         let files = self.surroundings.files;
-        if files.contains(name) || !self.item.dependencies.is_empty() {
-            return Ok(());
+        let is_there = files.contains(name);
+        if is_there || !self.item.dependencies.is_empty() {
+            return Ok(is_there);
         }
         Err(format!(
             "there is no file `{name}`{}",

@@ -92,6 +92,26 @@ fn a_value_that_may_be_absent_is_known_at_run_time() {
 }
 
 #[test]
+fn a_text_with_a_part_that_may_be_no_scalar_is_known_at_run_time() {
+    for (part, places) in [
+        (json!({"$from": "step_1", "path": "/count"}), vec![]),
+        (
+            json!({"$from": "step_1", "path": "/pages/0/url"}),
+            vec!["step_2.arguments.url"],
+        ),
+        (json!({"$concat": [{"$from": "step_0"}]}), vec!["step_2.arguments.url"]),
+    ] {
+        let url = json!({"$concat": ["https://", part]});
+        let call = step("step_2", "fetch", json!({"url": url}));
+        let found = check(&[step("step_0", "anything", json!({})), search(), call]);
+        assert_eq!(
+            (found.faults, found.at_run_time),
+            (vec![], places.into_iter().map(str::to_owned).collect())
+        );
+    }
+}
+
+#[test]
 fn a_value_of_another_type_is_named_with_one_that_fits() {
     assert_eq!(
         fetch(json!({"$from": "step_1", "path": "/pages/0"})),
@@ -176,7 +196,9 @@ fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
     );
     let mut later = step("step_2", "fetch", json!({"url": {"$attachment": "made.csv"}}));
     later.dependencies = vec!["step_1".to_owned()];
-    assert_eq!(faults(&[search(), later]), [""; 0]);
+    let found = check(&[search(), later]);
+    assert_eq!(found.faults, []);
+    assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
 }
 
 #[test]
