@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
             }
             Ok(Template::Array(items)) => {
                 if let Some(schema) = array_branch(consumer) {
-                    return self.array(items, schema, consumer, place);
+                    return self.array(items, schema, place);
                 }
             }
             Ok(_) | Err(_) => {}
@@ -194,27 +194,25 @@ impl<'a> Checker<'a> {
                 None => {}
             }
         }
-        let is_compared =
-            |keyword: &String| ["properties", "additionalProperties", "required"].contains(&keyword.as_str());
-        let rest = consumer.iter().filter(|(keyword, _)| !is_compared(keyword));
-        let rest: JsonObject = rest.map(|(keyword, asked)| (keyword.clone(), asked.clone())).collect();
         if self.found.faults.len() == before {
             // What may be absent was told at its own place.
             let object = Given::of(object_of(&entries).schema);
-            self.compare(&object, &Value::Object(rest), place);
+            let rest = without(consumer, &["properties", "additionalProperties", "required"]);
+            self.compare(&object, &rest, place);
         }
     }
 
-    fn array(&mut self, items: &'a [Value], consumer: &JsonObject, whole: &Value, place: &str) {
+    /// Compares item by item, and then what is asked of the whole list.
+    fn array(&mut self, items: &'a [Value], consumer: &JsonObject, place: &str) {
         let before = self.found.faults.len();
         for (n, value) in items.iter().enumerate() {
             let asked = flow::item(consumer, n);
             self.value(value, asked, &format!("{place}[{n}]"));
         }
-        let given: Vec<Given> = items.iter().filter_map(|value| self.given(value).ok()).collect();
-        let whole_array = array_of(&given);
-        if self.found.faults.len() == before && whole_array.fits(whole) == Verdict::No {
-            self.compare(&whole_array, whole, place);
+        if self.found.faults.len() == before {
+            let given: Vec<Given> = items.iter().filter_map(|value| self.given(value).ok()).collect();
+            let array = Given::of(array_of(&given).schema);
+            self.compare(&array, &without(consumer, &["items", "prefixItems"]), place);
         }
     }
 
@@ -413,6 +411,14 @@ fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
     fitting.next().is_none().then_some(first.0)
 }
 
+/// Returns what a schema asks for beside `keywords`.
+fn without(schema: &JsonObject, keywords: &[&str]) -> Value {
+    let rest = schema
+        .iter()
+        .filter(|(keyword, _)| !keywords.contains(&keyword.as_str()));
+    Value::Object(rest.map(|(keyword, asked)| (keyword.clone(), asked.clone())).collect())
+}
+
 /// Returns the only branch of a schema that allows objects, to compare it key by key.
 fn object_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "object")
@@ -422,19 +428,18 @@ fn array_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "array")
 }
 
+/// A schema that asks for more than one of its branches is compared itself, together with its branches.
 fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
     let probe = json!({"type": name});
-    match ["anyOf", "oneOf"].iter().find_map(|key| map.get(*key)?.as_array()) {
-        None => map
-            .contains_key("type")
-            .then_some(map)
-            .filter(|_| flow(&probe, schema) != Verdict::No),
-        Some(branches) => {
+    let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));
+    match (asked.next(), asked.next()) {
+        (Some((keyword, Value::Array(branches))), None) if ["anyOf", "oneOf"].contains(&keyword.as_str()) => {
             let mut fitting = branches.iter().filter(|branch| flow(&probe, branch) != Verdict::No);
             let branch = fitting.next()?.as_object()?;
             fitting.next().is_none().then_some(branch)
         }
+        _ => Some(map).filter(|_| flow(&probe, schema) != Verdict::No),
     }
 }
 

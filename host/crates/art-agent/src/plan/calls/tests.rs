@@ -248,6 +248,69 @@ fn every_call_over_the_budget_of_the_run_is_a_fault() {
     );
 }
 
+/// Checks a call of a tool with the input schema `input`.
+fn check_input(input: &Value, arguments: Value) -> CallCheck {
+    check_calls(Surroundings {
+        items: &[step("a", "taker", arguments)],
+        tools: &[tool("taker", input, &json!({}))],
+        files: &BTreeSet::new(),
+        max_calls: 1,
+    })
+}
+
+#[test]
+fn what_is_asked_of_a_whole_list_or_object_is_checked() {
+    let list =
+        |keyword: &str, asked: Value| json!({"type": "object", "properties": {"x": {"type": "array", keyword: asked}}});
+    let arguments = || json!({"x": [1, 1]});
+    assert_eq!(
+        check_input(&list("minItems", json!(2)), arguments()),
+        CallCheck::default()
+    );
+    let found = check_input(&list("maxItems", json!(1)), arguments());
+    assert_eq!(
+        found.faults[0].text,
+        "`a.arguments.x`: an array with a number of items of at most 1 is asked for, an array is given"
+    );
+    assert_eq!(
+        check_input(&list("uniqueItems", json!(true)), arguments()).at_run_time,
+        ["a.arguments.x"]
+    );
+}
+
+#[test]
+fn a_default_counts_as_given_in_the_items_of_a_list() {
+    let item = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 1}}, "required": ["n"]});
+    let input = json!({"type": "object", "properties": {"x": {"type": "array", "items": item}}});
+    assert_eq!(check_input(&input, json!({"x": [{}, {"n": 2}]})), CallCheck::default());
+}
+
+#[test]
+fn branches_do_not_replace_what_stands_beside_them() {
+    let input = json!({
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+        "additionalProperties": false,
+        "anyOf": [{"type": "object", "required": ["a"]}],
+    });
+    assert_eq!(check_input(&input, json!({"a": 1})), CallCheck::default());
+    let texts = |arguments: Value| {
+        check_input(&input, arguments)
+            .faults
+            .into_iter()
+            .map(|fault| fault.text)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        texts(json!({"a": "1"})),
+        ["`a.arguments.a`: an integer is asked for, `\"1\"` is given"]
+    );
+    assert_eq!(
+        texts(json!({"b": "1"})),
+        ["`a.arguments`: an object is asked for, an object is given"]
+    );
+}
+
 #[test]
 fn the_faults_of_one_call_are_limited() {
     let unknown: JsonObject = (0..100).map(|n| (format!("x{n}"), json!({"$from": "z"}))).collect();
