@@ -21,8 +21,8 @@ pub use clock::Clock;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, RunState, Thread,
-    ThreadFilter,
+    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, RunState,
+    Thread, ThreadFilter,
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};

@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::usage::Usage;
 use serde_json::Value;
 
 use crate::check;
 use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
+    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
+    ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -32,6 +34,8 @@ struct Data {
     threads: HashMap<String, ThreadData>,
     runs: HashMap<String, RunData>,
     message_ids: HashSet<String>,
+    /// The tool calls with the identifiers of their runs, oldest first.
+    calls: Vec<(String, CallRecord)>,
     /// Number of threads and runs that were created, which gives their order.
     created: u64,
 }
@@ -176,6 +180,14 @@ impl Store for MemoryStore {
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
         self.defer(move |data, _| Ok(data.get_blob(thread_id, digest)))
+    }
+
+    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()> {
+        self.defer(move |data, _| data.record_calls(trace_id, calls))
+    }
+
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+        self.defer(move |data, _| Ok(data.list_calls(tool_digest, limit)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {

@@ -4,6 +4,7 @@ use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::MessageRole;
 use art_core::observation::ObservationType;
+use art_core::usage::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -175,6 +176,15 @@ pub struct RunRecord {
     pub summary: Value,
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
+}
+
+/// What a tool call used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallRecord {
+    /// Digest of the tool. Calls of another version of the tool have another one.
+    pub tool_digest: String,
+    /// Usage of the call.
+    pub usage: Usage,
 }
 
 /// A filter for a list of runs.

@@ -5,12 +5,14 @@ use std::fmt::Debug;
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::usage::Usage;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
+    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
+    ThreadFilter,
 };
 
 /// The future that a method of a store returns.
@@ -104,6 +106,17 @@ pub trait Store: Send + Sync + Debug {
 
     /// Returns the blob with that digest from any run of the thread.
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
+
+    /// Records what tool calls of a run used. They are deleted with the run. An empty list is accepted even for a run that
+    /// does not exist.
+    ///
+    /// Fails with [`StoreError::RunEnded`] when the run has ended.
+    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()>;
+
+    /// Returns what the newest calls of a tool used, in all threads, the newest first. `limit` is the maximum number of calls;
+    /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). The time that
+    /// this takes does not depend on how many calls are stored.
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
 
     /// Ends or suspends a run, and stores `summary` for listings. A suspended run can be ended as well, for example
     /// cancelled.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::agent::RunStatus;
+use art_core::usage::Usage;
 use serde_json::Value;
 
 use super::threads::has_prefix;
 use super::{Data, RunData};
 use crate::error::StoreError;
-use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
+use crate::record::{CallRecord, JournalEntry, NewRun, RunFilter, RunRecord, RunState};
 use crate::{blob, check};
 
 impl Data {
@@ -67,6 +68,23 @@ impl Data {
     pub(super) fn get_blob(&self, thread_id: &str, digest: &str) -> Option<Vec<u8>> {
         let mut runs_of_thread = self.runs.values().filter(|data| data.run.thread_id == thread_id);
         runs_of_thread.find_map(|data| data.blobs.get(digest).cloned())
+    }
+
+    pub(super) fn record_calls(&mut self, trace_id: &str, calls: Vec<CallRecord>) -> Result<(), StoreError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        check::calls(&calls)?;
+        check::not_ended(&self.run(trace_id)?.run)?;
+        self.calls
+            .extend(calls.into_iter().map(|call| (trace_id.to_owned(), call)));
+        Ok(())
+    }
+
+    pub(super) fn list_calls(&self, tool_digest: &str, limit: Option<usize>) -> Vec<Usage> {
+        let newest = self.calls.iter().rev().map(|(_, call)| call);
+        let of_tool = newest.filter(|call| call.tool_digest == tool_digest);
+        of_tool.take(check::list_limit(limit)).map(|call| call.usage).collect()
     }
 
     pub(super) fn end_run(

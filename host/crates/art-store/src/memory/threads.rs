@@ -79,6 +79,8 @@ impl Data {
             self.message_ids.remove(&message.message_id);
         }
         self.runs.retain(|_, data| data.run.thread_id != thread_id);
+        let runs = &self.runs;
+        self.calls.retain(|(trace_id, _)| runs.contains_key(trace_id));
         true
     }
 

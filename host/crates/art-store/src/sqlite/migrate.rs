@@ -11,7 +11,11 @@ use crate::error::StoreError;
 pub(super) const APPLICATION_ID: i32 = 0x4152_5453;
 
 /// Migration scripts, each from one format to the next. A script is never changed after a release.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Migrates the database to the newest format, with one transaction for each step.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 
 mod blobs;
+mod calls;
 mod fault;
 mod file;
 mod messages;

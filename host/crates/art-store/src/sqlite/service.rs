@@ -3,13 +3,15 @@
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::usage::Usage;
 use serde_json::Value;
 
-use super::{SqliteStore, blobs, messages, observations, runs, threads};
+use super::{SqliteStore, blobs, calls, messages, observations, runs, threads};
 use crate::blob;
 use crate::check::{self, encode};
 use crate::record::{
-    JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread, ThreadFilter,
+    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
+    ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -151,6 +153,23 @@ impl Store for SqliteStore {
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
         let (thread_id, digest) = (thread_id.to_owned(), digest.to_owned());
         Box::pin(self.read(move |connection| blobs::get(connection, &thread_id, &digest)))
+    }
+
+    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            if calls.is_empty() {
+                return Ok(());
+            }
+            check::calls(&calls)?;
+            let trace_id = trace_id.to_owned();
+            self.write(move |connection, _| calls::record(connection, &trace_id, &calls))
+                .await
+        })
+    }
+
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+        let tool_digest = tool_digest.to_owned();
+        Box::pin(self.read(move |connection| calls::list(connection, &tool_digest, limit)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {

@@ -5,7 +5,10 @@ use std::fmt::Debug;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::ObservationType;
-use art_store::{MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, StoreError, ThreadFilter};
+use art_core::usage::Usage;
+use art_store::{
+    CallRecord, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, StoreError, ThreadFilter,
+};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -40,6 +43,7 @@ enum Operation {
     Save(usize, f64, Option<u64>),
     Begin(usize, usize),
     Journal(usize, u64, f64),
+    Calls(usize, Vec<(usize, u64)>, Limit),
     End(usize, usize),
     Resume(usize),
     Runs(Option<usize>, bool, Limit),
@@ -69,6 +73,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), number(), version()).prop_map(|(id, n, version)| O::Save(id, n, version)),
         (id(), id()).prop_map(|(id, run)| O::Begin(id, run)),
         (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::Journal(run, sequence, n)),
+        (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::Calls(run, calls, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
         id().prop_map(O::Resume),
         (some_id(), any::<bool>(), limit()).prop_map(|(id, running, limit)| O::Runs(id, running, limit)),
@@ -190,6 +195,17 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
         Operation::Journal(trace_id, sequence, number) => {
             let appended = text(store.append_journal(IDS[trace_id], sequence, "k", json!(number)).await);
             appended + &text(store.read_journal(IDS[trace_id]).await)
+        }
+        Operation::Calls(trace_id, calls, limit) => {
+            let calls = calls.into_iter().map(|(digest, fuel)| CallRecord {
+                tool_digest: IDS[digest].to_owned(),
+                usage: Usage {
+                    fuel,
+                    ..Usage::default()
+                },
+            });
+            let recorded = text(store.record_calls(IDS[trace_id], calls.collect()).await);
+            recorded + &text(store.list_calls(IDS[0], limit).await)
         }
         Operation::End(trace_id, ending) => text(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
         Operation::Resume(trace_id) => {

@@ -16,6 +16,7 @@ macro_rules! suite {
 
 mod blobs;
 mod bounds;
+mod calls;
 mod conversation;
 mod observations;
 mod runs;
