@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use art_core::id::nth_call_id;
+use art_core::json::sorted_text;
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
@@ -91,36 +92,7 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
 
 /// Returns a text that is equal for calls of the same tool with the same arguments, in any order of the keys.
 pub(crate) fn fingerprint(call: &ParsedToolCall) -> String {
-    let mut text = format!("{} ", call.tool_name);
-    write_sorted(&call.arguments, &mut text);
-    text
-}
-
-/// Writes `value` as JSON with sorted keys.
-fn write_sorted(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            out.push('{');
-            for (key, value) in entries {
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push(':');
-                write_sorted(value, out);
-                out.push(',');
-            }
-            out.push('}');
-        }
-        Value::Array(values) => {
-            out.push('[');
-            for value in values {
-                write_sorted(value, out);
-                out.push(',');
-            }
-            out.push(']');
-        }
-        other => out.push_str(&other.to_string()),
-    }
+    format!("{} {}", call.tool_name, sorted_text(&call.arguments))
 }
 
 #[cfg(test)]

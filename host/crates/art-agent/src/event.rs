@@ -16,6 +16,7 @@ use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
+use crate::plan::KeptPlan;
 
 /// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,6 +93,12 @@ pub struct RunStart {
     /// The tools that the thread may call.
     #[serde(default)]
     pub tools: Vec<ToolSchema>,
+    /// Names of tools that exist and that the thread may not call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disabled_tools: Vec<String>,
+    /// A kept plan to carry out in place of one that a model writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<PlanToRun>>,
     /// The last messages of the thread, oldest first (P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
@@ -136,6 +143,16 @@ pub struct RunStart {
     pub prior: Option<PesAgentStateData>,
 }
 
+/// A kept plan to carry out, with the values of its parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanToRun {
+    /// The plan.
+    pub plan: KeptPlan,
+    /// A value for each parameter.
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub values: JsonObject,
+}
+
 fn is_empty(registry: &SystemPromptsRegistry) -> bool {
     *registry == SystemPromptsRegistry::default()
 }
@@ -148,6 +165,8 @@ impl RunStart {
         Self {
             props,
             tools: Vec::new(),
+            disabled_tools: Vec::new(),
+            plan: None,
             history: Vec::new(),
             config: ExecutionConfig::default(),
             persona: AgentPersona::default(),

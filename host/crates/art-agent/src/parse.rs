@@ -4,6 +4,7 @@
 mod answer;
 mod execution;
 mod json;
+mod kept;
 mod planning;
 mod stream;
 mod think;
@@ -11,6 +12,7 @@ mod think;
 pub(crate) use answer::answer;
 pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, execution, is_blank};
 pub(crate) use json::{MARKER_END, MARKER_START};
+pub(crate) use kept::kept_plan;
 pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, planning};
 pub use stream::AnswerStream;
 pub(crate) use think::split_thoughts;

@@ -5,17 +5,24 @@ mod check;
 mod describe;
 mod diff;
 mod flow;
+mod kept;
 mod merge;
 mod output;
 mod reference;
+mod review;
 mod schedule;
+mod show;
 
 pub(crate) use calls::{CallCheck, Fault, Surroundings, check_calls, sources};
 pub(crate) use check::check;
+pub(crate) use describe::nearest;
 pub(crate) use diff::{added, diff};
+pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{Keep, merge, requeue_orphans, reused_ids};
 pub(crate) use reference::{Origin, resolve};
+pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};
+pub use show::value_text;
 
 #[cfg(test)]
 pub(crate) use merge::tests;

@@ -25,3 +25,4 @@ pub(crate) use quote::sanitize;
 pub(crate) use submit::{SUBMIT_PLAN, plan_schema, submit_plan};
 pub(crate) use synthesis::{result_listing, results};
 pub use system::resolve_system_prompt;
+pub(crate) use template::{Unset, render};

@@ -4,6 +4,7 @@ mod ask;
 mod check;
 mod finish;
 mod items;
+mod kept;
 mod planning;
 mod request;
 mod stop;

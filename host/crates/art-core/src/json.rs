@@ -1,4 +1,4 @@
-//! Depth of untrusted JSON.
+//! Depth of untrusted JSON, and a text of JSON that does not depend on the order of keys.
 
 use serde_json::Value;
 
@@ -19,6 +19,41 @@ pub fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// Returns a text that is equal for equal values, in any order of their keys, and different for different ones. It is JSON with
+/// sorted keys and a comma after each entry, and not meant to be parsed.
+#[must_use]
+pub fn sorted_text(value: &Value) -> String {
+    let mut text = String::new();
+    write_sorted(value, &mut text);
+    text
+}
+
+fn write_sorted(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (key, value) in entries {
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_sorted(value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Value::Array(values) => {
+            out.push('[');
+            for value in values {
+                write_sorted(value, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +70,12 @@ mod tests {
             assert!(!is_deeper(&value, levels), "{value}");
             assert!(is_deeper(&value, levels - 1), "{value}");
         }
+    }
+
+    #[test]
+    fn the_order_of_keys_does_not_change_the_sorted_text() {
+        let text = sorted_text(&json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
+        assert_eq!(text, sorted_text(&json!({"b": [{"d": 3, "c": 2}], "a": 1})));
+        assert_ne!(text, sorted_text(&json!({"b": [{"d": 3, "c": 4}], "a": 1})));
     }
 }

@@ -215,7 +215,7 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         }),
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
-        items: list.map(draft_items).transpose()?,
+        items: list.map(|list| draft_items(list, "todoList")).transpose()?,
         calls: call_list(map)?,
         answer: map
             .get("answer")
@@ -271,22 +271,22 @@ fn plan_text(plan: &Value) -> Option<String> {
     Some(truncate(&text, DEFAULT_STRINGIFY_LIMIT))
 }
 
-/// Parses the items. Fails with all of their problems.
-fn draft_items(list: &Value) -> Result<Vec<DraftItem>, Vec<String>> {
+/// Parses the items in the field `field`. Fails with all of their problems.
+pub(super) fn draft_items(list: &Value, field: &str) -> Result<Vec<DraftItem>, Vec<String>> {
     let list = list
         .as_array()
-        .ok_or_else(|| vec!["`todoList` has to be an array".to_owned()])?;
+        .ok_or_else(|| vec![format!("`{field}` has to be an array")])?;
     if list.len() > MAX_TODO_ITEMS {
         let count = list.len();
         return Err(vec![format!(
-            "`todoList` has {count} items, more than {MAX_TODO_ITEMS}; use fewer, larger steps"
+            "`{field}` has {count} items, more than {MAX_TODO_ITEMS}; use fewer, larger steps"
         )]);
     }
     let mut problems = Vec::new();
     let items = list
         .iter()
         .enumerate()
-        .filter_map(|(n, value)| ItemFields::new(n, value, &mut problems)?.into_item())
+        .filter_map(|(n, value)| ItemFields::new(format!("{field}[{n}]"), value, &mut problems)?.into_item())
         .collect();
     problems.truncate(MAX_PROBLEMS);
     if problems.is_empty() { Ok(items) } else { Err(problems) }
@@ -301,8 +301,7 @@ struct ItemFields<'a> {
 }
 
 impl<'a> ItemFields<'a> {
-    fn new(n: usize, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
-        let path = format!("todoList[{n}]");
+    fn new(path: String, value: &'a Value, problems: &'a mut Vec<String>) -> Option<Self> {
         let Some(map) = value.as_object() else {
             problems.push(format!("`{path}` has to be an object"));
             return None;

@@ -1,7 +1,7 @@
 //! Checks the planned calls of a plan before anything runs: their tools, their references, and whether what they are given can be
 //! what they ask for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
 use art_core::pes::{PlannedCall, TodoItem, TodoItemStatus};
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::describe::{asked, given, nearest};
 use super::flow::{self, Verdict, flow};
 use super::output::{Output, declared_pointers};
-use super::reference::{Origin, Template, origins};
+use super::reference::{Origin, Template, origins, references};
+use super::review::{CheckedReference, Fit};
 
 /// Maximum number of pointers of an output that are compared with what is asked for.
 const MAX_POINTERS: usize = 200;
@@ -24,10 +25,16 @@ const MAX_FAULTS: usize = 20;
 pub(crate) struct Surroundings<'a> {
     pub(crate) items: &'a [TodoItem],
     pub(crate) tools: &'a [ToolSchema],
+    /// Names of tools that exist and that the conversation may not use.
+    pub(crate) disabled: &'a [String],
     /// Names of the files that calls can take now. Tools may produce more.
     pub(crate) files: &'a BTreeSet<&'a str>,
     /// Number of calls that the run may still make.
     pub(crate) max_calls: usize,
+    /// Names of files that only the question can bring.
+    pub(crate) required_files: &'a [String],
+    /// Schemas of the parameters that the plan declares, by name.
+    pub(crate) params: &'a BTreeMap<String, Value>,
 }
 
 /// What is wrong with a planned call.
@@ -45,6 +52,8 @@ pub(crate) struct CallCheck {
     pub(crate) faults: Vec<Fault>,
     /// Places whose values are known to fit only when the plan runs.
     pub(crate) at_run_time: Vec<String>,
+    /// Every reference that stands at a place of its own.
+    pub(crate) references: Vec<CheckedReference>,
 }
 
 /// Checks the planned calls of all pending items.
@@ -64,6 +73,8 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 surroundings,
                 before: surroundings.items.get(..position).unwrap_or_default(),
                 item,
+                number,
+                arguments: format!("{place}.arguments"),
                 found: CallCheck::default(),
             };
             planned += 1;
@@ -71,6 +82,7 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
             checker.call(call, &place);
             found.faults.extend(checker.found.faults);
             found.at_run_time.extend(checker.found.at_run_time);
+            found.references.extend(checker.found.references);
         }
     }
     found
@@ -82,6 +94,10 @@ struct Checker<'a> {
     /// The items before the one of the call.
     before: &'a [TodoItem],
     item: &'a TodoItem,
+    /// Number of the call in the item, from 0.
+    number: usize,
+    /// The place of the arguments.
+    arguments: String,
     /// What was found in this call.
     found: CallCheck,
 }
@@ -91,8 +107,10 @@ struct Given {
     schema: Value,
     /// Whether there may be no value when the plan runs, because a reference finds nothing or a text has a part that is no scalar.
     may_be_absent: bool,
-    /// Of a reference, its place in words and the schema of the whole output.
-    origin: Option<(String, Value)>,
+    /// Of a reference, where the value comes from in words.
+    origin: Option<String>,
+    /// The schema of the whole output that the value is a part of.
+    output: Option<Value>,
 }
 
 impl Given {
@@ -101,6 +119,7 @@ impl Given {
             schema,
             may_be_absent: false,
             origin: None,
+            output: None,
         }
     }
 
@@ -132,16 +151,25 @@ impl<'a> Checker<'a> {
     fn call(&mut self, call: &'a PlannedCall, place: &str) {
         let tools = self.surroundings.tools;
         let Some(tool) = tools.iter().find(|tool| tool.name == call.tool_name) else {
-            let hint = nearest(&call.tool_name, tools.iter().map(|tool| tool.name.as_str()));
-            return self.fault(place, &format!("there is no tool `{}`{hint}", call.tool_name));
+            return self.fault(place, &self.no_tool(&call.tool_name));
         };
-        let place = format!("{place}.arguments");
+        let place = self.arguments.clone();
         let what = match &call.arguments {
             Value::Object(_) => return self.value(&call.arguments, &tool.input_schema, &place),
             Value::String(text) => not_an_object(text),
             other => format!("{} is given", given(&flow::constant(other))),
         };
         self.fault(&place, &format!("an object is asked for, {what}"));
+    }
+
+    /// Returns why no tool called `name` can be used.
+    fn no_tool(&self, name: &str) -> String {
+        if self.surroundings.disabled.iter().any(|disabled| disabled == name) {
+            return format!("the tool `{name}` is disabled in this conversation");
+        }
+        let tools = self.surroundings.tools.iter();
+        let hint = nearest(name, tools.map(|tool| tool.name.as_str()));
+        format!("there is no tool `{name}`{hint}")
     }
 
     /// Compares one value with what is asked for at its place.
@@ -162,10 +190,28 @@ impl<'a> Checker<'a> {
             }
             Ok(_) | Err(_) => {}
         }
-        match self.given(value) {
+        let verdict = match self.given(value) {
             Ok(given) => self.compare(&given, consumer, place),
-            Err(reason) => self.fault(place, &reason),
-        }
+            Err(reason) => {
+                self.fault(place, &reason);
+                Verdict::No
+            }
+        };
+        self.note_references(value, place, verdict);
+    }
+
+    /// Notes whether the value at `place` fits, for each reference in it.
+    fn note_references(&mut self, value: &'a Value, place: &str, verdict: Verdict) {
+        let argument = place.strip_prefix(&self.arguments).unwrap_or(place);
+        references(value, &mut |reference| {
+            self.found.references.push(CheckedReference {
+                step: self.item.id.clone(),
+                call: self.number,
+                argument: argument.trim_start_matches('.').to_owned(),
+                reference: reference.clone(),
+                fit: Fit::from(verdict),
+            });
+        });
     }
 
     /// Compares key by key, so that a fault names the key.
@@ -217,23 +263,24 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a value that cannot fit, or that is known to fit only when the plan runs.
-    fn compare(&mut self, value: &Given, consumer: &Value, place: &str) {
-        match value.fits(consumer) {
+    fn compare(&mut self, value: &Given, consumer: &Value, place: &str) -> Verdict {
+        let verdict = value.fits(consumer);
+        match verdict {
             Verdict::Yes => {}
             Verdict::RunTime => self.found.at_run_time.push(place.to_owned()),
             Verdict::No => {
                 let (asked, given) = (asked(consumer), given(&value.schema));
+                let output = value.output.as_ref();
+                let hint = output.and_then(|output| fitting_pointer(output, consumer));
+                let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
                 let text = match &value.origin {
                     None => format!("{asked} is asked for, {given} is given"),
-                    Some((what, output)) => {
-                        let hint = fitting_pointer(output, consumer);
-                        let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
-                        format!("{asked} is asked for, {what} is {given}{hint}")
-                    }
+                    Some(what) => format!("{asked} is asked for, {what} is {given}{hint}"),
                 };
                 self.fault(place, &text);
             }
         }
+        verdict
     }
 
     /// Returns the schema of what `value` will be.
@@ -246,7 +293,7 @@ impl<'a> Checker<'a> {
                     ..Given::of(json!({"type": "string"}))
                 });
             }
-            Template::Param(name) => return Err(format!("the plan declares no parameter `{name}`")),
+            Template::Param(name) => return self.param(name),
             Template::Data(data) => flow::constant(data),
             Template::Concat(parts) => {
                 let mut text = Given::of(json!({"type": "string"}));
@@ -268,6 +315,19 @@ impl<'a> Checker<'a> {
         Ok(Given::of(schema))
     }
 
+    /// Returns the value of a parameter, of which only the schema is known.
+    fn param(&self, name: &str) -> Result<Given, String> {
+        let params = self.surroundings.params;
+        let Some(schema) = params.get(name) else {
+            let hint = nearest(name, params.keys().map(String::as_str));
+            return Err(format!("the plan declares no parameter `{name}`{hint}"));
+        };
+        Ok(Given {
+            origin: Some(format!("the parameter `{name}`")),
+            ..Given::of(schema.clone())
+        })
+    }
+
     /// Returns whether a part of a `$concat` is known to be a scalar. Fails if it cannot be one.
     fn is_scalar(&self, part: &'a Value) -> Result<bool, String> {
         let scalars = json!({"type": ["string", "number", "boolean"]});
@@ -276,7 +336,7 @@ impl<'a> Checker<'a> {
         if verdict != Verdict::No {
             return Ok(verdict == Verdict::Yes);
         }
-        let what = part.origin.map_or_else(|| "it".to_owned(), |(what, _)| what);
+        let what = part.origin.unwrap_or_else(|| "it".to_owned());
         Err(format!(
             "`$concat` takes texts, numbers and booleans, {what} is {}",
             given(&part.schema)
@@ -285,9 +345,13 @@ impl<'a> Checker<'a> {
 
     /// Returns whether a file is there now. Fails if no earlier step can produce it either.
     fn is_there(&self, name: &str) -> Result<bool, String> {
-        let files = self.surroundings.files;
+        let Surroundings {
+            files, required_files, ..
+        } = self.surroundings;
         let is_there = files.contains(name);
-        if is_there || !self.item.dependencies.is_empty() {
+        let is_required = required_files.iter().any(|required| required == name);
+        let may_be_produced = !self.item.dependencies.is_empty() && !is_required;
+        if is_there || may_be_produced {
             return Ok(is_there);
         }
         Err(format!(
@@ -305,7 +369,7 @@ impl<'a> Checker<'a> {
         };
         let any = |what| Given {
             may_be_absent: true,
-            origin: Some((what, Value::Bool(true))),
+            origin: Some(what),
             ..Given::of(Value::Bool(true))
         };
         if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
@@ -343,7 +407,8 @@ impl<'a> Checker<'a> {
         })?;
         Ok(Given {
             may_be_absent: output.may_be_absent,
-            origin: Some((what, schema.clone())),
+            origin: Some(what),
+            output: Some(schema.clone()),
             schema: output.schema(),
         })
     }

@@ -5,10 +5,10 @@
 
 use art_core::JsonObject;
 use art_core::limits::Limits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Prefix of a text that stands for a file.
-const ATTACHMENT: &str = "attachment:";
+pub(crate) const ATTACHMENT: &str = "attachment:";
 
 /// Maximum depth of arguments that are resolved. The same as that of the JSON parser.
 const MAX_DEPTH: usize = 128;
@@ -99,11 +99,40 @@ fn text<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, Strin
 
 /// Calls `visit` with every `$from` in `value`. Ill-formed references are left out.
 pub(crate) fn origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) {
+    references(value, &mut |reference| {
+        if let Ok(Template::From(origin)) = Template::read(reference) {
+            visit(origin);
+        }
+    });
+}
+
+/// Calls `visit` with every `$from`, `$attachment` and `$param` in `value`. Ill-formed references are left out.
+pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     match Template::read(value) {
-        Ok(Template::From(origin)) => visit(origin),
-        Ok(Template::Concat(items) | Template::Array(items)) => items.iter().for_each(|item| origins(item, visit)),
-        Ok(Template::Object(map)) => map.values().for_each(|item| origins(item, visit)),
-        Ok(Template::Attachment(_) | Template::Param(_) | Template::Data(_)) | Err(_) => {}
+        Ok(Template::From(_) | Template::Attachment(_) | Template::Param(_)) => visit(value),
+        Ok(Template::Concat(items) | Template::Array(items)) => items.iter().for_each(|item| references(item, visit)),
+        Ok(Template::Object(map)) => map.values().for_each(|item| references(item, visit)),
+        Ok(Template::Data(_)) | Err(_) => {}
+    }
+}
+
+/// Returns `value` with other values in place of those for which `replace` returns one. What is replaced is not looked into.
+pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> Option<Value>) -> Value {
+    let Ok(template) = Template::read(value) else {
+        return value.clone();
+    };
+    if let Some(replacement) = replace(&template) {
+        return replacement;
+    }
+    let all = |items: &'a [Value]| items.iter().map(|item| rewrite(item, replace)).collect::<Value>();
+    match template {
+        Template::Concat(parts) => json!({"$concat": all(parts)}),
+        Template::Array(items) => all(items),
+        Template::Object(map) => {
+            let entries = map.iter().map(|(key, item)| (key.clone(), rewrite(item, replace)));
+            Value::Object(entries.collect())
+        }
+        Template::From(_) | Template::Attachment(_) | Template::Param(_) | Template::Data(_) => value.clone(),
     }
 }
 
@@ -211,7 +240,6 @@ pub(crate) fn unescape(part: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
 
     /// Resolves with one step, `a`, whose output is `output`.
     fn resolved(arguments: &Value, output: &Value) -> Result<Value, String> {

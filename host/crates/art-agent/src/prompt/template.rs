@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 256 << 10;
 
 /// The treatment of a variable without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unset {
+pub(crate) enum Unset {
     /// Keep its name in braces.
     Keep,
     /// Remove it (M28).
@@ -18,7 +18,7 @@ pub(super) enum Unset {
 
 /// Returns `template` with its variables replaced by their values. Variables inside values are not replaced. Names with a colon
 /// are kept, because they belong to other template languages (M28).
-pub(super) fn render(template: &str, variables: &JsonObject, unset: Unset) -> String {
+pub(crate) fn render(template: &str, variables: &JsonObject, unset: Unset) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {

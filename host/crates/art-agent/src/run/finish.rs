@@ -260,7 +260,7 @@ impl Run {
     }
 
     /// Returns the items of this question.
-    fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
+    pub(super) fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
         let items = self.state.todo_list.iter();
         items.filter(|item| !self.earlier.contains(&item.id))
     }

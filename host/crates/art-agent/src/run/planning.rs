@@ -26,6 +26,11 @@ impl Run {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
         }
+        if let Some(kept) = self.start.plan.take() {
+            self.begin_kept(&kept, out);
+            self.start.plan = Some(kept);
+            return;
+        }
         if self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty() {
             self.advance(out);
             return;
@@ -258,8 +263,11 @@ impl Run {
         plan::check_calls(Surroundings {
             items,
             tools: &self.start.tools,
+            disabled: &self.start.disabled_tools,
             files: &files.collect(),
             max_calls: usize::try_from(max_calls).unwrap_or(usize::MAX),
+            required_files: &[],
+            params: &BTreeMap::new(),
         })
     }
 
@@ -326,7 +334,7 @@ impl Run {
     }
 
     /// Replaces the plan by the merged draft and records the change. `raw_reply` is the text of the reply.
-    fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
+    pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
         self.replace_items(self.merged(&draft));

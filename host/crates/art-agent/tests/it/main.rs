@@ -17,6 +17,7 @@ mod ending;
 mod follow_up;
 mod items;
 mod journal;
+mod kept_plan;
 mod manifest;
 mod planned_calls;
 mod planner;

@@ -41,12 +41,26 @@ fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
     }
 }
 
+fn params() -> BTreeMap<String, Value> {
+    BTreeMap::from([
+        (
+            "limit".to_owned(),
+            json!({"type": "integer", "minimum": 1, "maximum": 5}),
+        ),
+        ("address".to_owned(), json!({"type": "string"})),
+        ("list".to_owned(), json!({"type": "array"})),
+    ])
+}
+
 fn check(items: &[TodoItem]) -> CallCheck {
     check_calls(Surroundings {
         items,
         tools: &tools(),
+        disabled: &["delete".to_owned()],
         files: &BTreeSet::from(["sales.csv"]),
         max_calls: 4,
+        required_files: &["prices.csv".to_owned()],
+        params: &params(),
     })
 }
 
@@ -66,10 +80,8 @@ fn fetch(url: impl Into<Value>) -> Vec<String> {
 
 #[test]
 fn a_call_whose_values_fit_has_no_fault() {
-    assert_eq!(
-        check(&[search(), step("step_2", "anything", json!({"x": {"$from": "step_1"}}))]),
-        CallCheck::default()
-    );
+    let found = check(&[search(), step("step_2", "anything", json!({"x": {"$from": "step_1"}}))]);
+    assert_eq!((found.faults, found.at_run_time), (vec![], vec![]));
     assert_eq!(
         fetch(json!({"$concat": ["https://", {"$from": "step_1", "path": "/count"}]})),
         [""; 0]
@@ -253,8 +265,11 @@ fn check_input(input: &Value, arguments: Value) -> CallCheck {
     check_calls(Surroundings {
         items: &[step("a", "taker", arguments)],
         tools: &[tool("taker", input, &json!({}))],
+        disabled: &[],
         files: &BTreeSet::new(),
         max_calls: 1,
+        required_files: &[],
+        params: &BTreeMap::new(),
     })
 }
 
@@ -316,4 +331,92 @@ fn the_faults_of_one_call_are_limited() {
     let unknown: JsonObject = (0..100).map(|n| (format!("x{n}"), json!({"$from": "z"}))).collect();
     let call = step("step_1", "anything", Value::Object(unknown));
     assert_eq!(faults(&[call]).len(), MAX_FAULTS);
+}
+
+#[test]
+fn a_disabled_tool_is_told_from_one_that_does_not_exist() {
+    assert_eq!(
+        faults(&[step("step_1", "delete", json!({}))]),
+        ["`step_1`: the tool `delete` is disabled in this conversation"]
+    );
+}
+
+#[test]
+fn the_schema_of_a_parameter_is_compared_with_what_is_asked_for() {
+    let with_limit = |name: &str| step("step_1", "search", json!({"query": "art", "limit": {"$param": name}}));
+    assert_eq!(faults(&[with_limit("limit")]), [""; 0]);
+    assert_eq!(
+        faults(&[with_limit("address")]),
+        [
+            "`step_1.arguments.limit`: an integer of at least 1 of at most 9 is asked for, the parameter `address` is a string"
+        ]
+    );
+    assert_eq!(
+        faults(&[with_limit("limits")]),
+        ["`step_1.arguments.limit`: the plan declares no parameter `limits`; did you mean `limit`?"]
+    );
+}
+
+#[test]
+fn a_part_of_a_text_is_a_scalar_parameter() {
+    assert_eq!(fetch(json!({"$concat": ["https://", {"$param": "address"}]})), [""; 0]);
+    assert_eq!(
+        fetch(json!({"$concat": ["https://", {"$param": "list"}]})),
+        ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the parameter `list` is an array"]
+    );
+}
+
+#[test]
+fn a_file_that_only_the_question_can_bring_has_to_be_there() {
+    let read = |name: &str| {
+        let item = step("step_2", "fetch", json!({"url": {"$attachment": name}}));
+        let depends = TodoItem {
+            dependencies: vec!["step_1".to_owned()],
+            ..item
+        };
+        faults(&[search(), depends])
+    };
+    assert_eq!(read("made_by_step_1.csv"), [""; 0]);
+    assert_eq!(
+        read("prices.csv"),
+        ["`step_2.arguments.url`: there is no file `prices.csv`"]
+    );
+}
+
+#[test]
+fn each_reference_is_listed_with_whether_it_fits() {
+    let of = |path: &str| json!({"$from": "step_1", "path": path});
+    let found = check(&[
+        search(),
+        step("step_2", "fetch", json!({"url": {"$concat": ["x", of("/count")]}})),
+        step("step_3", "fetch", json!({"url": of("/pages/0/url")})),
+        step("step_4", "fetch", json!({"url": of("/count")})),
+        step(
+            "step_5",
+            "anything",
+            json!({"a": {"b": [of("/count"), {"$attachment": "sales.csv"}]}}),
+        ),
+    ]);
+    let listed = |found: &CheckedReference| (found.step.clone(), found.argument.clone(), found.fit);
+    let of = |step: &str, argument: &str, fit| (step.to_owned(), argument.to_owned(), fit);
+    assert_eq!(
+        found.references.iter().map(listed).collect::<Vec<_>>(),
+        [
+            of("step_2", "url", Fit::Fits),
+            of("step_3", "url", Fit::AtRunTime),
+            of("step_4", "url", Fit::Fault),
+            of("step_5", "a", Fit::Fits),
+            of("step_5", "a", Fit::Fits),
+        ]
+    );
+}
+
+#[test]
+fn a_text_with_a_part_that_may_be_absent_is_known_at_run_time() {
+    let url = json!({"$concat": ["https://", {"$from": "step_1", "path": "/pages/0/url"}]});
+    let found = check(&[search(), step("step_2", "fetch", json!({"url": url}))]);
+    assert_eq!(
+        (found.faults, found.at_run_time),
+        (vec![], vec!["step_2.arguments.url".to_owned()])
+    );
 }

@@ -1,0 +1,358 @@
+//! Parses files with kept plans. Unlike a reply of a model, such a file has no unknown keys: a misspelt one would be left out
+//! in silence.
+
+use std::collections::BTreeMap;
+
+use art_core::JsonObject;
+use art_core::json::{MAX_DEPTH, is_deeper};
+use serde_json::Value;
+
+use super::MAX_PROBLEMS;
+use super::planning::draft_items;
+use crate::plan::{KeptPlan, PlannedStep, ToolStamp, nearest};
+
+/// Maximum number of parameters, of files and of tools.
+const MAX_ENTRIES: usize = 64;
+
+/// Maximum length of the name of a parameter, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+
+const PLAN_KEYS: [&str; 9] = [
+    "version", "question", "title", "intent", "plan", "steps", "params", "files", "tools",
+];
+
+const STEP_KEYS: [&str; 8] = [
+    "id",
+    "description",
+    "dependencies",
+    "stepType",
+    "requiredTools",
+    "expectedOutcome",
+    "toolValidationMode",
+    "toolCalls",
+];
+
+const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
+
+/// Parses a kept plan. Fails with all of its problems.
+pub(crate) fn kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
+    let one = |problem: String| vec![problem];
+    let value: Value = serde_json::from_str(text).map_err(|error| one(format!("it is not valid JSON: {error}")))?;
+    if is_deeper(&value, MAX_DEPTH) {
+        return Err(one(format!("its values nest deeper than {MAX_DEPTH} levels")));
+    }
+    let Value::Object(map) = value else {
+        return Err(one("it has to be a JSON object".to_owned()));
+    };
+    check_version(&map).map_err(one)?;
+    let mut reader = Reader {
+        map: &map,
+        problems: Vec::new(),
+    };
+    let plan = reader.plan();
+    reader.problems.truncate(MAX_PROBLEMS);
+    if reader.problems.is_empty() {
+        Ok(plan)
+    } else {
+        Err(reader.problems)
+    }
+}
+
+/// Other versions are refused first: their other problems would be misleading.
+fn check_version(map: &JsonObject) -> Result<(), String> {
+    let version = KeptPlan::VERSION;
+    match map.get("version") {
+        Some(given) if given.as_u64() == Some(version) => Ok(()),
+        Some(given) => Err(format!(
+            "`version` is `{given}`, and this host reads plans of version {version}"
+        )),
+        None => Err(format!("`version` is missing; it has to be {version}")),
+    }
+}
+
+/// Reads the fields of a plan, and collects their problems.
+struct Reader<'a> {
+    map: &'a JsonObject,
+    problems: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn plan(&mut self) -> KeptPlan {
+        self.known_keys("", self.map, &PLAN_KEYS);
+        KeptPlan {
+            version: KeptPlan::VERSION,
+            question: self.question(),
+            title: self.text("title"),
+            intent: self.text("intent"),
+            plan: self.text("plan"),
+            steps: self.steps(),
+            params: self.params(),
+            files: self.files(),
+            tools: self.tools(),
+        }
+    }
+
+    fn question(&mut self) -> String {
+        let question = self.text("question");
+        let has_problem = self.problems.iter().any(|problem| problem.starts_with("`question`"));
+        if question.trim().is_empty() && !has_problem {
+            self.add("`question` has to be a text that is not empty");
+        }
+        question
+    }
+
+    fn text(&mut self, key: &str) -> String {
+        match self.map.get(key) {
+            None => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(_) => {
+                self.add(&format!("`{key}` has to be a text"));
+                String::new()
+            }
+        }
+    }
+
+    fn steps(&mut self) -> Vec<PlannedStep> {
+        let Some(list) = self.map.get("steps") else {
+            self.add("`steps` is missing; it has to be an array of steps");
+            return Vec::new();
+        };
+        self.known_step_keys(list);
+        match draft_items(list, "steps") {
+            Ok(items) => items.into_iter().map(PlannedStep::from).collect(),
+            Err(problems) => {
+                self.problems.extend(problems);
+                Vec::new()
+            }
+        }
+    }
+
+    fn known_step_keys(&mut self, list: &Value) {
+        for (n, step) in entries(list).enumerate() {
+            let place = format!("steps[{n}]");
+            if let Some(step) = step.as_object() {
+                self.known_keys(&place, step, &STEP_KEYS);
+                let calls = step.get("toolCalls").into_iter().flat_map(entries);
+                for (n, call) in calls.enumerate() {
+                    if let Some(call) = call.as_object() {
+                        self.known_keys(&format!("{place}.toolCalls[{n}]"), call, &CALL_KEYS);
+                    }
+                }
+            }
+        }
+    }
+
+    fn params(&mut self) -> BTreeMap<String, Value> {
+        let mut params = BTreeMap::new();
+        for (name, schema) in self.entries_of("params") {
+            if !is_name(name) {
+                self.add(&format!(
+                    "`params` has a parameter `{name}`; a name has letters, digits, `_` and `-`, and at most {MAX_NAME_BYTES} bytes"
+                ));
+            } else if !schema.is_object() {
+                self.add(&format!(
+                    "`params.{name}` has to be a JSON Schema, such as {{\"type\": \"number\"}}"
+                ));
+            }
+            params.insert(name.clone(), schema.clone());
+        }
+        params
+    }
+
+    fn files(&mut self) -> Vec<String> {
+        let Some(list) = self.map.get("files") else {
+            return Vec::new();
+        };
+        match serde_json::from_value::<Vec<String>>(list.clone()) {
+            Ok(names) if names.len() <= MAX_ENTRIES => names,
+            _ => {
+                self.add(&format!("`files` has to be an array of at most {MAX_ENTRIES} texts"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn tools(&mut self) -> BTreeMap<String, ToolStamp> {
+        let mut tools = BTreeMap::new();
+        for (name, stamp) in self.entries_of("tools") {
+            match serde_json::from_value(stamp.clone()) {
+                Ok(stamp) => drop(tools.insert(name.clone(), stamp)),
+                Err(error) => self.add(&format!("`tools.{name}` cannot be read: {error}")),
+            }
+        }
+        tools
+    }
+
+    /// Returns the entries of an object that may be absent.
+    fn entries_of(&mut self, key: &str) -> Vec<(&'a String, &'a Value)> {
+        match self.map.get(key) {
+            None => Vec::new(),
+            Some(Value::Object(map)) if map.len() <= MAX_ENTRIES => map.iter().collect(),
+            Some(_) => {
+                self.add(&format!(
+                    "`{key}` has to be an object with at most {MAX_ENTRIES} entries"
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reports the keys of `map` that are not known.
+    fn known_keys(&mut self, place: &str, map: &JsonObject, known: &[&str]) {
+        let dot = if place.is_empty() { "" } else { "." };
+        for key in map
+            .keys()
+            .filter(|key| !known.contains(&key.as_str()))
+            .take(MAX_PROBLEMS)
+        {
+            let hint = nearest(key, known.iter().copied());
+            self.add(&format!("`{place}{dot}{key}` is not known{hint}"));
+        }
+    }
+
+    fn add(&mut self, problem: &str) {
+        self.problems.push(problem.to_owned());
+    }
+}
+
+fn entries(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn plan() -> Value {
+        json!({
+            "version": 1,
+            "question": "What is 15% of 80?",
+            "steps": [{"id": "a", "description": "15% of 80", "toolCalls": [
+                {"toolName": "calculator", "arguments": {"expression": {"$param": "sum"}}},
+            ]}],
+            "params": {"sum": {"type": "string"}},
+            "files": ["a.csv"],
+            "tools": {"calculator": {"component": "c", "input": "i"}},
+        })
+    }
+
+    fn problems(plan: &Value) -> Vec<String> {
+        kept_plan(&plan.to_string()).unwrap_err()
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written() {
+        let read = kept_plan(&plan().to_string()).unwrap();
+        assert_eq!(read.steps[0].required_tools, ["calculator"]);
+        let written = serde_json::to_string(&read).unwrap();
+        assert_eq!(kept_plan(&written).unwrap(), read);
+    }
+
+    #[test]
+    fn every_problem_of_the_form_is_named_with_its_place() {
+        let mut plan = plan();
+        plan["question"] = json!(" ");
+        plan["title"] = json!(1);
+        plan["qestion"] = json!("x");
+        plan["steps"][0]["toolCall"] = json!([]);
+        plan["steps"][0]["toolCalls"][0]["args"] = json!({});
+        plan["steps"][0]["stepType"] = json!("dance");
+        plan["params"] = json!({"a b": {}, "c": 1});
+        plan["files"] = json!("a.csv");
+        plan["tools"] = json!({"calculator": {}});
+        insta::assert_snapshot!(problems(&plan).join("\n"), @r#"
+        `qestion` is not known; did you mean `question`?
+        `question` has to be a text that is not empty
+        `title` has to be a text
+        `steps[0].toolCall` is not known; did you mean `toolCalls`?
+        `steps[0].toolCalls[0].args` is not known
+        `steps[0].stepType` has to be `tool` or `reasoning`
+        `params` has a parameter `a b`; a name has letters, digits, `_` and `-`, and at most 64 bytes
+        `params.c` has to be a JSON Schema, such as {"type": "number"}
+        `files` has to be an array of at most 64 texts
+        `tools.calculator` cannot be read: missing field `input`
+        "#);
+    }
+
+    #[test]
+    fn a_plan_of_another_version_is_refused_for_that_alone() {
+        let mut plan = plan();
+        plan["version"] = json!(2);
+        plan["steps"] = json!(null);
+        assert_eq!(
+            problems(&plan),
+            ["`version` is `2`, and this host reads plans of version 1"]
+        );
+        plan.as_object_mut().unwrap().remove("version");
+        assert_eq!(problems(&plan), ["`version` is missing; it has to be 1"]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_object_of_json_is_refused() {
+        assert!(kept_plan("{\"version\": 1,").unwrap_err()[0].starts_with("it is not valid JSON"));
+        assert_eq!(problems(&json!([])), ["it has to be a JSON object"]);
+    }
+
+    #[test]
+    fn a_plan_that_nests_too_deep_is_refused() {
+        let deep = |levels: usize| {
+            format!(
+                "{{\"version\": 2, \"x\": {}{}}}",
+                "[".repeat(levels),
+                "]".repeat(levels)
+            )
+        };
+        assert!(kept_plan(&deep(60)).unwrap_err()[0].starts_with("`version`"));
+        assert_eq!(
+            kept_plan(&deep(80)).unwrap_err(),
+            ["its values nest deeper than 64 levels"]
+        );
+        assert!(kept_plan(&deep(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
+    }
+
+    #[test]
+    fn entries_are_limited() {
+        let mut plan = plan();
+        let many: JsonObject = (0..65).map(|n| (format!("p{n}"), json!({}))).collect();
+        plan["params"] = Value::Object(many);
+        plan["files"] = json!(vec!["f"; 65]);
+        plan["steps"] = json!(vec![plan["steps"][0].clone(); 51]);
+        assert_eq!(problems(&plan).len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_change_of_one_value_makes_the_parser_panic(n in 0usize..40, other in 0usize..6) {
+            let others = [json!(null), json!(-1), json!("x"), json!([[]]), json!({"a": {}}), json!(["a", "a"])];
+            let mut plan = plan();
+            let mut left = n;
+            replace(&mut plan, &mut left, &others[other]);
+            if let Ok(read) = kept_plan(&plan.to_string()) {
+                let written = serde_json::to_string(&read).unwrap();
+                prop_assert_eq!(kept_plan(&written), Ok(read));
+            }
+        }
+    }
+
+    /// Replaces the value at position `left` in the order of a walk.
+    fn replace(value: &mut Value, left: &mut usize, other: &Value) {
+        if *left == 0 {
+            *left = usize::MAX;
+            *value = other.clone();
+            return;
+        }
+        *left = left.saturating_sub(1);
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| replace(item, left, other)),
+            Value::Object(map) => map.values_mut().for_each(|item| replace(item, left, other)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Plans that are kept: what a planner wrote, without results, so that it can be shown, checked and carried out again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use art_core::JsonObject;
+use art_core::pes::{PlannedCall, StepType, TodoItem, ToolValidationMode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::merge::{Keep, merge};
+use super::reference::{ATTACHMENT, Template, references, rewrite};
+use crate::parse::{self, DraftItem};
+use crate::prompt::{Unset, render};
+
+/// A plan that can be shown, checked, kept in a file, and carried out without a planner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptPlan {
+    /// Version of the format; see [`KeptPlan::VERSION`].
+    pub version: u64,
+    /// The question that the plan answers. In it, and in the other texts of the plan, `{{name}}` stands for the value of
+    /// the parameter `name`.
+    pub question: String,
+    /// Title of at most ten words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Intent of the person.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub intent: String,
+    /// The plan in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub plan: String,
+    /// The steps. Each comes after those that it depends on.
+    pub steps: Vec<PlannedStep>,
+    /// The JSON Schema of each parameter, by name. Its `default` is the value if none is given.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, Value>,
+    /// Names of the files that have to be attached to the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The tools of the calls as they were when the plan was made, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, ToolStamp>,
+}
+
+/// A step of a kept plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedStep {
+    /// Identifier, unique in the plan.
+    pub id: String,
+    /// Description of the task.
+    pub description: String,
+    /// Identifiers of the steps that must be completed first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<String>,
+    /// Type of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_type: Option<StepType>,
+    /// Names of the tools that the step must call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_tools: Vec<String>,
+    /// Expected result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_outcome: Option<String>,
+    /// How strictly the required tools are demanded; absent means strict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_validation_mode: Option<ToolValidationMode>,
+    /// The calls that carry out the step. Without any, a model chooses the calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<PlannedCall>,
+}
+
+/// Identifies one version of a tool by digests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolStamp {
+    /// Digest of the component; absent for a tool of the program itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub component: Option<String>,
+    /// Digest of the input schema.
+    pub input: String,
+    /// Digest of the output schema, if the tool has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+impl KeptPlan {
+    /// Version of the format that this host writes, and the only one that it reads.
+    pub const VERSION: u64 = 1;
+
+    /// Reads a plan from the text of a file.
+    ///
+    /// # Errors
+    /// Fails with everything that is wrong with the form of the plan. [`KeptPlan::check`] finds out whether it can be
+    /// carried out.
+    pub fn parse(text: &str) -> Result<Self, Vec<String>> {
+        parse::kept_plan(text)
+    }
+
+    /// Returns the names of the tools that the calls of the plan name.
+    #[must_use]
+    pub fn tool_names(&self) -> BTreeSet<&str> {
+        self.calls().map(|call| call.tool_name.as_str()).collect()
+    }
+
+    /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
+    /// in `{{double braces}}`. Parameters without a value stay.
+    #[must_use]
+    pub fn with_values(&self, values: &JsonObject) -> Self {
+        let mut plan = self.clone();
+        let declared = |name: &&String| self.params.contains_key(*name);
+        let values = values.iter().filter(|(name, _)| declared(name));
+        let values: JsonObject = values.map(|(name, value)| (name.clone(), value.clone())).collect();
+        plan.params.retain(|name, _| !values.contains_key(name));
+        for text in plan.texts_mut() {
+            *text = render(text, &values, Unset::Keep);
+        }
+        plan.rewrite_arguments(&|template| match template {
+            Template::Param(name) => values.get(*name).map(literal),
+            _ => None,
+        });
+        plan
+    }
+
+    /// Returns the steps as items of a plan that has not started.
+    pub(super) fn items(&self) -> Vec<TodoItem> {
+        merge(&[], self.draft_items(), Keep::Completed, 0)
+    }
+
+    /// Returns the steps as a planner would propose them.
+    pub(crate) fn draft_items(&self) -> Vec<DraftItem> {
+        self.steps.iter().cloned().map(DraftItem::from).collect()
+    }
+
+    /// Notes which of the files `attached` to the question the calls take, and names them in one form.
+    pub(crate) fn note_files(&mut self, attached: &[String]) {
+        let is_attached = |name: &str| attached.iter().any(|other| other == name);
+        self.rewrite_arguments(&|template| match template {
+            Template::Data(Value::String(text)) => {
+                let name = text.strip_prefix(ATTACHMENT).filter(|name| is_attached(name))?;
+                Some(json!({"$attachment": name}))
+            }
+            _ => None,
+        });
+        let mut used = BTreeSet::new();
+        for call in self.calls() {
+            references(&call.arguments, &mut |reference| {
+                if let Ok(Template::Attachment(name)) = Template::read(reference) {
+                    used.insert(name.to_owned());
+                }
+            });
+        }
+        self.files = attached.iter().filter(|name| used.contains(*name)).cloned().collect();
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &PlannedCall> {
+        self.steps.iter().flat_map(|step| &step.tool_calls)
+    }
+
+    fn rewrite_arguments(&mut self, replace: &impl Fn(&Template<'_>) -> Option<Value>) {
+        for call in self.steps.iter_mut().flat_map(|step| &mut step.tool_calls) {
+            call.arguments = rewrite(&call.arguments, replace);
+        }
+    }
+
+    /// Returns the texts that are written for people and models.
+    fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let of_steps = self.steps.iter_mut().flat_map(|step| {
+            let outcome = step.expected_outcome.as_mut();
+            std::iter::once(&mut step.description).chain(outcome)
+        });
+        let own = [&mut self.question, &mut self.title, &mut self.intent, &mut self.plan];
+        own.into_iter().chain(of_steps)
+    }
+}
+
+/// Returns a value as an argument that contains no references.
+fn literal(value: &Value) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) => json!({"$literal": value}),
+        scalar => scalar.clone(),
+    }
+}
+
+impl From<&TodoItem> for PlannedStep {
+    fn from(item: &TodoItem) -> Self {
+        Self {
+            id: item.id.clone(),
+            description: item.description.clone(),
+            dependencies: item.dependencies.clone(),
+            step_type: item.step_type,
+            required_tools: item.required_tools.clone(),
+            expected_outcome: item.expected_outcome.clone(),
+            tool_validation_mode: item.tool_validation_mode,
+            tool_calls: item.tool_calls.clone(),
+        }
+    }
+}
+
+impl From<PlannedStep> for DraftItem {
+    fn from(step: PlannedStep) -> Self {
+        Self {
+            id: step.id,
+            description: step.description,
+            status: None,
+            dependencies: step.dependencies,
+            step_type: step.step_type,
+            required_tools: step.required_tools,
+            expected_outcome: step.expected_outcome,
+            tool_validation_mode: step.tool_validation_mode,
+            tool_calls: step.tool_calls,
+        }
+    }
+}
+
+impl From<DraftItem> for PlannedStep {
+    fn from(item: DraftItem) -> Self {
+        Self {
+            id: item.id,
+            description: item.description,
+            dependencies: item.dependencies,
+            step_type: item.step_type,
+            required_tools: item.required_tools,
+            expected_outcome: item.expected_outcome,
+            tool_validation_mode: item.tool_validation_mode,
+            tool_calls: item.tool_calls,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(arguments: Value) -> KeptPlan {
+        let call = PlannedCall {
+            tool_name: "calculator".to_owned(),
+            arguments,
+        };
+        KeptPlan {
+            question: "What is {{rate}}% of {{sum}}?".to_owned(),
+            steps: vec![PlannedStep {
+                id: "a".to_owned(),
+                description: "{{rate}}% of {{sum}}".to_owned(),
+                tool_calls: vec![call],
+                ..PlannedStep::default()
+            }],
+            params: BTreeMap::from([
+                ("rate".to_owned(), json!({"type": "number"})),
+                ("list".to_owned(), json!({"type": "array"})),
+            ]),
+            ..KeptPlan::default()
+        }
+    }
+
+    fn with(plan: &KeptPlan, values: &Value) -> KeptPlan {
+        plan.with_values(values.as_object().unwrap())
+    }
+
+    fn arguments(plan: &KeptPlan) -> &Value {
+        &plan.steps[0].tool_calls[0].arguments
+    }
+
+    #[test]
+    fn a_value_takes_the_place_of_its_parameter_in_arguments_and_texts() {
+        let plan = plan(json!({"x": [{"$concat": [{"$param": "rate"}, "%"]}], "y": {"$literal": {"$param": "rate"}}}));
+        let bound = with(&plan, &json!({"rate": 17.5}));
+        assert_eq!(
+            arguments(&bound),
+            &json!({"x": [{"$concat": [17.5, "%"]}], "y": {"$literal": {"$param": "rate"}}})
+        );
+        assert_eq!(bound.question, "What is 17.5% of {{sum}}?");
+        assert_eq!(bound.steps[0].description, "17.5% of {{sum}}");
+        assert_eq!(bound.params.keys().collect::<Vec<_>>(), ["list"]);
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_reference_stays_data() {
+        let bound = with(
+            &plan(json!({"x": {"$param": "list"}})),
+            &json!({"list": [{"$from": "a"}]}),
+        );
+        assert_eq!(arguments(&bound), &json!({"x": {"$literal": [{"$from": "a"}]}}));
+    }
+
+    #[test]
+    fn a_value_without_a_declaration_is_left_out() {
+        let undeclared = plan(json!({"x": {"$param": "sum"}}));
+        assert_eq!(with(&undeclared, &json!({"sum": 80})), undeclared);
+    }
+
+    #[test]
+    fn the_files_that_calls_take_are_noted_and_named_in_one_form() {
+        let mut plan = plan(json!({"a": "attachment:s.csv", "b": "attachment:gone", "c": {"$attachment": "t.csv"}}));
+        plan.note_files(&["s.csv".to_owned(), "t.csv".to_owned(), "unused.csv".to_owned()]);
+        assert_eq!(plan.files, ["s.csv", "t.csv"]);
+        assert_eq!(
+            arguments(&plan),
+            &json!({"a": {"$attachment": "s.csv"}, "b": "attachment:gone", "c": {"$attachment": "t.csv"}})
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! The check of a kept plan, for people and programs.
+
+use std::collections::BTreeSet;
+
+use art_core::pes::TodoItem;
+use art_core::tool::{ExecutionMode, ToolSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::calls::{Fault, Surroundings, check_calls};
+use super::check::check;
+use super::flow::Verdict;
+use super::kept::KeptPlan;
+use super::show::value_text;
+
+/// What the calls of a plan can use today.
+#[derive(Clone, Copy, Debug)]
+pub struct Available<'a> {
+    /// The tools that the conversation may use.
+    pub tools: &'a [ToolSchema],
+    /// Names of tools that exist and that the conversation may not use.
+    pub disabled: &'a [String],
+    /// Names of the files of the question.
+    pub files: &'a BTreeSet<&'a str>,
+    /// Number of calls that a run may make.
+    pub max_calls: usize,
+}
+
+/// What the check of a plan found. A plan without faults can be carried out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PlanCheck {
+    /// Everything that keeps the plan from being carried out.
+    pub faults: Vec<PlanFault>,
+    /// The references in the arguments of calls, in the order of the plan.
+    pub references: Vec<CheckedReference>,
+    /// Places whose values are known to fit only when the plan runs, such as `step_2.arguments.url`.
+    pub at_run_time: Vec<String>,
+    /// Identifiers of the steps with a call that waits for the decision of a person.
+    pub decisions: Vec<String>,
+}
+
+/// What is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFault {
+    /// Identifier of the step, if one step alone has the fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The place, what is asked for there, what is there and what would fit.
+    pub text: String,
+}
+
+/// A reference in the arguments of a planned call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckedReference {
+    /// Identifier of the step that has the call.
+    pub step: String,
+    /// Number of the call in the step, from 0.
+    pub call: usize,
+    /// The place of the value in the arguments that the reference is or is a part of, such as `url` or `pages[0]`.
+    pub argument: String,
+    /// The reference as the plan has it, such as `{"$from": "step_1", "path": "/url"}`.
+    pub reference: Value,
+    /// Whether the argument fits.
+    pub fit: Fit,
+}
+
+/// Whether a value is what a tool asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// Every value that the reference can give fits.
+    Fits,
+    /// It is known only when the plan runs.
+    AtRunTime,
+    /// No value fits, or the reference is wrong. The faults of the plan say why.
+    Fault,
+}
+
+impl CheckedReference {
+    /// Returns where the value comes from, as people read it, such as `step_1 /url`.
+    #[must_use]
+    pub fn source(&self) -> String {
+        value_text(&self.reference)
+    }
+}
+
+impl From<Verdict> for Fit {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Yes => Self::Fits,
+            Verdict::RunTime => Self::AtRunTime,
+            Verdict::No => Self::Fault,
+        }
+    }
+}
+
+impl From<Fault> for PlanFault {
+    fn from(fault: Fault) -> Self {
+        Self {
+            step: Some(fault.step),
+            text: fault.text,
+        }
+    }
+}
+
+impl KeptPlan {
+    /// Checks whether the plan can be carried out with any values of its parameters. Their schemas must have no `$ref`.
+    #[must_use]
+    pub fn check(&self, available: &Available<'_>) -> PlanCheck {
+        let items = self.items();
+        let calls = check_calls(Surroundings {
+            items: &items,
+            tools: available.tools,
+            disabled: available.disabled,
+            files: available.files,
+            max_calls: available.max_calls,
+            required_files: &self.files,
+            params: &self.params,
+        });
+        let whole = check(&items, available.tools).into_iter();
+        let whole = whole.map(|text| PlanFault { step: None, text });
+        PlanCheck {
+            faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),
+            references: calls.references,
+            at_run_time: calls.at_run_time,
+            decisions: decisions(&items, available.tools),
+        }
+    }
+}
+
+/// Returns the identifiers of the items with a call of a tool that asks a person.
+fn decisions(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+    let is_blocking = |name: &str| {
+        let mut named = tools.iter().filter(|tool| tool.name == name);
+        named.any(|tool| tool.execution_mode == ExecutionMode::Blocking)
+    };
+    let asks = |item: &&TodoItem| item.tool_calls.iter().any(|call| is_blocking(&call.tool_name));
+    items.iter().filter(asks).map(|item| item.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tool(name: &str, mode: &str) -> ToolSchema {
+        let input = json!({"type": "object", "properties": {"n": {"type": "number"}}, "additionalProperties": false});
+        serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input, "executionMode": mode}))
+            .unwrap()
+    }
+
+    fn check(steps: &Value) -> PlanCheck {
+        let plan = json!({"version": 1, "question": "q", "steps": steps, "params": {"n": {"type": "number"}}});
+        KeptPlan::parse(&plan.to_string()).unwrap().check(&Available {
+            tools: &[tool("count", "functional"), tool("pay", "blocking")],
+            disabled: &[],
+            files: &BTreeSet::new(),
+            max_calls: 8,
+        })
+    }
+
+    fn step(id: &str, tool: &str, arguments: &Value) -> Value {
+        json!({"id": id, "description": "d", "toolCalls": [{"toolName": tool, "arguments": arguments}]})
+    }
+
+    #[test]
+    fn a_plan_that_fits_has_no_faults() {
+        let found = check(&json!([step("a", "count", &json!({"n": {"$param": "n"}}))]));
+        assert_eq!(found.faults, []);
+        assert_eq!((found.references.len(), found.references[0].fit), (1, Fit::Fits));
+    }
+
+    #[test]
+    fn faults_of_the_whole_and_of_calls_are_found_together() {
+        let found = check(&json!([
+            step("a", "count", &json!({"n": "x"})),
+            step("a", "count", &json!({}))
+        ]));
+        let steps: Vec<Option<&str>> = found.faults.iter().map(|fault| fault.step.as_deref()).collect();
+        assert_eq!(steps, [None, Some("a")]);
+    }
+
+    #[test]
+    fn steps_that_wait_for_a_person_are_listed() {
+        let found = check(&json!([step("a", "count", &json!({})), step("b", "pay", &json!({}))]));
+        assert_eq!(found.decisions, ["b"]);
+    }
+}

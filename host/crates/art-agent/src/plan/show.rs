@@ -1,0 +1,74 @@
+//! The arguments of planned calls as people read them.
+
+use art_core::text::truncate;
+use serde_json::Value;
+
+use super::reference::{Origin, Template};
+
+/// Maximum length of a constant, in characters.
+const MAX_CONSTANT: usize = 200;
+
+/// Returns an argument of a planned call, or a part of one, in one line: constants as JSON, and references in words, such as
+/// `step_1 /total + " EUR"`.
+#[must_use]
+pub fn value_text(value: &Value) -> String {
+    match Template::read(value) {
+        Ok(Template::From(origin)) => origin_text(origin),
+        Ok(Template::Attachment(name)) => format!("file {name}"),
+        Ok(Template::Param(name)) => format!("parameter {name}"),
+        Ok(Template::Concat(parts)) => list(parts, " + "),
+        Ok(Template::Array(items)) => format!("[{}]", list(items, ", ")),
+        Ok(Template::Object(map)) => {
+            let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        Ok(Template::Data(data)) => truncate(&data.to_string(), MAX_CONSTANT),
+        // The check reports what is wrong with it.
+        Err(_) => truncate(&value.to_string(), MAX_CONSTANT),
+    }
+}
+
+fn list(values: &[Value], separator: &str) -> String {
+    values.iter().map(value_text).collect::<Vec<_>>().join(separator)
+}
+
+fn origin_text(origin: Origin<'_>) -> String {
+    let call = origin.call.map_or_else(String::new, |call| format!(" call {call}"));
+    let path = if origin.path.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", origin.path)
+    };
+    format!("{}{call}{path}", origin.step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_are_written_in_words_and_constants_as_json() {
+        for (value, text) in [
+            (json!({"$from": "step_1"}), "step_1"),
+            (json!({"$from": "step_1", "path": "/n", "call": 0}), "step_1 call 0 /n"),
+            (
+                json!({"$concat": ["a ", {"$param": "p"}, 1]}),
+                r#""a " + parameter p + 1"#,
+            ),
+            (
+                json!({"k": [{"$attachment": "s.csv"}, null]}),
+                "{k: [file s.csv, null]}",
+            ),
+            (json!({"$literal": {"$from": "x"}}), r#"{"$from":"x"}"#),
+            (json!({"$from": 1}), r#"{"$from":1}"#),
+        ] {
+            assert_eq!(value_text(&value), text);
+        }
+    }
+
+    #[test]
+    fn a_long_constant_is_cut() {
+        assert!(value_text(&json!("x".repeat(1_000))).len() < 300);
+    }
+}

@@ -1,0 +1,81 @@
+//! Kept plans: the plan of a run, to keep it, and a run of a kept plan, without a planner.
+
+use art_core::pes::TodoItem;
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+
+use super::{Run, Stage};
+use crate::effect::Outbox;
+use crate::event::PlanToRun;
+use crate::parse::PlanDraft;
+use crate::plan::{Available, KeptPlan, PlanCheck, PlannedStep};
+
+impl Run {
+    /// Returns the plan of this question, without results. It names no versions of tools, which the run does not know.
+    #[must_use]
+    pub fn kept_plan(&self) -> KeptPlan {
+        let steps = self.question_items().map(PlannedStep::from);
+        let mut plan = KeptPlan {
+            version: KeptPlan::VERSION,
+            question: self.start.props.query.clone(),
+            title: self.state.title.clone(),
+            intent: self.state.intent.clone(),
+            plan: self.state.plan.clone(),
+            steps: steps.collect(),
+            ..KeptPlan::default()
+        };
+        let attached = self.start.props.attachments.iter();
+        let attached: Vec<String> = attached.map(|attachment| attachment.name.clone()).collect();
+        plan.note_files(&attached);
+        plan
+    }
+
+    /// Carries out a kept plan. A plan with faults ends the run before anything runs.
+    pub(super) fn begin_kept(&mut self, kept: &PlanToRun, out: &mut Outbox) {
+        self.stage = Stage::Planning { repairs: 0 };
+        let plan = kept.plan.with_values(&kept.values);
+        let missing = plan
+            .params
+            .keys()
+            .map(|name| format!("the parameter `{name}` has no value"));
+        let faults = self.check_kept(&plan).faults.into_iter().map(|fault| fault.text);
+        let faults: Vec<String> = missing.chain(faults).collect();
+        if !faults.is_empty() {
+            let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
+            return self.fail_planning(&format!("the kept plan cannot be carried out: {faults}"), out);
+        }
+        self.forget_items_of(&plan);
+        let draft = PlanDraft {
+            title: non_empty(&plan.title),
+            intent: non_empty(&plan.intent),
+            plan: non_empty(&plan.plan),
+            items: Some(plan.draft_items()),
+            ..PlanDraft::default()
+        };
+        self.adopt_plan(draft, "", out);
+        self.advance(out);
+    }
+
+    fn check_kept(&self, plan: &KeptPlan) -> PlanCheck {
+        let attached = self.start.props.attachments.iter();
+        let attached = attached.map(|attachment| attachment.name.as_str());
+        let files = attached.chain(self.files.all().iter().map(|file| file.name.as_str()));
+        plan.check(&Available {
+            tools: &self.start.tools,
+            disabled: &self.start.disabled_tools,
+            files: &files.collect(),
+            max_calls: usize::try_from(self.config().max_tool_calls).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Removes items of earlier questions that have the identifier of a step of `plan`: that step must not get their results.
+    fn forget_items_of(&mut self, plan: &KeptPlan) {
+        let is_step = |id: &str| plan.steps.iter().any(|step| step.id == id);
+        self.state.todo_list.retain(|item: &TodoItem| !is_step(&item.id));
+        self.state.step_outputs.retain(|id, _| !is_step(id));
+        self.earlier.retain(|id| !is_step(id));
+    }
+}
+
+fn non_empty(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
