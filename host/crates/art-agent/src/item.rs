@@ -54,6 +54,8 @@ pub(crate) struct ItemRun {
     call_counts: BTreeMap<String, u32>,
     /// Fingerprints of calls that were denied, which may not be repeated.
     denied: BTreeSet<String>,
+    /// Fingerprints of planned calls that succeeded. What follows goes on from their results.
+    done: BTreeSet<String>,
     /// The last content that was not blank.
     last_content: Value,
     /// The last problem of a reply without calls.
@@ -104,6 +106,7 @@ impl ItemRun {
             called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
             denied: BTreeSet::new(),
+            done: BTreeSet::new(),
             last_content: Value::Null,
             last_problem: None,
             batch: Batch::default(),
@@ -189,7 +192,16 @@ impl ItemRun {
     }
 
     /// Completes the item if all planned calls succeeded; otherwise the model goes on from their results.
-    fn after_planned_calls(&self, item: &TodoItem, batch: &Batch) -> NextStep {
+    fn after_planned_calls(&mut self, item: &TodoItem, batch: &Batch) -> NextStep {
+        let results = &self.results;
+        let succeeded = |call: &&ParsedToolCall| {
+            let is_its = |result: &&ToolResult| result.call_id == call.call_id;
+            results
+                .iter()
+                .find(is_its)
+                .is_some_and(|result| result.status == ToolStatus::Success)
+        };
+        self.done = batch.calls.iter().filter(succeeded).map(fingerprint).collect();
         let has_failed = |result: &ToolResult| result.status != ToolStatus::Success;
         let lacks_tool = self.validation(item) == ValidationStatus::Failed;
         if !batch.refused.is_empty() || self.results.iter().any(has_failed) || lacks_tool {

@@ -83,6 +83,13 @@ impl ItemRun {
             );
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
+        if self.done.contains(&fingerprint) {
+            let reason = format!(
+                "not called again: the plan called `{}` with exactly these arguments, and it succeeded; use its result above",
+                call.tool_name
+            );
+            return Err((ToolErrorCode::ValidationError, reason));
+        }
         let count = self.call_counts.entry(fingerprint).or_default();
         if *count >= MAX_SAME_CALLS {
             let reason = format!(

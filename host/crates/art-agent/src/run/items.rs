@@ -203,8 +203,8 @@ impl Run {
         Ok(RawCall::new(None, call.tool_name.clone(), arguments))
     }
 
-    /// Returns the output that a reference of a planned call points into: that of a call as the tool gave it, or the result of a step
-    /// without calls.
+    /// Returns the output that a reference of a planned call points into: that of a call as the tool gave it, the last one unless the
+    /// reference names another, or the result of a step whose last call gave nothing.
     fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
         let nothing = || format!("step `{}` has no output to take a value from", origin.step);
         let item = self.item(origin.step).ok_or_else(nothing)?;
@@ -218,7 +218,8 @@ impl Run {
         let calls = &item.actual_tool_calls;
         let output = match origin.call {
             Some(number) => calls.get(number).and_then(output),
-            None => calls.iter().rev().find_map(output).or(item.result.as_ref()),
+            // If the last call gave nothing, the model has said what the result of the step is.
+            None => calls.last().and_then(output).or(item.result.as_ref()),
         };
         output.ok_or_else(nothing)
     }

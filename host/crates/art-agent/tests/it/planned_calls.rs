@@ -59,6 +59,44 @@ fn a_planned_call_that_fails_hands_its_step_to_the_model() {
     assert_eq!(driver.item("b").status, TodoItemStatus::Completed);
 }
 
+/// Returns an item with a planned call that succeeds and one that fails.
+fn half_fails(id: &str) -> Value {
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": "1"}},
+        {"toolName": "calculator", "arguments": {"expression": "fail"}},
+    ]})
+}
+
+#[test]
+fn a_planned_call_that_succeeded_is_not_made_again_by_the_model() {
+    let mut driver = planned(&json!([half_fails("a")]))
+        .script("a", [calculate("1"), calculate("2"), completes_item("")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let made: Vec<&Value> = driver
+        .tool_calls_made
+        .iter()
+        .map(|call| &call.arguments["expression"])
+        .collect();
+    assert_eq!(made, [&json!("1"), &json!("fail"), &json!("2")]);
+    let told = driver.last_message("a", 1);
+    assert!(
+        told.contains("not called again: the plan called `calculator`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_reference_to_a_step_never_takes_the_output_of_another_of_its_calls() {
+    let mut driver = planned(&json!([half_fails("a"), calculates("b", of("a"))]))
+        .script("a", [completes_item("about 42")])
+        .script("b", [calculate("2"), completes_item("")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("b", 0);
+    assert!(told.contains("the output of `a` has nothing at `/result`"), "{told}");
+}
+
 #[test]
 fn a_reference_that_finds_nothing_hands_its_step_to_the_model() {
     let gone = json!({"$from": "a", "path": "/gone"});
