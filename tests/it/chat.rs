@@ -67,6 +67,32 @@ That times 10: 40
 ";
 
 #[test]
+fn a_follow_up_costs_two_model_calls_and_calls_its_tools_again() {
+    let questions = [
+        "What is 2+2?",
+        "What is 2+2?",
+        "What is that times 10?",
+        "What is that times 10?",
+        "How many kilograms are 150 pounds? What is the result divided by 3?",
+        "What is 2+2?",
+    ];
+    let ran = Home::new().art_with_input(&["chat", "--json"], &questions.join("\n"));
+    let events = events(&ran);
+    let reports: Vec<&Value> = events.iter().filter(|event| event["type"] == "REPORT").collect();
+    assert_eq!(reports.len(), questions.len(), "{ran}");
+    for (report, question) in reports.iter().zip(questions) {
+        let report = &report["data"];
+        assert_eq!(report["metadata"]["llmCalls"], 2, "{report}");
+        assert_eq!(
+            report["metadata"]["toolCalls"],
+            question.matches('?').count(),
+            "{report}"
+        );
+    }
+    assert_eq!(reports[3]["data"]["answer"], "That times 10: 400");
+}
+
+#[test]
 fn the_first_line_names_the_limits_of_the_model() {
     let ran = chat(&Home::new(), &["/exit", "What is 2+2?"]);
     assert!(ran.stderr().starts_with("model embedded:lexical: "), "{}", ran.stderr());

@@ -128,6 +128,9 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
+    /// Whether the model cannot carry out a step. If so, a step fails with the error of its planned calls, or because it has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plans_only: bool,
     /// Whether the model has vision. Otherwise no request contains pictures or similar files, and the prompts say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vision: bool,
@@ -175,6 +178,7 @@ impl RunStart {
             system_prompts: Vec::new(),
             model,
             context: ContextWindow::Unbounded,
+            plans_only: false,
             vision: false,
             native_tools: false,
             params: JsonObject::new(),

@@ -28,10 +28,6 @@ pub(crate) struct ItemRun {
     pub(crate) messages: Vec<Message>,
     /// Whether the model is sent tools in its provider's format.
     pub(crate) native_tools: bool,
-    /// Identifiers of the steps whose results the item reads, as planned when it started.
-    pub(crate) reads: Vec<String>,
-    /// Number of files in the run when the item started.
-    pub(crate) files: usize,
     /// Why the planned calls could not be made, for the model that carries out the item instead.
     pub(crate) problem: Option<String>,
     /// Whether the open calls are those of the plan, so that no model waits for their results.
@@ -78,8 +74,8 @@ struct Batch {
 pub(crate) enum NextStep {
     /// Call the model again.
     CallModel,
-    /// Let the model carry out the item, because its planned calls did not complete it.
-    HandOver,
+    /// Let the model carry out the item, because its planned calls did not complete it, for this reason.
+    HandOver(String),
     /// Call these tools. Refused calls are not among them.
     CallTools(Vec<ParsedToolCall>),
     /// Complete the item with this result.
@@ -93,8 +89,6 @@ impl ItemRun {
         Self {
             messages,
             native_tools,
-            reads: Vec::new(),
-            files: 0,
             problem: None,
             runs_plan: false,
             iteration: 1,
@@ -202,14 +196,17 @@ impl ItemRun {
                 .is_some_and(|result| result.status == ToolStatus::Success)
         };
         self.done = batch.calls.iter().filter(succeeded).map(fingerprint).collect();
-        let has_failed = |result: &ToolResult| result.status != ToolStatus::Success;
-        let lacks_tool = self.validation(item) == ValidationStatus::Failed;
-        if !batch.refused.is_empty() || self.results.iter().any(has_failed) || lacks_tool {
-            return NextStep::HandOver;
+        let mut results = batch.refused.iter().chain(&self.results);
+        if let Some(failed) = results.find(|result| result.status != ToolStatus::Success) {
+            let reason = failed.error.as_deref().unwrap_or("a call failed without a reason");
+            return NextStep::HandOver(reason.to_owned());
+        }
+        if self.validation(item) == ValidationStatus::Failed {
+            return NextStep::HandOver("its planned calls do not use all of its required tools".to_owned());
         }
         match last_output(&self.results) {
             Some(output) => NextStep::Complete(output.into_owned()),
-            None => NextStep::HandOver,
+            None => NextStep::HandOver("its planned calls gave no output".to_owned()),
         }
     }
 
@@ -313,7 +310,7 @@ impl ItemRun {
     }
 
     /// Returns the reason why the item has no result: the last error of a tool, or the last problem of a reply.
-    pub(crate) fn no_result_reason(&self) -> String {
+    fn no_result_reason(&self) -> String {
         let error = self.results.iter().rev().find_map(|result| {
             let error = result.error.as_deref()?;
             Some(format!("`{}` failed: {error}", result.tool_name))

@@ -16,7 +16,7 @@ mod template;
 mod tools;
 
 pub(crate) use execution::{
-    begin_step, continue_message, earlier_items, enforcement, problem_message, tool_message, unmade_call, unresolved,
+    begin_step, continue_message, enforcement, problem_message, tool_message, unmade_call, unresolved,
 };
 pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;

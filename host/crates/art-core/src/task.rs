@@ -3,15 +3,13 @@
 
 use serde_json::Value;
 
-use crate::tool::{Source, ToolResult, ToolSchema};
+use crate::tool::{Source, ToolSchema};
 
 /// The task of a model call, as data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Plan the steps that answer a question.
     Plan(PlanTask),
-    /// Carry out one step of a plan.
-    Step(StepTask),
     /// Write the answer.
     Answer(AnswerTask),
 }
@@ -27,21 +25,6 @@ pub struct PlanTask {
     pub tools: Vec<ToolSchema>,
     /// The steps of earlier questions of the conversation, oldest first.
     pub earlier: Vec<TaskStep>,
-}
-
-/// The task of carrying out one step.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepTask {
-    /// Description of the step.
-    pub description: String,
-    /// The tools that the step may call, with their examples.
-    pub tools: Vec<ToolSchema>,
-    /// Files of the question, and files that tools produced.
-    pub files: Vec<TaskFile>,
-    /// The steps whose results it may use, oldest first.
-    pub earlier: Vec<TaskStep>,
-    /// Results of the calls that the step has made so far.
-    pub results: Vec<ToolResult>,
 }
 
 /// The task of writing the answer after the plan was carried out.

@@ -66,12 +66,19 @@ impl Catalog {
             .collect()
     }
 
-    /// Returns the name of a tool and the first of `arguments` that its schema allows.
-    pub(crate) fn allowed(&self, tool: usize, arguments: Vec<Value>) -> Option<(String, Value)> {
-        let (tool, validator) = self.tools.get(tool)?;
-        let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema)).as_ref()?;
-        let arguments = arguments.into_iter().find(|arguments| validator.is_valid(arguments))?;
-        Some((tool.name.clone(), arguments))
+    /// Returns the tool at that position.
+    pub(crate) fn tool(&self, tool: usize) -> Option<&ToolSchema> {
+        self.tools.get(tool).map(|(tool, _)| tool)
+    }
+
+    /// Returns whether the schema of a tool allows `arguments`.
+    pub(crate) fn allows(&self, tool: usize, arguments: &Value) -> bool {
+        let tool = self.tools.get(tool);
+        let validator = tool.and_then(|(tool, validator)| {
+            let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema));
+            validator.as_ref()
+        });
+        validator.is_some_and(|validator| validator.is_valid(arguments))
     }
 
     /// Returns what `additions` make of `input`, the input of a call to a tool. None if they contradict it or each other.

@@ -13,6 +13,8 @@ use crate::words::is_functional;
 const MAX_NAMES: usize = 4_000;
 /// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 100;
+/// Begins the text that stands for an attachment in an input.
+pub(crate) const ATTACHMENT: &str = "attachment:";
 /// Separators of the fields of a table.
 const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
 
@@ -153,7 +155,7 @@ impl Data {
 
     /// Returns the argument that passes it to a tool, and its form.
     pub(crate) fn passed(&self) -> (Value, Form) {
-        let prefix = if self.is_file { "attachment:" } else { "" };
+        let prefix = if self.is_file { ATTACHMENT } else { "" };
         (Value::from(format!("{prefix}{}", self.name)), self.form)
     }
 }

@@ -1,57 +1,83 @@
 //! The result of an earlier part, which words such as "that" refer to.
 
-use serde_json::Value;
-
-use crate::answer::show::main_value;
+use art_core::task::TaskStep;
+use art_core::tool::ToolSchema;
+use itertools::{Either, Itertools};
+use serde_json::{Value, json};
 
 /// Placeholder in arguments for the result of an earlier part.
 pub(crate) const EARLIER: &str = "\u{1}";
 
-/// The result of an earlier part: a number, a text, or both.
+/// Where the main value of an earlier output is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Earlier(Vec<Value>);
+pub(crate) struct Origin {
+    /// Identifier of the step.
+    pub(crate) step: String,
+    /// Position in the output of its call, as a JSON pointer.
+    pub(crate) path: String,
+}
 
-impl Earlier {
-    /// Creates a result that is not known yet. It is a number and a text, so that every parameter accepts it.
-    pub(crate) fn unknown() -> Self {
-        Self::of(&Value::from(1))
-    }
-
-    /// Reads the result of a step: the value that its answer shows, or the first number and the first text of an object.
-    pub(crate) fn of(result: &Value) -> Self {
-        let value = main_value(result);
-        let fields = match &value {
-            Value::Object(fields) => fields.values().collect(),
-            value => vec![value],
+impl Origin {
+    /// Returns the main value of a step of an earlier question, if it is completed and has one.
+    pub(crate) fn of(step: &TaskStep) -> Option<Self> {
+        let path = match step.result()? {
+            Value::Object(fields) => main_value(fields.iter().map(|(name, value)| (name, is_scalar(value))), &[])?,
+            value => is_scalar(value).then(String::new)?,
         };
-        let number = fields.iter().copied().find(|value| value.is_number());
-        let text = fields.iter().find_map(|value| value.as_str().map(str::to_owned));
-        let text = text.or_else(|| number.map(Value::to_string));
-        Self(number.cloned().into_iter().chain(text.map(Value::from)).collect())
+        let step = step.id.clone();
+        Some(Self { step, path })
     }
 
-    /// Returns `arguments` with the result in place of each [`EARLIER`]: once as a number, and once as a text.
-    pub(crate) fn put_into(&self, arguments: &Value) -> Vec<Value> {
-        self.0.iter().map(|result| with(arguments, result)).collect()
-    }
-}
-
-fn with(arguments: &Value, result: &Value) -> Value {
-    match arguments {
-        Value::String(text) if text == EARLIER => result.clone(),
-        Value::String(text) => Value::from(text.replace(EARLIER, &operand(result))),
-        Value::Array(values) => values.iter().map(|value| with(value, result)).collect(),
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| (key.clone(), with(value, result)));
-            Value::Object(entries.collect())
+    /// Returns `text` with a reference in place of each [`EARLIER`]. Where a text is asked for, the reference alone becomes one.
+    pub(crate) fn put_into(&self, text: &str, is_text: bool) -> Value {
+        let from = json!({"$from": self.step, "path": self.path});
+        if text == EARLIER && !is_text {
+            return from;
         }
-        other => other.clone(),
+        // Brackets around a number that may be negative keep the operator after it valid.
+        let begins = text.strip_prefix(EARLIER).filter(|rest| !rest.is_empty());
+        let text = begins.map_or_else(|| text.to_owned(), |rest| format!("({EARLIER}){rest}"));
+        let parts = text.split(EARLIER).map(Value::from);
+        let parts = Itertools::intersperse(parts, from).filter(|part| *part != json!(""));
+        json!({"$concat": parts.collect_vec()})
     }
 }
 
-/// The result as part of an expression. Brackets around a negative number keep the operator before it valid.
-fn operand(result: &Value) -> String {
-    let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-    let bracketed = text.starts_with('-').then(|| format!("({text})"));
-    bracketed.unwrap_or(text)
+/// Returns where the main value of the output of a planned call will be.
+pub(crate) fn main_output(tool: &ToolSchema, arguments: &Value) -> Option<String> {
+    let declared = tool.output_schema.as_ref()?.get("properties")?.as_object()?;
+    let arguments = arguments.as_object()?.values().filter_map(Value::as_str).collect_vec();
+    main_value(
+        declared.iter().map(|(name, schema)| (name, may_be_scalar(schema))),
+        &arguments,
+    )
+}
+
+/// Returns the pointer to the main value of an object, whose fields are scalars or not: the one that is called `result` or
+/// `value`, the one that an argument of its call names, or the only one.
+fn main_value<'a>(fields: impl Iterator<Item = (&'a String, bool)>, arguments: &[&str]) -> Option<String> {
+    let (scalars, others): (Vec<&String>, Vec<()>) = fields.partition_map(|(name, is_scalar)| match is_scalar {
+        true => Either::Left(name),
+        false => Either::Right(()),
+    });
+    let known = ["result", "value"].into_iter().chain(arguments.iter().copied());
+    let mut known = known.filter_map(|known| scalars.iter().find(|name| ***name == known));
+    let only = scalars.first().filter(|_| scalars.len() == 1 && others.is_empty());
+    let name = known.next().or(only)?;
+    Some(format!("/{}", name.replace('~', "~0").replace('/', "~1")))
+}
+
+fn is_scalar(value: &Value) -> bool {
+    value.is_number() || value.is_string()
+}
+
+/// Returns whether a schema allows numbers or texts.
+fn may_be_scalar(schema: &Value) -> bool {
+    let is_scalar = |name: &Value| matches!(name.as_str(), Some("number" | "integer" | "string"));
+    match (schema.get("type"), schema.get("anyOf")) {
+        (Some(Value::Array(names)), _) => names.iter().any(is_scalar),
+        (Some(name), _) => is_scalar(name),
+        (None, Some(Value::Array(branches))) => branches.iter().any(may_be_scalar),
+        _ => false,
+    }
 }

@@ -3,14 +3,14 @@
 use art_core::task::TaskFile;
 use art_core::text::truncate;
 use itertools::Itertools;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::align::{Alignment, Effect, Sentence, align};
 use crate::catalog::Catalog;
 use crate::class::Reading;
-use crate::data::{Data, Form, Forms};
-use crate::earlier::{EARLIER, Earlier};
-use crate::pattern::Pattern;
+use crate::data::{ATTACHMENT, Data, Form, Forms};
+use crate::earlier::{EARLIER, Origin, main_output};
+use crate::pattern::{Pattern, put_texts};
 use crate::token::{Kind, Token, tokens};
 use crate::words::is_functional;
 
@@ -30,19 +30,24 @@ pub(crate) const CANNOT: &str = "No tool fits";
 /// A call that a part of a question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Call {
+    /// Identifier of its step.
+    pub(crate) step: String,
     pub(crate) tool: String,
+    /// Its arguments, with references to an earlier output and to attachments.
     pub(crate) arguments: Value,
-    /// Whether it needs the result of an earlier part.
-    pub(crate) refers: bool,
+    /// Where its output has the value that words such as "that" refer to.
+    pub(crate) output: Option<String>,
 }
 
 /// Finds calls with the examples of a set of tools and the attachments of a question.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Finder<'a> {
     pub(crate) catalog: &'a Catalog,
     pub(crate) files: &'a [TaskFile],
-    /// The result that words such as "that" refer to.
-    pub(crate) earlier: Option<&'a Earlier>,
+    /// Number of the step of the next call.
+    pub(crate) number: u64,
+    /// The value that words such as "that" refer to.
+    pub(crate) earlier: Option<Origin>,
 }
 
 impl Finder<'_> {
@@ -95,20 +100,43 @@ impl Finder<'_> {
         let has_no_row = |data: &Data, input: &Value| data.contradicts(input) || data.misplaces(input);
         let input = input.filter(|input| !reading.data.iter().any(|data| has_no_row(data, input)));
         let template = input.ok_or_else(|| refuse("nothing in the data meets all of its conditions"))?;
-        let refers = template.to_string().contains("\\u0001");
-        let forms = match self.earlier {
-            Some(earlier) if refers => earlier.put_into(&template),
-            _ => vec![template],
-        };
-        let call = self.catalog.allowed(pattern.tool, forms);
-        let (tool, arguments) = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
-        let call = Call {
-            tool,
-            arguments,
-            refers,
-        };
+        let call = self.planned(pattern.tool, &template);
+        let call = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
         let as_quoted = pattern.quotes() == (alignment.tokens(Effect::Text).next().is_some());
         Ok((alignment.cost + if as_quoted { 0.0 } else { OTHER_PLACE }, call))
+    }
+
+    /// The call with the input `template`, if the tool allows it with a number or a text in place of an earlier result.
+    fn planned(&self, tool: usize, template: &Value) -> Option<Call> {
+        let allows = |sample: &Value| {
+            let text = |text: &str| {
+                if text == EARLIER {
+                    sample.clone()
+                } else {
+                    text.replace(EARLIER, "1").into()
+                }
+            };
+            self.catalog.allows(tool, &put_texts(template, &text))
+        };
+        let sample = [Value::from(1), Value::from("1")].into_iter().find(allows)?;
+        let tool = self.catalog.tool(tool)?;
+        Some(Call {
+            step: format!("step_{}", self.number),
+            tool: tool.name.clone(),
+            arguments: put_texts(template, &|text| self.reference(text, sample.is_string())),
+            output: main_output(tool, template),
+        })
+    }
+
+    /// Returns the reference that a text of an input stands for, or the text.
+    fn reference(&self, text: &str, is_text: bool) -> Value {
+        let name = text.strip_prefix(ATTACHMENT);
+        let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
+        match (file, &self.earlier) {
+            (Some(file), _) => json!({"$attachment": file}),
+            (None, Some(earlier)) if text.contains(EARLIER) => earlier.put_into(text, is_text),
+            _ => text.into(),
+        }
     }
 
     fn refusal(&self, text: &str, reason: &str) -> String {

@@ -21,7 +21,6 @@ mod grammar;
 mod part;
 mod pattern;
 mod plan;
-mod step;
 mod token;
 mod words;
 
@@ -39,7 +38,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 
-/// Maximum number of tool sets whose catalogs are kept. A run asks once with all tools, and once with the tools of each step.
+/// Maximum number of tool sets whose catalogs are kept, one for each thread with tools of its own.
 const MAX_CATALOGS: usize = 16;
 
 /// The reply to a prompt that comes without a task.
@@ -96,7 +95,6 @@ impl LexicalModel {
     fn reply(&self, request: &ModelRequest) -> (String, Vec<String>) {
         match request.task.as_deref() {
             Some(Task::Plan(task)) => (plan::reply(task, &self.catalog(&task.tools)), Vec::new()),
-            Some(Task::Step(task)) => (step::reply(task, &self.catalog(&task.tools)), Vec::new()),
             Some(Task::Answer(task)) => answer::reply(task),
             None => (NO_TASK.to_owned(), Vec::new()),
         }
@@ -113,12 +111,16 @@ impl Model for LexicalModel {
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
-        // Planning and steps ask for reasoning; it takes these calls, in its own way.
+        // Planning asks for reasoning; it takes this call, in its own way.
         &[
             ModelCapability::Text,
             ModelCapability::Streaming,
             ModelCapability::Reasoning,
         ]
+    }
+
+    fn plans_only(&self) -> bool {
+        true
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {

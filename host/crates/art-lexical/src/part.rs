@@ -1,6 +1,6 @@
 //! Splits a question into parts, each of which asks for one call.
 
-use crate::earlier::Earlier;
+use crate::earlier::Origin;
 use crate::find::{Call, Finder};
 use crate::token::{Kind, Token, tokens};
 use crate::words::CONNECTIVES;
@@ -15,42 +15,51 @@ const MAX_REMAINDER: usize = 2;
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
 
-/// Returns the parts of `query`, which stays whole when no part of it asks for a call. `may_refer` says whether an earlier
-/// question has a result.
-pub(crate) fn parts(finder: &Finder<'_>, query: &str, may_refer: bool) -> Vec<Part> {
-    split(finder, query, may_refer, MAX_PARTS)
+/// Returns the parts of `query`, which stays whole when no part of it asks for a call.
+pub(crate) fn parts(finder: &Finder<'_>, query: &str) -> Vec<Part> {
+    split(finder, query, MAX_PARTS)
 }
 
-fn part(finder: &Finder<'_>, text: &str, may_refer: bool) -> Part {
-    let unknown = may_refer.then(Earlier::unknown);
-    let earlier = unknown.as_ref();
-    (text.trim().to_owned(), Finder { earlier, ..*finder }.find(text))
+/// Returns the finder for the part after `parts`.
+fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
+    let mut next = finder.clone();
+    for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
+        let step = call.step.clone();
+        next.earlier = call.output.clone().map(|path| Origin { step, path });
+        next.number += 1;
+    }
+    next
 }
 
 /// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls.
-fn split(finder: &Finder<'_>, text: &str, may_refer: bool, room: usize) -> Vec<Part> {
-    let whole = part(finder, text, may_refer);
+fn split(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
+    let whole = (text.trim().to_owned(), finder.find(text));
     if whole.1.is_ok() || room < 2 {
         return vec![whole];
     }
-    let has_call = |parts: &[Part]| parts.iter().any(|(_, call)| call.is_ok());
     if let Some((sentence, rest)) = sentence_end(text).and_then(|end| text.split_at_checked(end)) {
-        let mut parts = split(finder, sentence, may_refer, room - 1);
-        let may_refer = may_refer || has_call(&parts);
-        parts.extend(split(finder, rest, may_refer, room - parts.len()));
-        return if has_call(&parts) { parts } else { vec![whole] };
+        let mut parts = split(finder, sentence, room - 1);
+        parts.extend(split(&after(finder, &parts), rest, room - parts.len()));
+        let has_call = parts.iter().any(is_call);
+        return if has_call { parts } else { vec![whole] };
     }
     let mut splits = places(text).into_iter().filter_map(|(start, connective)| {
-        let first = part(finder, text.get(..start)?, may_refer);
-        let rest = text.get(start + connective.len()..).filter(|_| first.1.is_ok())?;
+        let first = text.get(..start)?.trim();
+        let mut parts = vec![(first.to_owned(), finder.find(first))];
+        let rest = text
+            .get(start + connective.len()..)
+            .filter(|_| parts.iter().all(is_call))?;
         // A piece after a comma or "then" is a part even if no tool fits it, unless it is the end of a list.
         let is_firm = connective.starts_with(',') || connective.contains("then");
         let is_part = is_firm && rest.split_whitespace().count() > MAX_REMAINDER;
-        let rest = split(finder, rest, true, room - 1);
-        let is_split = is_part || rest.iter().all(|(_, call)| call.is_ok());
-        is_split.then(|| std::iter::once(first).chain(rest).collect())
+        parts.extend(split(&after(finder, &parts), rest, room - 1));
+        (is_part || parts.iter().all(is_call)).then_some(parts)
     });
     splits.next().unwrap_or_else(|| vec![whole])
+}
+
+const fn is_call(part: &Part) -> bool {
+    part.1.is_ok()
 }
 
 /// Returns where the first of several sentences ends. A mark in quotes or data does not end one.

@@ -74,29 +74,29 @@ impl Template {
 
     /// Returns the input with `values` in its slots.
     pub(crate) fn fill(&self, values: &BTreeMap<usize, Value>) -> Value {
-        let value = |slot: &str| values.get(&slot.parse::<usize>().ok()?).cloned();
-        put(&self.0, &value)
+        self.put(|slot| values.get(&slot).cloned())
     }
 
     /// Returns the template with the name of its parameter in place of each slot. Questions that ask for the same have the
     /// same one.
     pub(crate) fn shape(&self, slots: &[Slot]) -> Value {
-        let name = |slot: &str| {
-            let slot = slots.get(slot.parse::<usize>().ok()?)?;
-            Some(Value::from(format!("{SLOT}{}", slot.parameter)))
-        };
-        put(&self.0, &name)
+        self.put(|slot| Some(format!("{SLOT}{}", slots.get(slot)?.parameter).into()))
+    }
+
+    /// Returns the template with another value in place of each slot that `value` knows.
+    fn put(&self, value: impl Fn(usize) -> Option<Value>) -> Value {
+        let slot = |text: &str| value(text.strip_prefix(SLOT)?.parse().ok()?);
+        put_texts(&self.0, &|text| slot(text).unwrap_or_else(|| text.into()))
     }
 }
 
-/// Returns `template` with another value in place of each slot that `value` knows.
-fn put(template: &Value, value: &impl Fn(&str) -> Option<Value>) -> Value {
-    let slot = |text: &str| value(text.strip_prefix(SLOT)?);
+/// Returns `template` with what `value` makes of its texts.
+pub(crate) fn put_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Value {
     match template {
-        Value::String(text) => slot(text).unwrap_or_else(|| template.clone()),
-        Value::Array(items) => items.iter().map(|item| put(item, value)).collect(),
+        Value::String(text) => value(text),
+        Value::Array(items) => items.iter().map(|item| put_texts(item, value)).collect(),
         Value::Object(map) => {
-            let entries = map.iter().map(|(key, item)| (key.clone(), put(item, value)));
+            let entries = map.iter().map(|(key, item)| (key.clone(), put_texts(item, value)));
             Value::Object(entries.collect())
         }
         other => other.clone(),

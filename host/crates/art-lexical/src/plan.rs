@@ -1,10 +1,11 @@
-//! Writes a plan: one step for each part of the question that asks for a call.
+//! Writes a plan: one step with its call for each part of the question that asks for one.
 
 use art_core::task::PlanTask;
 use art_core::text::prefix;
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
+use crate::earlier::Origin;
 use crate::find::{Call, Finder};
 use crate::part::parts;
 
@@ -14,24 +15,21 @@ const MAX_QUERY: usize = 8_000;
 /// Returns the plan for `task`. Its steps are numbered after those of earlier questions.
 pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
     let query = prefix(&task.query, MAX_QUERY);
-    let (files, earlier) = (task.files.as_slice(), None);
-    let finder = Finder {
-        catalog,
-        files,
-        earlier,
-    };
     let number = |id: &str| id.rsplit('_').next()?.parse::<u32>().ok();
     let highest = task.earlier.iter().filter_map(|step| number(&step.id)).max();
     let done = task.earlier.iter().rev().find(|step| step.result().is_some());
-    let mut last = done.map(|step| step.id.clone());
+    let finder = Finder {
+        catalog,
+        files: &task.files,
+        number: u64::from(highest.unwrap_or(0)) + 1,
+        earlier: done.and_then(Origin::of),
+    };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
-    for (text, call) in parts(&finder, query, last.is_some()) {
+    for (text, call) in parts(&finder, query) {
         match call {
             Ok(call) => {
-                let id = format!("step_{}", u64::from(highest.unwrap_or(0)) + steps.len() as u64 + 1);
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));
-                steps.push(step(&id, &text, &call, last.as_deref()));
-                last = Some(id);
+                steps.push(step(&text, &call));
             }
             Err(refusal) => sentences.push(refusal),
         }
@@ -47,14 +45,10 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
     format!("---JSON_OUTPUT_START---\n{output}\n---JSON_OUTPUT_END---")
 }
 
-fn step(id: &str, text: &str, call: &Call, last: Option<&str>) -> Value {
-    let dependencies: Vec<&str> = last.into_iter().filter(|_| call.refers).collect();
+fn step(text: &str, call: &Call) -> Value {
     json!({
-        "id": id,
+        "id": call.step,
         "description": text,
-        "stepType": "tool",
-        "requiredTools": [call.tool],
-        "dependencies": dependencies,
-        "expectedOutcome": format!("the output of `{}`", call.tool),
+        "toolCalls": [{"toolName": call.tool, "arguments": call.arguments}],
     })
 }

@@ -31,6 +31,11 @@ pub trait Model: Send + Sync + Debug {
         ContextWindow::Unbounded
     }
 
+    /// Returns whether the model plans and answers, but cannot carry out a step. Its plans contain their calls.
+    fn plans_only(&self) -> bool {
+        false
+    }
+
     /// Answers `request` piece by piece. The stream borrows nothing and may outlive the model.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
 

@@ -129,7 +129,7 @@ fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec
 
 /// Returns the steps whose results `item` reads: those that it depends on, or all completed ones if it has no
 /// dependencies (P43).
-pub(crate) fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
         return items.iter().filter(|other| other.status == Completed).collect();

@@ -125,11 +125,10 @@ impl Run {
                     self.advance(out);
                 }
             }
-            NextStep::HandOver if self.direct_items.contains(id) => {
-                let reason = self.running.get(id).map_or_else(String::new, ItemRun::no_result_reason);
+            NextStep::HandOver(reason) if self.start.plans_only || self.direct_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
-            NextStep::HandOver => {
+            NextStep::HandOver(_) => {
                 if let Err(refusal) = self.hand_over(id, out) {
                     self.end_unopened_item(id, refusal, out);
                     self.advance(out);
@@ -156,17 +155,21 @@ impl Run {
         self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
-        if !self.start_planned_calls(item)
-            && let Err(refusal) = self.hand_over(&item.id, out)
-        {
+        let Err(reason) = self.start_planned_calls(item) else {
+            return;
+        };
+        if self.start.plans_only {
+            self.end_item(&item.id, Err(reason), out);
+        } else if let Err(refusal) = self.hand_over(&item.id, out) {
             self.end_unopened_item(&item.id, refusal, out);
         }
     }
 
-    /// Opens the planned calls of an item with values in place of their references. Returns whether any was opened.
-    fn start_planned_calls(&mut self, item: &TodoItem) -> bool {
+    /// Opens the planned calls of an item with values in place of their references. Fails with the reason if none was opened.
+    fn start_planned_calls(&mut self, item: &TodoItem) -> Result<(), String> {
+        let has_none = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         if item.tool_calls.is_empty() {
-            return false;
+            return Err(has_none());
         }
         let calls = item.tool_calls.iter().map(|call| self.resolve_call(call));
         let calls: Result<Vec<RawCall>, String> = calls.collect();
@@ -179,23 +182,19 @@ impl Run {
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
-        let Some(item_run) = self.running.get_mut(&item.id) else {
-            return false;
-        };
-        let next = match calls {
-            Ok(calls) => item_run.start_planned(item, calls, &mut admission),
-            Err(reason) => {
-                item_run.problem = Some(reason);
-                return false;
-            }
-        };
+        let item_run = self.running.get_mut(&item.id).ok_or_else(has_none)?;
+        let calls = calls.inspect_err(|reason| item_run.problem = Some(reason.clone()))?;
+        let next = item_run.start_planned(item, calls, &mut admission);
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
-        let NextStep::CallTools(calls) = next else {
-            return false;
-        };
-        let item = item.id.clone();
-        self.open_action(OpenAction::Tools { item, calls });
-        true
+        match next {
+            NextStep::CallTools(calls) => {
+                let item = item.id.clone();
+                self.open_action(OpenAction::Tools { item, calls });
+                Ok(())
+            }
+            NextStep::HandOver(reason) => Err(reason),
+            _ => Err(has_none()),
+        }
     }
 
     fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
@@ -231,11 +230,7 @@ impl Run {
         };
         let tools = self.tools_of(item);
         let mut messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
-        let earlier = prompt::earlier_items(&self.state.todo_list, item);
-        let reads = earlier.into_iter().map(|other| other.id.clone()).collect();
         if let Some(item_run) = self.running.get_mut(id) {
-            item_run.reads = reads;
-            item_run.files = self.files.all().len();
             messages.append(&mut item_run.messages);
             messages.extend(item_run.problem.as_deref().map(prompt::unresolved));
             item_run.messages = messages;

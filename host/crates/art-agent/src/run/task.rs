@@ -4,27 +4,25 @@ use std::sync::Arc;
 
 use art_core::agent::QueryAttachment;
 use art_core::pes::{TodoItem, TodoItemStatus};
-use art_core::task::{AnswerTask, PlanTask, StepOutcome, StepTask, Task, TaskFile, TaskStep};
+use art_core::task::{AnswerTask, PlanTask, StepOutcome, Task, TaskFile, TaskStep};
 use art_core::text::byte_prefix;
-use art_core::tool::ToolResult;
 use serde_json::Value;
 
 use super::{OpenAction, Run};
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
-use crate::report::{collect_sources, output_for_model};
+use crate::report::collect_sources;
 
 /// Maximum size of the beginning of a file in a task, in bytes.
 const MAX_BEGINNING_BYTES: usize = 64 << 10;
 
 impl Run {
-    /// Returns the task of `action` as data, or `None` for tool calls.
+    /// Returns the task of `action` as data, or `None` for tool calls and steps.
     pub(super) fn task(&self, action: &OpenAction) -> Option<Arc<Task>> {
         let task = match action {
             OpenAction::Plan => Task::Plan(self.plan_task()),
-            OpenAction::Item(id) => Task::Step(self.step_task(id)?),
             OpenAction::Answer => Task::Answer(self.answer_task()),
-            OpenAction::Tools { .. } => return None,
+            OpenAction::Item(_) | OpenAction::Tools { .. } => return None,
         };
         Some(Arc::new(task))
     }
@@ -36,20 +34,6 @@ impl Run {
             tools: self.start.tools.clone(),
             earlier: self.task_steps(&self.state.todo_list),
         }
-    }
-
-    fn step_task(&self, id: &str) -> Option<StepTask> {
-        let (item, item_run) = (self.item(id)?, self.running.get(id)?);
-        let earlier = self.state.todo_list.iter();
-        let mut files = self.task_files();
-        files.truncate(self.start.props.attachments.len().saturating_add(item_run.files));
-        Some(StepTask {
-            description: item.description.clone(),
-            tools: self.tools_of(item),
-            files,
-            earlier: self.task_steps(earlier.filter(|other| item_run.reads.contains(&other.id))),
-            results: item_run.results.iter().map(for_model).collect(),
-        })
     }
 
     fn answer_task(&self) -> AnswerTask {
@@ -87,14 +71,6 @@ fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
             StepOutcome::Failed(error.to_owned())
         }
         _ => StepOutcome::Unfinished(unfinished_reason(items, item)),
-    }
-}
-
-/// Returns the result as the model may read it, without output that is only for a person.
-fn for_model(result: &ToolResult) -> ToolResult {
-    ToolResult {
-        output: output_for_model(result).map(std::borrow::Cow::into_owned),
-        ..result.clone()
     }
 }
 

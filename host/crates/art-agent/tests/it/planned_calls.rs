@@ -1,5 +1,6 @@
 //! Steps that carry their calls: they run without a model, and fall back to it.
 
+use art_agent::RunStart;
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus;
 use serde_json::{Value, json};
@@ -263,4 +264,65 @@ fn a_reference_never_takes_what_was_drawn_for_the_person() {
         "{told}"
     );
     assert!(driver.item("b").actual_tool_calls.is_empty());
+}
+
+/// Returns a start whose model cannot carry out a step.
+fn plans_only() -> RunStart {
+    RunStart {
+        plans_only: true,
+        ..start("q")
+    }
+}
+
+#[test]
+fn a_planned_call_that_fails_fails_its_step_if_the_model_only_plans() {
+    let items = json!([
+        calculates("a", json!("fail")),
+        calculates("b", json!("1")),
+        calculates("c", of("a"))
+    ]);
+    let mut driver = Driver::new(plans_only())
+        .script("plan", [plan(&items)])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(report.response.metadata.llm_calls, 2);
+    use TodoItemStatus::{Cancelled, Completed, Failed};
+    assert_eq!(driver.statuses(), [("a", Failed), ("b", Completed), ("c", Cancelled)]);
+    assert_eq!(driver.item("a").error.as_deref(), Some("the abacus is broken"));
+}
+
+#[test]
+fn a_reference_that_finds_nothing_fails_its_step_if_the_model_only_plans() {
+    let gone = json!({"$from": "a", "path": "/gone"});
+    let mut driver = Driver::new(plans_only())
+        .script(
+            "plan",
+            [plan(&json!([calculates("a", json!("1")), calculates("b", gone)]))],
+        )
+        .script("answer", [says("ok")]);
+    assert_eq!(driver.drive().response.metadata.llm_calls, 2);
+    let error = driver.item("b").error.clone().unwrap();
+    assert!(error.contains("the output of `a` has nothing at `/gone`"), "{error}");
+}
+
+#[test]
+fn a_call_beyond_the_budget_fails_its_step_if_the_model_only_plans() {
+    let mut start = plans_only();
+    start.config.max_tool_calls = 0;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let error = driver.item("a").error.clone().unwrap();
+    assert!(error.contains("its maximum of 0 tool calls"), "{error}");
+}
+
+#[test]
+fn a_step_without_calls_fails_if_the_model_only_plans() {
+    let mut driver = Driver::new(plans_only())
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("answer", [says("ok")]);
+    assert_eq!(driver.drive().response.metadata.llm_calls, 2);
+    let error = driver.item("a").error.clone().unwrap();
+    assert!(error.contains("the plan has no calls for this step"), "{error}");
 }

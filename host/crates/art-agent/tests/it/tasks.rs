@@ -29,19 +29,8 @@ fn a_planning_request_has_a_task_with_the_question_and_the_tools() {
 }
 
 #[test]
-fn a_step_task_has_its_results_and_those_of_earlier_steps() {
-    let driver = finished_run();
-    let Task::Step(first) = task(&driver, "b", 0) else {
-        panic!("no step")
-    };
-    assert_eq!(first.tools, [tool("calculator")]);
-    assert_eq!(first.earlier[0].id, "a");
-    assert!(first.earlier[0].result().is_some());
-    assert_eq!(first.results, []);
-    let Task::Step(second) = task(&driver, "b", 1) else {
-        panic!("no step")
-    };
-    assert_eq!(second.results.len(), 1);
+fn a_request_for_a_step_has_no_task() {
+    assert_eq!(finished_run().request("b", 0).task, None);
 }
 
 #[test]

@@ -71,10 +71,10 @@ fn an_attachment_fills_the_parameter_that_takes_its_kind() {
     let text = file("a.txt", "text/plain", "one two");
     assert_eq!(
         calls_with("How many words are in this text?", &tools(), &[text]),
-        [json!({"text": "attachment:a.txt"})]
+        [json!({"text": {"$attachment": "a.txt"}})]
     );
     let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
-    let expected = json!({"csv": "attachment:p.csv", "aggregate": "mean", "column": "price"});
+    let expected = json!({"csv": {"$attachment": "p.csv"}, "aggregate": "mean", "column": "price"});
     assert_eq!(calls_with("What is the average price?", &tools(), &[csv]), [expected]);
 }
 
@@ -82,7 +82,7 @@ fn an_attachment_fills_the_parameter_that_takes_its_kind() {
 fn one_of_several_attachments_is_meant_by_its_name() {
     let files = [file("a.txt", "text/plain", "one"), file("b.txt", "text/plain", "two")];
     let named = calls_with("How many words are in b.txt?", &tools(), &files[..]);
-    assert_eq!(named, [json!({"text": "attachment:b.txt"})]);
+    assert_eq!(named, [json!({"text": {"$attachment": "b.txt"}})]);
     assert_eq!(
         calls_with("How many words are in this text?", &tools(), &files),
         [] as [Value; 0]
@@ -96,28 +96,6 @@ fn a_value_of_a_choice_may_be_another_one_than_that_of_the_example() {
         calls_with("What is the max of price in this table?", &tools(), &[csv])[0]["aggregate"],
         "max"
     );
-}
-
-#[test]
-fn parts_are_chained_by_what_refers_to_the_result_before() {
-    let expected = [
-        json!({"expression": "12 times 9"}),
-        json!({"expression": "7 divided by 3"}),
-    ];
-    assert_eq!(
-        calls("How much is 12 times 9, and what is that divided by 3?"),
-        expected
-    );
-    assert_eq!(
-        calls("How much is 12 times 9? What is the result divided by 3?"),
-        expected
-    );
-    let plan = planned(
-        "How much is 12 times 9 and then what is that divided by 3?",
-        &tools(),
-        &[],
-    );
-    assert_eq!(plan["todoList"][1]["dependencies"], json!(["step_1"]));
 }
 
 #[test]
@@ -154,7 +132,7 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
     let file = file("a.txt", "text/plain", "x #y");
     assert_eq!(
         calls_with("Find the tags", &[find], &[file])[0]["text"],
-        "attachment:a.txt"
+        json!({"$attachment": "a.txt"})
     );
 }
 

@@ -56,7 +56,7 @@ fn asked(query: &str) -> Vec<Value> {
     let mut calls = calls_with(query, &[self::query()], &files);
     for call in &mut calls {
         let csv = call.as_object_mut().unwrap().remove("csv");
-        assert_eq!(csv, Some(json!("attachment:branch_sales.csv")));
+        assert_eq!(csv, Some(json!({"$attachment": "branch_sales.csv"})));
     }
     calls
 }

@@ -7,16 +7,18 @@
 
 mod bounds;
 mod calls;
+mod chains;
 mod grammar;
 mod refusals;
 mod replies;
+mod runs;
 
 use std::sync::Arc;
 
 use art_core::prompt::ArtStandardPrompt;
 use art_core::provider::ModelRequest;
 use art_core::stream::{ModelReply, Phase};
-use art_core::task::{PlanTask, StepOutcome, StepTask, Task, TaskFile, TaskStep};
+use art_core::task::{PlanTask, StepOutcome, Task, TaskFile, TaskStep};
 use art_core::tool::ToolSchema;
 use art_lexical::{LexicalModel, Validator};
 use futures_util::FutureExt;
@@ -137,30 +139,11 @@ fn planned(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
     })
 }
 
-/// What the steps of a plan call, each after one that gave 7.
+/// The arguments of the calls that a plan has.
 fn calls_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
     let plan = planned(query, tools, files);
-    let earlier = vec![TaskStep {
-        id: "before".to_owned(),
-        description: "before".to_owned(),
-        outcome: StepOutcome::Completed {
-            result: json!({"result": 7}),
-            sources: Vec::new(),
-        },
-    }];
-    let call = |step: &Value| {
-        let name = step["requiredTools"][0].as_str().unwrap();
-        let task = StepTask {
-            description: step["description"].as_str().unwrap().to_owned(),
-            tools: tools.iter().filter(|tool| tool.name == name).cloned().collect(),
-            files: files.to_vec(),
-            earlier: earlier.clone(),
-            results: Vec::new(),
-        };
-        let reply: Value = serde_json::from_str(&reply(Task::Step(task), Phase::Execution).text).unwrap();
-        reply["toolCalls"][0]["arguments"].clone()
-    };
-    plan["todoList"].as_array().unwrap().iter().map(call).collect()
+    let steps = plan["todoList"].as_array().unwrap().iter();
+    steps.map(|step| step["toolCalls"][0]["arguments"].clone()).collect()
 }
 
 fn calls(query: &str) -> Vec<Value> {

@@ -21,6 +21,8 @@ pub struct ModelInfo {
     /// Maximum size of a prompt and its reply together.
     #[serde(rename = "contextTokens")]
     pub context: ContextWindow,
+    /// Whether it cannot carry out a step: a step whose planned calls fail is failed without asking it.
+    pub plans_only: bool,
     /// Maximum number of tokens of a reply; `None` if the provider decides.
     pub max_output_tokens: Option<u64>,
     /// Its price, if known.
@@ -56,12 +58,19 @@ pub struct ProviderInfo {
 impl ModelInfo {
     pub(super) fn new(provider: &Provider, config: &RuntimeProviderConfig, price: Option<Price>) -> Self {
         let info = ProviderInfo::new(provider);
-        let (notice, capabilities, context, max_output_tokens) = match &provider.kind {
-            ProviderKind::InProcess(model) => (model.notice(), model.capabilities().to_vec(), model.context(), None),
+        let (notice, capabilities, context, plans_only, max_output_tokens) = match &provider.kind {
+            ProviderKind::InProcess(model) => (
+                model.notice(),
+                model.capabilities().to_vec(),
+                model.context(),
+                model.plans_only(),
+                None,
+            ),
             ProviderKind::Remote(remote) => (
                 None,
                 remote.abilities.for_model(&config.model_id),
                 ContextWindow::Tokens(remote.context_tokens),
+                false,
                 remote.max_output_tokens,
             ),
         };
@@ -70,6 +79,7 @@ impl ModelInfo {
             notice,
             capabilities,
             context,
+            plans_only,
             max_output_tokens,
             price,
             problem: info.problem.clone(),

@@ -48,6 +48,7 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
 pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     RunStart {
         context: model.context,
+        plans_only: model.plans_only,
         vision: model.capabilities.contains(&ModelCapability::Vision),
         native_tools: model.capabilities.contains(&ModelCapability::ToolUse),
         ..RunStart::new(props, model.config.clone())

@@ -1,0 +1,150 @@
+//! Parts that take the result of an earlier part.
+
+use super::*;
+
+/// A calculator whose output has the schema `output`.
+fn giving(output: Value) -> ToolSchema {
+    ToolSchema {
+        output_schema: Some(output),
+        ..calculate()
+    }
+}
+
+fn calculator() -> ToolSchema {
+    giving(json!({"type": "object", "properties": {"result": {"anyOf": [{"type": "number"}, {"type": "string"}]}}}))
+}
+
+/// The last step of the plan for a question whose first part has an output with the schema `output`.
+fn second_step(query: &str, output: Value) -> Value {
+    let plan = planned(query, &[giving(output), convert()], &[]);
+    plan["todoList"][1].clone()
+}
+
+fn divided(step: &str, path: &str, by: u32) -> Value {
+    json!({"expression": {"$concat": ["(", {"$from": step, "path": path}, format!(") divided by {by}")]}})
+}
+
+#[test]
+fn parts_are_chained_by_what_refers_to_the_result_before() {
+    let expected = [json!({"expression": "12 times 9"}), divided("step_1", "/result", 3)];
+    for query in [
+        "How much is 12 times 9, and what is that divided by 3?",
+        "How much is 12 times 9? What is the result divided by 3?",
+        "How much is 12 times 9 and then what is that divided by 3?",
+    ] {
+        assert_eq!(calls_with(query, &[calculator(), convert()], &[]), expected, "{query}");
+    }
+}
+
+#[test]
+fn that_refers_to_the_part_right_before() {
+    let query = "How much is 12 times 9? What is that divided by 3? What is that divided by 4?";
+    let calls = calls_with(query, &[calculator()], &[]);
+    assert_eq!(calls[2], divided("step_2", "/result", 4));
+}
+
+#[test]
+fn a_number_is_passed_as_it_is() {
+    let query = "How much is 12 times 9? Convert that pounds to kilograms";
+    let call = &second_step(query, calculator().output_schema.unwrap())["toolCalls"][0];
+    assert_eq!(call["toolName"], "convert");
+    assert_eq!(
+        call["arguments"],
+        json!({"value": {"$from": "step_1", "path": "/result"}, "from": "pounds", "to": "kilograms"})
+    );
+}
+
+#[test]
+fn the_main_value_of_an_output_is_its_result_or_its_only_field() {
+    let query = "How much is 12 times 9? What is that divided by 3?";
+    let number = json!({"type": ["number", "null"]});
+    for (properties, path) in [
+        (
+            json!({"rows": {"type": "array"}, "value": number, "count": number}),
+            "/value",
+        ),
+        (json!({"a/b": number}), "/a~1b"),
+    ] {
+        let step = second_step(query, json!({"type": "object", "properties": properties}));
+        assert_eq!(step["toolCalls"][0]["arguments"], divided("step_1", path, 3));
+    }
+}
+
+#[test]
+fn an_argument_may_name_the_main_value() {
+    let text = json!({"type": "string"});
+    let examples = [
+        (
+            "How many words are in \"to be\"?",
+            json!({"text": "to be", "only": "words"}),
+        ),
+        (
+            "How many lines are in \"to be\"?",
+            json!({"text": "to be", "only": "lines"}),
+        ),
+    ];
+    let mut count = tool("count", &json!({"text": text, "only": text}), &examples);
+    let number = json!({"type": "integer"});
+    count.output_schema = Some(json!({"type": "object", "properties": {"words": number, "lines": number}}));
+    let query = "How many lines are in \"one two\"? What is that divided by 3?";
+    assert_eq!(
+        calls_with(query, &[count, calculator()], &[])[1],
+        divided("step_1", "/lines", 3)
+    );
+}
+
+#[test]
+fn that_refers_to_nothing_where_the_output_has_no_main_value() {
+    let query = "How much is 12 times 9? What is that divided by 3?";
+    let number = json!({"type": "number"});
+    for properties in [
+        json!({"low": number, "high": number}),
+        json!({"names": {"type": "array"}, "count": number}),
+        json!({"is_even": {"type": "boolean"}}),
+    ] {
+        let plan = planned(
+            query,
+            &[giving(json!({"type": "object", "properties": properties}))],
+            &[],
+        );
+        assert_eq!(plan["todoList"].as_array().unwrap().len(), 1);
+        assert!(plan["plan"].as_str().unwrap().contains("was not understood"), "{plan}");
+    }
+}
+
+/// The first step of the plan for a question after one whose step `step_4` gave `result`.
+fn after(query: &str, result: Value) -> Value {
+    let done = TaskStep {
+        id: "step_4".to_owned(),
+        description: "What is 2+2?".to_owned(),
+        outcome: StepOutcome::Completed {
+            result,
+            sources: Vec::new(),
+        },
+    };
+    let task = PlanTask {
+        query: query.to_owned(),
+        tools: tools(),
+        earlier: vec![done],
+        ..PlanTask::default()
+    };
+    plan(task)["todoList"][0].clone()
+}
+
+#[test]
+fn new_steps_are_numbered_on_and_may_refer_to_the_last_one_that_is_done() {
+    let step = after("What is that divided by 2?", json!({"result": 4}));
+    assert_eq!(step["id"], "step_5");
+    assert_eq!(step["toolCalls"][0]["arguments"], divided("step_4", "/result", 2));
+    let table = json!({"rows": [{"sum_price": 16}], "value": 16, "row_count": 1});
+    let step = after("What is that divided by 2?", table);
+    assert_eq!(step["toolCalls"][0]["arguments"], divided("step_4", "/value", 2));
+}
+
+#[test]
+fn an_earlier_result_that_is_a_list_is_not_referred_to() {
+    assert_eq!(
+        after("What is that divided by 2?", json!({"names": ["a", "b"]})),
+        Value::Null
+    );
+}

@@ -1,0 +1,128 @@
+//! Runs of the agent with the embedded model.
+
+use art_agent::{Action, Run, RunEvent, RunReport, RunStart};
+use art_core::agent::{AgentProps, RunStatus};
+use art_core::error::ToolErrorCode;
+use art_core::pes::PesAgentStateData;
+use art_core::provider::RuntimeProviderConfig;
+use art_core::tool::{ParsedToolCall, ToolResult};
+use art_core::usage::Usage;
+use art_model::{Model, reply};
+
+use super::*;
+
+/// Asks `query` in a thread with the state `prior`. Every call gives 42, except that a text of `fail` fails. Returns the report, the
+/// state afterwards and the calls.
+fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentStateData, Vec<ParsedToolCall>) {
+    let (model, tools) = (model(), tools_with_outputs());
+    let props = AgentProps {
+        query: query.to_owned(),
+        thread_id: "thread".to_owned(),
+        ..AgentProps::default()
+    };
+    let start = RunStart {
+        tools,
+        prior,
+        plans_only: model.plans_only(),
+        ..RunStart::new(props, RuntimeProviderConfig::new("embedded", "lexical"))
+    };
+    let start = Box::new(start);
+    let (mut run, _) = Run::start(&RunEvent::Started { at: 0, start }).unwrap();
+    let mut made = Vec::new();
+    let next = |run: &Run| run.open_actions().next().and_then(|id| run.action(id));
+    while let Some(action) = next(&run) {
+        let event = match action {
+            Action::CallModel { id, request, .. } => {
+                let reply = reply(&model, *request).now_or_never().unwrap().unwrap();
+                RunEvent::ModelReplied {
+                    at: 0,
+                    action: id,
+                    reply,
+                }
+            }
+            Action::CallTools { id, calls, .. } => {
+                let results = calls.iter().map(result_of).collect();
+                made.extend(calls);
+                let usage = Usage::default();
+                RunEvent::ToolsReturned {
+                    at: 0,
+                    action: id,
+                    results,
+                    usage,
+                }
+            }
+        };
+        run.apply(&event).unwrap();
+    }
+    (run.finished().unwrap().clone(), run.state().clone(), made)
+}
+
+fn tools_with_outputs() -> Vec<ToolSchema> {
+    let output = json!({"type": "object", "properties": {"result": {"type": "number"}}, "required": ["result"]});
+    let with_output = |tool: ToolSchema| ToolSchema {
+        output_schema: Some(output.clone()),
+        ..tool
+    };
+    tools().into_iter().map(with_output).collect()
+}
+
+fn result_of(call: &ParsedToolCall) -> ToolResult {
+    if call.arguments["text"] == "fail" {
+        return ToolResult::error(call, ToolErrorCode::IoError, "the text is unreadable");
+    }
+    ToolResult::success(call, json!({"result": 42}))
+}
+
+#[test]
+fn a_question_costs_two_model_calls_however_many_parts_it_has() {
+    let (report, _, calls) = ask(
+        "What is 6*7? What is that divided by 2? Convert 3 miles to kilometres",
+        None,
+    );
+    let metadata = &report.response.metadata;
+    assert_eq!((metadata.status, metadata.llm_calls), (RunStatus::Success, 2));
+    assert_eq!(calls.len(), 3);
+    assert_eq!(calls[2].arguments["expression"], "(42) divided by 2");
+}
+
+#[test]
+fn five_follow_ups_in_one_thread_cost_no_repair_and_call_their_tools_again() {
+    let mut state = None;
+    for query in [
+        "What is 6*7?",
+        "What is 6*7?",
+        "What is that divided by 2?",
+        "What is that divided by 2?",
+        "How many kilograms are 150 pounds? What is the result divided by 3?",
+        "What is 6*7?",
+    ] {
+        let (report, after, calls) = ask(query, state);
+        assert_eq!(report.response.metadata.status, RunStatus::Success, "{query}");
+        assert_eq!(report.response.metadata.llm_calls, 2, "{query}");
+        assert_eq!(calls.len(), query.matches('?').count(), "{query}");
+        state = Some(after);
+    }
+}
+
+#[test]
+fn a_call_that_fails_fails_its_step_without_another_model_call() {
+    let (report, ..) = ask("How many words are in \"fail\"? What is 6*7?", None);
+    let metadata = &report.response.metadata;
+    assert_eq!((metadata.status, metadata.llm_calls), (RunStatus::Partial, 2));
+    insta::assert_snapshot!(report.response.response.content, @r#"
+    How many words are in "fail": failed, the text is unreadable
+
+    6*7: 42
+    "#);
+}
+
+#[test]
+fn a_step_that_waits_for_one_that_failed_is_not_done() {
+    let (report, _, calls) = ask("How many words are in \"fail\"? What is that divided by 2?", None);
+    assert_eq!((report.response.metadata.llm_calls, calls.len()), (2, 1));
+    insta::assert_snapshot!(report.response.response.content, @r#"
+    How many words are in "fail": failed, the text is unreadable
+
+    That divided by 2: not done, it was not started: it depends on `step_1`, which was not completed
+    "#);
+}
