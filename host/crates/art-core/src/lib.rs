@@ -16,6 +16,7 @@ pub mod pes;
 pub mod prompt;
 pub mod provider;
 pub mod rank;
+pub mod show;
 pub mod span;
 pub mod stream;
 pub mod task;

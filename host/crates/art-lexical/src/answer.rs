@@ -1,7 +1,6 @@
 //! Writes the answer: what the tools gave, and what the plan says it lacks.
 
-pub(crate) mod show;
-
+use art_core::show;
 use art_core::task::{AnswerTask, StepOutcome, TaskStep};
 use art_core::text::truncate;
 use art_core::tool::Source;

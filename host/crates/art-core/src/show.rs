@@ -1,36 +1,39 @@
-//! Shows a result for people: a value on its line, rows as a table.
+//! Shows results of tools to people: a value on one line, rows as a table.
 
-use art_core::JsonObject;
-use art_core::text::truncate;
-use itertools::Itertools;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
+
+use crate::JsonObject;
+use crate::text::truncate;
 
 /// Maximum number of rows of a table that are shown.
 const MAX_ROWS: usize = 50;
 /// Maximum length of one value, in bytes.
 const MAX_VALUE: usize = 2_000;
 
-/// Returns `label: result`, or the label and a table below it.
-pub(super) fn labelled(label: &str, result: &Value) -> String {
+/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value has at most 2,000 bytes.
+///
+/// Shown is the part of a result that a question asks for: a list that is the first field, a value that is the only one, or the
+/// result itself.
+#[must_use]
+pub fn labelled(label: &str, result: &Value) -> String {
     match main_value(result) {
         Value::Array(rows) if !rows.is_empty() && rows.iter().all(Value::is_object) => {
-            format!(
-                "{label}:\n\n{}",
-                table(&rows.iter().filter_map(Value::as_object).collect::<Vec<_>>())
-            )
+            let rows: Vec<&JsonObject> = rows.iter().filter_map(Value::as_object).collect();
+            format!("{label}:\n\n{}", table(&rows))
         }
         Value::Object(object) => {
             let field = |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), scalar(value));
-            format!("{label}: {}", object.iter().map(field).join(", "))
+            format!("{label}: {}", joined(object.iter().map(field)))
         }
         Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", truncate(&text, MAX_VALUE)),
         value => format!("{label}: {}", scalar(&value)),
     }
 }
 
-/// Returns the part of a result that a question asks for: a list that is the first field, a value that is the only one, or
-/// the result itself. JSON in a text is parsed.
-pub(crate) fn main_value(result: &Value) -> Value {
+/// Returns the part of a result that a question asks for. JSON in a text is parsed.
+fn main_value(result: &Value) -> Value {
     let parsed = result.as_str().and_then(|text| serde_json::from_str(text).ok());
     let part = match (result, &parsed) {
         (Value::Array(list), _) if list.len() == 1 => list.first(),
@@ -49,16 +52,22 @@ fn scalar(value: &Value) -> String {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
-        Value::Array(values) => values.iter().map(scalar).join(", "),
+        Value::Array(values) => joined(values.iter().map(scalar)),
         value => value.to_string(),
     };
     truncate(&text, MAX_VALUE)
 }
 
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
+}
+
 /// A table with the columns of all rows, in the order in which they first appear.
 fn table(rows: &[&JsonObject]) -> String {
     let shown = || rows.iter().take(MAX_ROWS);
-    let columns = shown().flat_map(|row| row.keys()).unique().collect_vec();
+    let mut seen = BTreeSet::new();
+    let names = shown().flat_map(|row| row.keys());
+    let columns: Vec<&String> = names.filter(|name| seen.insert(*name)).collect();
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let header = line(columns.iter().map(|name| cell(name)).collect());
