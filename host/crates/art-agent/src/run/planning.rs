@@ -304,9 +304,10 @@ impl Run {
         }
     }
 
-    /// Returns whether a plan may be sent back to the model once more.
+    /// Returns whether a plan may be sent back to the model once more. A model that only plans would give the same plan again.
     fn may_repair(&self) -> bool {
-        matches!(self.stage, Stage::Planning { repairs } if repairs < self.config().plan_repairs)
+        !self.start.plans_only
+            && matches!(self.stage, Stage::Planning { repairs } if repairs < self.config().plan_repairs)
     }
 
     /// Sends the plan back to the model with all problems, as often as the configuration allows.
