@@ -138,12 +138,28 @@ pub struct RunStart {
     /// tools by name only, so that no schema is sent twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub native_tools: bool,
+    /// When and where the question is asked, as models are told; `None` if they are not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occasion: Option<Occasion>,
     /// Parameters for the provider, such as `temperature`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
     /// State that earlier runs of the thread stored (P14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<PesAgentStateData>,
+}
+
+/// When and where a question is asked. The date has no time, so that a prompt stays the same for a day and providers can cache it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Occasion {
+    /// Day of the week and date of the person, such as `Monday, 2026-11-23`.
+    pub date: String,
+    /// Time zone, as its IANA name or else as its offset, such as `Europe/Berlin` or `+01:00`.
+    pub time_zone: String,
+    /// Language and country, such as `de-DE`, if they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
 }
 
 /// A kept plan to carry out, with the values of its parameters.
@@ -181,6 +197,7 @@ impl RunStart {
             plans_only: false,
             vision: false,
             native_tools: false,
+            occasion: None,
             params: JsonObject::new(),
             prior: None,
         }

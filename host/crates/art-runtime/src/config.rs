@@ -128,6 +128,8 @@ pub struct Config {
     pub system_prompts: Setting<SystemPromptsRegistry>,
     /// Name and guidance of the agent. A thread may have its own.
     pub persona: Setting<AgentPersona>,
+    /// Whether models are told the date, the time zone and the locale.
+    pub tell_date: Setting<bool>,
     /// Parameters of every model call, such as `temperature`.
     pub params: Setting<JsonObject>,
     /// Prompt fragments that replace those of the agent, by name.
@@ -304,6 +306,7 @@ impl Default for Config {
             system_prompt: from_file(None, None),
             system_prompts: from_file(None, SystemPromptsRegistry::default()),
             persona: from_file(None, AgentPersona::default()),
+            tell_date: from_file(None, true),
             params: from_file(None, JsonObject::new()),
             prompts: from_file(None, BTreeMap::new()),
             database: no_path(),
@@ -368,6 +371,7 @@ impl Config {
             system_prompt: from_file(system_prompt.map(Some), None),
             system_prompts: from_file(templates, SystemPromptsRegistry::default()),
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
+            tell_date: from_file(file.tell_date, true),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),

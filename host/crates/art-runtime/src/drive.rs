@@ -4,6 +4,7 @@ mod answer;
 mod clock;
 pub(crate) mod journal;
 mod notifier;
+mod occasion;
 pub(crate) mod prepare;
 mod question;
 mod watcher;

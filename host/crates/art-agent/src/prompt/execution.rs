@@ -11,6 +11,7 @@ use super::example::{most_similar, most_similar_calls};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
+use super::planning::occasion;
 use super::quote::{EARLIER_RESULTS, attachments, file_entry, one_line, problem_list, quote, section};
 use crate::attachment;
 use crate::event::RunStart;
@@ -73,6 +74,7 @@ fn task(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSche
             .as_ref()
             .map(|text| section("Expected outcome", &quote(text))),
         Some(section("Query", &quote(&start.props.query))),
+        start.occasion.as_ref().map(occasion),
         attachments(start, files),
         Some(section(EARLIER_RESULTS, &one_line(&results))),
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),

@@ -11,7 +11,7 @@ use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{attachments, one_line, problem_list, quote, sanitize, section};
 use super::tools::ShownTools;
-use crate::event::RunStart;
+use crate::event::{Occasion, RunStart};
 use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
 
@@ -42,12 +42,26 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
         sections.push(section("Current plan", &format!("{}\n{rules}", current_plan(state))));
     }
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
+    sections.extend(start.occasion.as_ref().map(occasion));
     messages.push(Message::user(sections.join("\n\n")));
     Conversation {
         task: messages.len() - 1,
         messages,
         tools: shown.full.iter().map(|tool| tool.name.clone()).collect(),
     }
+}
+
+/// Tells when and where the question is asked.
+pub(super) fn occasion(occasion: &Occasion) -> String {
+    let Occasion {
+        date,
+        time_zone,
+        locale,
+    } = occasion;
+    let locale = locale
+        .as_ref()
+        .map_or_else(String::new, |locale| format!(", locale {locale}"));
+    section("Today", &quote(&format!("{date}, time zone {time_zone}{locale}")))
 }
 
 /// Returns the turn of the model with its plan in text, without the markers, because models copy what they see.

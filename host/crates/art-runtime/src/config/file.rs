@@ -21,6 +21,7 @@ pub(super) struct ConfigFile {
     pub(super) system_prompt: Option<SystemPrompt>,
     pub(super) system_prompts: Option<BTreeMap<String, Template>>,
     pub(super) persona: Option<Persona>,
+    pub(super) tell_date: Option<bool>,
     pub(super) prompts: Option<BTreeMap<String, String>>,
     pub(super) providers: BTreeMap<String, ProviderSettings>,
     pub(super) prices: PriceTable,

@@ -9,6 +9,7 @@ use art_core::provider::ModelCapability;
 use art_model::ModelInfo;
 use art_store::{MessageOptions, NewThread, Thread};
 
+use super::occasion;
 use super::question::{CallSettings, Question};
 use crate::config::Config;
 use crate::error::RuntimeError;
@@ -68,6 +69,7 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     RunStart {
         config: call.execution.apply(execution.apply(instance.execution.value)),
         params: instance.params.value.clone(),
+        occasion: instance.tell_date.value.then(occasion::now),
         persona: persona.with_defaults(instance.persona.value.clone()),
         fragments: instance.prompts.value.clone(),
         system_prompts_registry: instance.system_prompts.value.clone(),

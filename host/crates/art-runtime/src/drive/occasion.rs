@@ -1,0 +1,50 @@
+//! The date, the time zone and the locale of the person, which models are told.
+
+use art_agent::Occasion;
+use jiff::Zoned;
+
+/// Environment variables with the locale, in the order of their precedence (POSIX).
+const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
+
+/// Returns the day and the place of now.
+pub(super) fn now() -> Occasion {
+    let now = Zoned::now();
+    let offset = || now.offset().to_string();
+    let variables = LOCALE_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
+    Occasion {
+        date: now.strftime("%A, %Y-%m-%d").to_string(),
+        time_zone: now.time_zone().iana_name().map_or_else(offset, str::to_owned),
+        locale: variables
+            .into_iter()
+            .find(|value| !value.is_empty())
+            .as_deref()
+            .and_then(language_tag),
+    }
+}
+
+/// Returns the language tag of a POSIX locale such as `de_DE.UTF-8`; none for `C`, `POSIX` and what is no locale.
+fn language_tag(locale: &str) -> Option<String> {
+    let name = locale.split(['.', '@']).next().unwrap_or_default().replace('_', "-");
+    let is_tag = (2..=35).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    (is_tag && name != "POSIX").then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locale_of_the_system_becomes_a_language_tag() {
+        let tags = ["de_DE.UTF-8", "sr_RS@latin", "en"].map(language_tag);
+        assert_eq!(tags, ["de-DE", "sr-RS", "en"].map(|tag| Some(tag.to_owned())));
+        for none in ["", "C", "C.UTF-8", "POSIX", "a b", "../../etc"] {
+            assert_eq!(language_tag(none), None, "`{none}`");
+        }
+    }
+
+    #[test]
+    fn the_day_has_no_time() {
+        let date = now().date;
+        assert!(date.contains("day, 20") && !date.contains(':'), "{date}");
+    }
+}
