@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use art_core::agent::ExecutionMetadata;
 use art_runtime::Answer;
 
 use crate::render::units;
@@ -18,10 +19,12 @@ pub(crate) struct UsageSummary {
     cost: f64,
     /// Whether the price of at least one call is unknown.
     unpriced: bool,
+    /// Model calls whose tokens and cost are estimates.
+    estimated_calls: u64,
 }
 
 impl UsageSummary {
-    /// Returns a line such as `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031`.
+    /// Returns a line such as `2 model calls, 1 tool call, 1.2 k tokens in, 80 out, $0.0031, 1 model call estimated`.
     pub(crate) fn to_line(self) -> String {
         let mut parts = vec![
             with_noun(self.model_calls, "model call"),
@@ -35,6 +38,9 @@ impl UsageSummary {
         if self.unpriced {
             parts.push("price unknown".to_owned());
         }
+        if self.estimated_calls > 0 {
+            parts.push(format!("{} estimated", with_noun(self.estimated_calls, "model call")));
+        }
         if self.questions != 1 {
             parts.insert(0, with_noun(self.questions.into(), "question"));
         }
@@ -43,9 +49,14 @@ impl UsageSummary {
 }
 
 impl From<&Answer> for UsageSummary {
-    /// Returns the resources that one run used.
     fn from(answer: &Answer) -> Self {
-        let metadata = &answer.report.response.metadata;
+        Self::from(&answer.report.response.metadata)
+    }
+}
+
+impl From<&ExecutionMetadata> for UsageSummary {
+    /// Returns the resources that one run used.
+    fn from(metadata: &ExecutionMetadata) -> Self {
         Self {
             questions: 1,
             model_calls: metadata.llm_calls.into(),
@@ -54,6 +65,7 @@ impl From<&Answer> for UsageSummary {
             output_tokens: metadata.tokens.completion_tokens,
             cost: metadata.llm_metadata.cost_usd.unwrap_or_default(),
             unpriced: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
+            estimated_calls: metadata.estimated_calls.into(),
         }
     }
 }
@@ -67,6 +79,7 @@ impl AddAssign for UsageSummary {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cost += other.cost;
         self.unpriced |= other.unpriced;
+        self.estimated_calls = self.estimated_calls.saturating_add(other.estimated_calls);
     }
 }
 
@@ -89,6 +102,7 @@ mod tests {
             output_tokens: 80,
             cost: 0.0031,
             unpriced: false,
+            estimated_calls: 0,
         };
         assert_eq!(
             one.to_line(),
@@ -98,11 +112,13 @@ mod tests {
         two += UsageSummary {
             cost: 0.0,
             unpriced: true,
+            estimated_calls: 1,
             ..one
         };
         assert_eq!(
             two.to_line(),
-            "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price unknown"
+            "2 questions, 4 model calls, 2 tool calls, 2.4 k tokens in, 160 out, $0.0031, price unknown, 1 model call \
+             estimated"
         );
     }
 }

@@ -26,6 +26,7 @@ mod chat_terminal;
 mod cli;
 mod compiling;
 mod contracts;
+mod costs;
 mod embedding;
 mod endings;
 mod first_start;

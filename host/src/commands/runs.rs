@@ -3,8 +3,10 @@
 mod produced;
 mod save;
 
+use art_core::agent::ExecutionMetadata;
 use art_runtime::compose::open_store_read_only;
 use art_store::{JournalEntry, RunFilter, RunRecord, Store};
+use serde::Deserialize as _;
 use serde_json::json;
 
 use super::{config, ids};
@@ -13,6 +15,7 @@ use crate::error::CommandError;
 use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
+use crate::usage_summary::UsageSummary;
 
 pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
     let store = open_store_read_only(&config(global)?)?;
@@ -107,10 +110,20 @@ async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Resul
 fn show_journal(run: &RunRecord, journal: &[JournalEntry]) {
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", run.status.name()));
-    render::answer(&format!("took      {}\n", duration(run)));
+    render::answer(&format!("took      {}", duration(run)));
+    if let Some(usage) = usage(run) {
+        render::answer(&format!("used      {}", usage.to_line()));
+    }
+    render::answer("");
     let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];
     rows.extend(journal.iter().map(|entry| row(run, entry)));
     render::answer(&table::lines(&rows).join("\n"));
+}
+
+/// Returns the resources that the run used, if it has ended.
+fn usage(run: &RunRecord) -> Option<UsageSummary> {
+    let metadata = ExecutionMetadata::deserialize(run.summary.get("metadata")?).ok()?;
+    Some(UsageSummary::from(&metadata))
 }
 
 fn row(run: &RunRecord, entry: &JournalEntry) -> Vec<String> {

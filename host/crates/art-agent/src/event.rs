@@ -7,9 +7,10 @@ use art_core::agent::{AgentProps, ExecutionConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::error::ModelError;
 use art_core::pes::PesAgentStateData;
+use art_core::price::Price;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_core::provider::{ContextWindow, RuntimeProviderConfig};
-use art_core::stream::ModelReply;
+use art_core::stream::{ModelReply, PartialReply};
 use art_core::tool::{ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use art_core::{JsonObject, id};
@@ -49,6 +50,9 @@ pub enum RunEvent {
         action: ActionId,
         /// The error after all retries.
         error: ModelError,
+        /// How much of the reply had arrived.
+        #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
+        received: PartialReply,
     },
     /// All calls of a [`crate::Action::CallTools`] ended.
     ToolsReturned {
@@ -67,7 +71,29 @@ pub enum RunEvent {
     CancelRequested {
         /// Time of the event.
         at: Timestamp,
+        /// The model calls that the cancellation interrupted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        interrupted: Vec<InterruptedCall>,
     },
+    /// The host could not continue the run, for example because it was stopped.
+    HostFailed {
+        /// Time of the event.
+        at: Timestamp,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// A model call that was in progress when its run was cancelled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterruptedCall {
+    /// Number of the action. Its name in the journal is `step`.
+    #[serde(rename = "step")]
+    pub action: ActionId,
+    /// How much of the reply had arrived.
+    #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
+    pub received: PartialReply,
 }
 
 impl RunEvent {
@@ -79,7 +105,8 @@ impl RunEvent {
             | Self::ModelReplied { at, .. }
             | Self::ModelFailed { at, .. }
             | Self::ToolsReturned { at, .. }
-            | Self::CancelRequested { at } => *at,
+            | Self::CancelRequested { at, .. }
+            | Self::HostFailed { at, .. } => *at,
         }
     }
 }
@@ -120,6 +147,9 @@ pub struct RunStart {
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model in use. The run only records it.
     pub model: RuntimeProviderConfig,
+    /// Price of the model, for the cost of calls that are estimated; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// Context window of the model. If it is limited, a prompt lists only the tools that are most similar to the
     /// question, and requests are cut to fit.
     #[serde(
@@ -193,6 +223,7 @@ impl RunStart {
             system_prompts_registry: SystemPromptsRegistry::default(),
             system_prompts: Vec::new(),
             model,
+            price: None,
             context: ContextWindow::Unbounded,
             plans_only: false,
             vision: false,

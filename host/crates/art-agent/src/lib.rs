@@ -27,7 +27,7 @@ mod truncate;
 pub use action::{Action, ActionId, FileArgument};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
-pub use event::{Occasion, PlanToRun, RunEvent, RunStart};
+pub use event::{InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{Available, CheckedReference, Fit, KeptPlan, PlanCheck, PlanFault, PlannedStep, ToolStamp, value_text};

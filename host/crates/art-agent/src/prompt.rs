@@ -18,7 +18,7 @@ mod tools;
 pub(crate) use execution::{
     begin_step, continue_message, enforcement, problem_message, tool_message, unmade_call, unresolved,
 };
-pub(crate) use fit::{budget, fit, request_tokens, text_tokens};
+pub(crate) use fit::{budget, byte_tokens, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{Conversation, plan_turn, planning, repair};
 pub(crate) use quote::sanitize;

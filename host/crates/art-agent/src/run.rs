@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
-use art_core::error::ModelError;
+use art_core::error::{ErrorCode, ModelError};
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
@@ -108,8 +108,10 @@ struct RunUsage {
     llm_calls_opened: u32,
     /// Token counts, times and known costs of all model calls, as the answer reports them.
     llm: LlmMetadata,
-    /// Whether a reply came without a price.
+    /// Whether a call has no known cost.
     unpriced: bool,
+    /// Model calls whose tokens were estimated.
+    estimated_calls: u32,
     /// Tool calls that have ended.
     tool_calls: u32,
     /// Tool calls that were opened, whether or not they have ended.
@@ -172,11 +174,17 @@ impl Run {
             // `check` has refused this event.
             RunEvent::Started { .. } => {}
             RunEvent::ModelReplied { action, reply, .. } => self.handle_model_reply(*action, reply, &mut out),
-            RunEvent::ModelFailed { action, error, .. } => self.handle_model_failure(*action, error, &mut out),
+            RunEvent::ModelFailed {
+                action,
+                error,
+                received,
+                ..
+            } => self.handle_model_failure(*action, error, received, &mut out),
             RunEvent::ToolsReturned {
                 action, results, usage, ..
             } => self.handle_tool_results(*action, results, *usage, &mut out),
-            RunEvent::CancelRequested { .. } => self.cancel(&mut out),
+            RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
+            RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
         }
         Ok(out.into_effects(&self.state))
     }

@@ -138,8 +138,12 @@ pub struct ExecutionMetadata {
     pub status: RunStatus,
     /// Duration from start to end, in milliseconds.
     pub total_duration_ms: u64,
-    /// Number of model calls.
+    /// Number of model calls, including those that were interrupted.
     pub llm_calls: u32,
+    /// Number of model calls whose tokens and cost the host estimated: calls that were cancelled or broke off, and replies for
+    /// which the provider reported no counts.
+    #[serde(default, skip_serializing_if = "crate::wire::is_default")]
+    pub estimated_calls: u32,
     /// Number of tool calls.
     pub tool_calls: u32,
     /// Tokens of all model calls (B20).

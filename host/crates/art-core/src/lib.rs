@@ -13,6 +13,7 @@ pub mod limits;
 pub mod observation;
 pub mod outcome;
 pub mod pes;
+pub mod price;
 pub mod prompt;
 pub mod provider;
 pub mod rank;

@@ -221,6 +221,39 @@ impl ModelReply {
     }
 }
 
+/// How much of a reply had arrived when its call was interrupted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PartialReply {
+    /// Size of its text, thoughts and calls, in bytes.
+    pub bytes: u64,
+    /// Counts that the provider had reported.
+    #[serde(skip_serializing_if = "crate::wire::is_default")]
+    pub metadata: LlmMetadata,
+}
+
+impl PartialReply {
+    /// Adds an event that arrived.
+    pub fn push(&mut self, event: &StreamEvent) {
+        let bytes = match event {
+            StreamEvent::Token(text) | StreamEvent::Thinking(text) => text.len(),
+            StreamEvent::ToolCall(call) => call.function.name.len().saturating_add(call.function.arguments.len()),
+            StreamEvent::Metadata(metadata) => {
+                self.metadata = metadata.clone();
+                0
+            }
+            _ => 0,
+        };
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    /// Returns whether nothing had arrived.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +304,22 @@ mod tests {
             metadata: stopped_by("tool_use"),
         };
         assert_eq!(reply, expected);
+    }
+
+    #[test]
+    fn an_interrupted_reply_counts_what_had_arrived() {
+        let mut partial = PartialReply::default();
+        for event in [
+            StreamEvent::Thinking("hm".to_owned()),
+            StreamEvent::Token("four".to_owned()),
+            StreamEvent::ToolCall(call("a")),
+            StreamEvent::Metadata(stopped_by("stop")),
+        ] {
+            partial.push(&event);
+        }
+        let bytes = ("hm".len() + "four".len() + "calculator".len() + "{}".len()) as u64;
+        assert_eq!((partial.bytes, partial.metadata.clone()), (bytes, stopped_by("stop")));
+        assert!(!partial.is_empty() && PartialReply::default().is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use art_core::error::ModelError;
+use art_core::price::Price;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::stream::StreamEvent;
 use futures_util::stream::BoxStream;
@@ -16,7 +17,7 @@ use futures_util::stream::BoxStream;
 use crate::breaker::Breaker;
 use crate::http::Transport;
 use crate::model::Model;
-use crate::price::{Price, PriceTable};
+use crate::price::PriceTable;
 use crate::provider::{Provider, ProviderKind, lookup, registry, resolve};
 use crate::queue::CallQueue;
 use crate::remote::RemoteModel;

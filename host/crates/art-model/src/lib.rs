@@ -23,8 +23,9 @@ mod sse;
 #[cfg(test)]
 mod testing;
 
+pub use art_core::price::{LongPrice, Price};
 pub use engine::{LocalServer, ModelInfo, Probe, ProviderInfo, ReasoningEngine};
 pub use model::{Model, collect, reply};
-pub use price::{LongPrice, Price, PriceTable};
+pub use price::PriceTable;
 pub use protocol::{Protocol, replay};
 pub use settings::{EngineLimits, ModelAbilities, ModelSettings, ProviderSettings};

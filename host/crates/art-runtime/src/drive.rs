@@ -1,7 +1,7 @@
 //! The driver: carries out the actions of a run, writes their results to the journal, and applies them to the run.
 
 mod answer;
-mod clock;
+pub(crate) mod clock;
 pub(crate) mod journal;
 mod notifier;
 mod occasion;
@@ -153,6 +153,7 @@ impl<'a> Driver<'a> {
     /// Ends a cancelled run. First applies the results of tools that have ended, because they are part of the run. These
     /// results may finish the run before the cancellation does.
     async fn stop(&mut self) -> Result<(), RuntimeError> {
+        let interrupted = self.work.model_calls();
         for (event, costs) in self.work.drain(&mut self.notifier).await {
             self.calls.extend(costs);
             if self.run.finished().is_none() {
@@ -160,7 +161,9 @@ impl<'a> Driver<'a> {
             }
         }
         if self.run.finished().is_none() {
-            self.record_and_apply(&RunEvent::CancelRequested { at: now() }).await?;
+            let at = now();
+            self.record_and_apply(&RunEvent::CancelRequested { at, interrupted })
+                .await?;
         }
         Ok(())
     }
@@ -173,8 +176,10 @@ impl<'a> Driver<'a> {
     }
 
     async fn journal(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
-        self.journal_length += 1;
-        journal::append(self.runtime.store.as_ref(), &self.trace_id, self.journal_length, event).await
+        let sequence = self.journal_length + 1;
+        journal::append(self.runtime.store.as_ref(), &self.trace_id, sequence, event).await?;
+        self.journal_length = sequence;
+        Ok(())
     }
 
     async fn publish(&mut self, effects: Vec<Effect>) -> Result<(), RuntimeError> {
@@ -197,16 +202,29 @@ impl<'a> Driver<'a> {
         Ok(report)
     }
 
-    /// Ends the run after an error of the runtime. If the store fails as well, only logs that.
+    /// Ends the run after an error of the runtime, with its cost if the journal can still be written. If the store fails as
+    /// well, only logs that.
     async fn end_with_error(&mut self, error: &RuntimeError) {
         drop(self.work.drain(&mut self.notifier).await);
         let message = in_one_line(error);
-        let (status, summary) = (RunStatus::Error, json!({"error": message}));
+        let status = RunStatus::Error;
+        let metadata = self.fail(&message).await.map(|report| report.response.metadata);
+        let summary = json!({"error": message, "metadata": metadata.ok()});
         self.notifier
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
         if let Err(error) = self.runtime.store.end_run(&self.trace_id, status, summary).await {
             tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
         }
+    }
+
+    /// Ends the fold of the run with an error, unless its journal is empty. Returns its report.
+    async fn fail(&mut self, reason: &str) -> Result<RunReport, RuntimeError> {
+        let (at, reason) = (now(), reason.to_owned());
+        if self.run.finished().is_none() && self.journal_length > 0 {
+            self.record_and_apply(&RunEvent::HostFailed { at, reason }).await?;
+        }
+        let report = self.run.finished().cloned();
+        report.ok_or_else(|| RuntimeError::internal("the run has no report"))
     }
 
     fn answer(self, report: RunReport) -> Answer {

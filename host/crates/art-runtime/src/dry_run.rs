@@ -4,6 +4,7 @@ use art_agent::{Action, Run, RunEvent, RunStage, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
 use art_core::provider::RuntimeProviderConfig;
+use art_core::stream::PartialReply;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use art_model::ReasoningEngine;
@@ -59,6 +60,7 @@ pub async fn proposed_calls(
                         at: 0,
                         action: id,
                         error,
+                        received: PartialReply::default(),
                     },
                     Err(error) => return Err(error.to_string()),
                 }

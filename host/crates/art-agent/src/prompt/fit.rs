@@ -18,7 +18,7 @@ use super::quote::{ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESU
 const OVERHEAD: u64 = 8;
 
 /// Estimated number of bytes of text per token.
-const BYTES_PER_TOKEN: usize = 3;
+const BYTES_PER_TOKEN: u64 = 3;
 
 /// Estimated number of tokens of a picture, and the minimum for other files.
 const MEDIA_TOKENS: u64 = 2_000;
@@ -45,7 +45,12 @@ pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
 
 /// Estimates the number of tokens of `text`.
 pub(crate) fn text_tokens(text: &str) -> u64 {
-    text.len().div_ceil(BYTES_PER_TOKEN) as u64
+    byte_tokens(text.len() as u64)
+}
+
+/// Estimates the number of tokens of a text of `bytes` bytes.
+pub(crate) const fn byte_tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Cuts the messages until the request has at most `budget` tokens. It drops, in this order, the oldest messages of the

@@ -3,7 +3,7 @@
 use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
-use art_core::stream::{LlmMetadata, ModelReply};
+use art_core::stream::{LlmMetadata, ModelReply, PartialReply};
 use serde_json::json;
 
 use super::streams::parent_id;
@@ -111,27 +111,61 @@ impl Run {
                 ..metadata
             };
         }
-        metadata.cost_usd = metadata.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
         self.usage.llm_calls += 1;
-        self.usage.tokens += metadata.usage();
-        self.usage.unpriced |= metadata.cost_usd.is_none();
-        self.usage.llm.add(&metadata);
+        self.count_usage(metadata);
     }
 
-    /// Counts a failed call. The provider may have read the request before the failure (M12), so its tokens are
-    /// estimated. The tokens of the reply are unknown and not counted.
-    pub(super) fn count_failed_call(&mut self, id: ActionId, action: &OpenAction, error: &ModelError) {
+    /// Counts a failed call, if the provider may have read the request before the failure (M12).
+    pub(super) fn count_failed_call(
+        &mut self,
+        id: ActionId,
+        action: &OpenAction,
+        error: &ModelError,
+        received: &PartialReply,
+    ) {
         self.usage.llm_calls += 1;
-        if self.start.context.is_unbounded() || !may_have_read(error.code) {
+        if may_have_read(error.code) || !received.is_empty() {
+            self.count_partial_reply(id, action, received);
+        }
+    }
+
+    /// Closes an action whose call was interrupted, and counts it if it is a model call (M12).
+    pub(super) fn interrupt_model_call(&mut self, id: ActionId, received: &PartialReply) {
+        match self.open.remove(&id) {
+            None | Some(OpenAction::Tools { .. }) => {}
+            Some(model) => {
+                self.usage.llm_calls += 1;
+                self.count_partial_reply(id, &model, received);
+            }
+        }
+    }
+
+    /// Counts a call whose reply did not arrive completely: the tokens of its request, and of the reply those that had arrived.
+    /// Counts that the provider did not report are estimated.
+    fn count_partial_reply(&mut self, id: ActionId, action: &OpenAction, received: &PartialReply) {
+        if self.start.context.is_unbounded() {
             return;
         }
+        let reported = &received.metadata;
+        let input_tokens = || self.tokens_of(action, self.token_budget_of(id));
+        let output_tokens = || prompt::byte_tokens(received.bytes);
         let metadata = LlmMetadata {
-            input_tokens: Some(self.tokens_of(action, self.token_budget_of(id))),
+            input_tokens: Some(reported.input_tokens.unwrap_or_else(input_tokens)),
+            output_tokens: Some(reported.output_tokens.unwrap_or_else(output_tokens)),
             estimated: true,
-            ..LlmMetadata::default()
+            ..reported.clone()
         };
+        self.count_usage(metadata);
+    }
+
+    /// Adds the usage of a call. If it was estimated and has no cost, its cost follows from the price of the model.
+    fn count_usage(&mut self, mut metadata: LlmMetadata) {
+        let is_cost = |cost: &f64| cost.is_finite() && *cost >= 0.0;
+        let estimate = || self.start.price.filter(|_| metadata.estimated)?.cost(&metadata, 0);
+        metadata.cost_usd = metadata.cost_usd.filter(is_cost).or_else(estimate);
+        self.usage.estimated_calls += u32::from(metadata.estimated);
         self.usage.tokens += metadata.usage();
-        self.usage.unpriced = true;
+        self.usage.unpriced |= metadata.cost_usd.is_none();
         self.usage.llm.add(&metadata);
     }
 

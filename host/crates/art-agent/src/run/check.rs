@@ -29,7 +29,7 @@ impl Run {
                 OpenAction::Tools { calls, .. } => match_results(*action, calls, results),
                 _ => Err(wrong_answer(*action, "the answer of a model")),
             },
-            RunEvent::Started { .. } | RunEvent::CancelRequested { .. } => Ok(()),
+            RunEvent::Started { .. } | RunEvent::CancelRequested { .. } | RunEvent::HostFailed { .. } => Ok(()),
         }
     }
 

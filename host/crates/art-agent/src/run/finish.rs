@@ -6,7 +6,7 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::error::{ArtError, ErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
-use art_core::stream::{ModelReply, Phase};
+use art_core::stream::{ModelReply, PartialReply, Phase};
 use serde_json::{Value, json};
 
 use super::ask::CallRefusal;
@@ -173,8 +173,13 @@ impl Run {
         self.stage = Stage::Finished(Box::new(report));
     }
 
-    /// Sets items in progress to pending, for a later run, and keeps the results of their calls (P66).
+    /// Counts the open model calls, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
+    /// results of their calls (P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
+        let open: Vec<_> = self.open.keys().copied().collect();
+        for action in open {
+            self.interrupt_model_call(action, &PartialReply::default());
+        }
         self.open.clear();
         self.shortened.clear();
         let ids: Vec<_> = self.running.keys().cloned().collect();
@@ -227,6 +232,7 @@ impl Run {
             status: ending.status,
             total_duration_ms: self.now.saturating_sub(self.started_at),
             llm_calls: self.usage.llm_calls,
+            estimated_calls: self.usage.estimated_calls,
             tool_calls: self.usage.tool_calls,
             tokens: self.usage.tokens,
             llm_cost: self.usage.llm_cost(),

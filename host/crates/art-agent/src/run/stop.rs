@@ -10,9 +10,15 @@ use serde_json::json;
 use super::Run;
 use super::finish::RunEnding;
 use crate::effect::Outbox;
+use crate::event::InterruptedCall;
 
 impl Run {
-    pub(super) fn cancel(&mut self, out: &mut Outbox) {
+    /// Ends the run because a person cancelled it. Of its open model calls, only `interrupted` had been made.
+    pub(super) fn cancel(&mut self, interrupted: &[InterruptedCall], out: &mut Outbox) {
+        for call in interrupted {
+            self.interrupt_model_call(call.action, &call.received);
+        }
+        self.open.clear();
         let text = self.with_listing("The run was cancelled before it was finished.");
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }

@@ -3,7 +3,7 @@
 use art_core::JsonObject;
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
-use art_core::stream::{ModelReply, Phase, TokenType};
+use art_core::stream::{ModelReply, PartialReply, Phase, TokenType};
 use serde_json::json;
 
 use super::{OpenAction, Run, Stage};
@@ -33,11 +33,17 @@ impl Run {
 
     /// Records the failure of an open model call. Retries the call if a different request may succeed; otherwise the plan, item or
     /// answer fails.
-    pub(super) fn handle_model_failure(&mut self, action: ActionId, error: &ModelError, out: &mut Outbox) {
+    pub(super) fn handle_model_failure(
+        &mut self,
+        action: ActionId,
+        error: &ModelError,
+        received: &PartialReply,
+        out: &mut Outbox,
+    ) {
         let Some(open) = self.open.remove(&action) else {
             return;
         };
-        self.count_failed_call(action, &open, error);
+        self.count_failed_call(action, &open, error, received);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent_id(&open), content);

@@ -1,12 +1,14 @@
 //! Budgets of a run, and cutting requests to fit (M09, M12, C48).
 
-use art_agent::RunStart;
-use art_core::agent::RunStatus;
+use art_agent::{Action, ActionId, InterruptedCall, RunEvent, RunStart};
+use art_core::agent::{ExecutionMetadata, RunStatus};
 use art_core::conversation::ConversationMessage;
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed, Pending};
+use art_core::price::Price;
 use art_core::provider::ContextWindow;
+use art_core::stream::{PartialReply, StreamEvent};
 use serde_json::json;
 
 use crate::harness::*;
@@ -146,6 +148,157 @@ fn failed_replies_count_towards_the_token_limit() {
         })
     };
     assert_eq!(run(refused, Some(100_000)).tokens.total_tokens, 24);
+}
+
+/// Returns the start of a run whose model has a limited context, and costs a dollar for a million tokens in and ten for out.
+fn priced_start() -> RunStart {
+    let mut start = start("q");
+    start.context = ContextWindow::Tokens(100_000);
+    start.price = Some(Price {
+        input: 1.0,
+        output: 10.0,
+        cached_input: None,
+        cache_write: None,
+        long: None,
+    });
+    start
+}
+
+/// Returns the usage of a run whose only model call is interrupted by `end`.
+fn interrupted_by(start: RunStart, end: impl Fn(ActionId) -> RunEvent) -> ExecutionMetadata {
+    let mut driver = Driver::new(start);
+    let event = end(driver.first_open_action());
+    driver.apply(&event);
+    driver.run.finished().unwrap().response.metadata.clone()
+}
+
+/// Returns a reply of which `text` had arrived.
+fn received(text: &str) -> PartialReply {
+    let mut received = PartialReply::default();
+    received.push(&StreamEvent::Token(text.to_owned()));
+    received
+}
+
+fn cancelled(action: ActionId, received: PartialReply) -> RunEvent {
+    RunEvent::CancelRequested {
+        at: 2_000,
+        interrupted: vec![InterruptedCall { action, received }],
+    }
+}
+
+fn broken_off(action: ActionId, received: PartialReply) -> RunEvent {
+    RunEvent::ModelFailed {
+        at: 2_000,
+        action,
+        error: times_out().unwrap_err(),
+        received,
+    }
+}
+
+fn host_failed(_action: ActionId) -> RunEvent {
+    RunEvent::HostFailed {
+        at: 2_000,
+        reason: "the host stopped".to_owned(),
+    }
+}
+
+// M12: costs of calls that were cancelled or broke off.
+#[test]
+fn an_interrupted_model_call_is_counted_by_its_estimate_and_marked() {
+    for metadata in [
+        interrupted_by(priced_start(), |action| cancelled(action, received(&"x".repeat(300)))),
+        interrupted_by(priced_start(), |action| broken_off(action, received(&"x".repeat(300)))),
+    ] {
+        assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
+        assert!(metadata.llm_metadata.estimated && metadata.tokens.prompt_tokens > 500);
+        assert_eq!(metadata.tokens.completion_tokens, 100);
+        let input = u32::try_from(metadata.tokens.prompt_tokens).unwrap();
+        let expected = (f64::from(input) + 100.0 * 10.0) / 1e6;
+        assert!((metadata.llm_cost.unwrap() - expected).abs() < 1e-12, "{metadata:?}");
+    }
+}
+
+#[test]
+fn a_model_call_that_a_failure_of_the_host_interrupted_counts_its_request() {
+    let metadata = interrupted_by(priced_start(), host_failed);
+    assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
+    assert!(metadata.tokens.prompt_tokens > 500 && metadata.llm_cost > Some(0.0));
+    assert_eq!(metadata.tokens.completion_tokens, 0);
+    assert_eq!(
+        (metadata.status, metadata.error.unwrap().message.as_str()),
+        (RunStatus::Error, "the host stopped")
+    );
+}
+
+#[test]
+fn counts_that_the_provider_reported_before_the_interruption_are_used() {
+    let mut received = received("12345");
+    received.metadata.input_tokens = Some(77);
+    let metadata = interrupted_by(priced_start(), |action| cancelled(action, received.clone()));
+    assert_eq!(
+        (metadata.tokens.prompt_tokens, metadata.tokens.completion_tokens),
+        (77, 2)
+    );
+}
+
+#[test]
+fn an_interrupted_model_call_without_a_price_has_no_known_cost() {
+    let mut start = priced_start();
+    start.price = None;
+    let metadata = interrupted_by(start, |action| cancelled(action, received("x")));
+    assert_eq!((metadata.llm_cost, metadata.estimated_calls), (None, 1));
+}
+
+#[test]
+fn an_interrupted_call_of_a_model_that_reads_for_free_costs_nothing() {
+    let metadata = interrupted_by(start("q"), |action| cancelled(action, received("x")));
+    assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 0));
+    assert_eq!(metadata.tokens.total_tokens, 0);
+}
+
+#[test]
+fn a_model_call_that_was_not_made_before_the_cancellation_is_not_counted() {
+    let mut driver = Driver::new(priced_start());
+    driver.cancel();
+    assert_eq!(driver.run.finished().unwrap().response.metadata.llm_calls, 0);
+}
+
+#[test]
+fn the_replies_in_progress_when_a_tool_waits_for_a_person_are_counted() {
+    let mut driver = Driver::new(priced_start())
+        .script("plan", [plan(&json!([tool_item("a", &[]), reasoning_item("b", &[])]))])
+        .script("a", [calculate("ask")]);
+    driver.answer_all();
+    for _ in 0..2 {
+        let action = driver.open_actions().into_iter().find(is_of("a")).unwrap();
+        let event = driver.answer(action);
+        driver.apply(&event);
+    }
+    let metadata = driver.run.finished().unwrap().response.metadata.clone();
+    assert_eq!(metadata.status, RunStatus::Suspended);
+    assert_eq!((metadata.llm_calls, metadata.estimated_calls), (3, 1));
+}
+
+fn is_of(item: &str) -> impl Fn(&Action) -> bool {
+    move |action| match action {
+        Action::CallModel { item_id, .. } => item_id.as_deref() == Some(item),
+        Action::CallTools { item_id, .. } => item_id == item,
+    }
+}
+
+#[test]
+fn an_interrupted_call_counts_towards_the_token_limit() {
+    let run = |text: &str| {
+        let mut start = priced_start();
+        start.config.max_tokens = Some(3_000);
+        let mut driver = Driver::new(start).script("plan", [plan(&json!([reasoning_item("a", &[])]))]);
+        driver.answer_all();
+        let event = broken_off(driver.first_open_action(), received(text));
+        driver.apply(&event);
+        driver.run.finished().is_some()
+    };
+    assert!(!run("x"));
+    assert!(run(&"x".repeat(9_000)));
 }
 
 /// Returns a conversation that is much longer than the context window.

@@ -3,7 +3,7 @@ use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed, Pending, Waiting};
-use art_core::stream::ModelReply;
+use art_core::stream::{ModelReply, PartialReply};
 use serde_json::json;
 
 use crate::harness::*;
@@ -155,6 +155,7 @@ fn an_unknown_action_is_refused() {
         at: 2_000,
         action,
         error: times_out().unwrap_err(),
+        received: PartialReply::default(),
     };
     assert_eq!(driver.run.apply(&event), Err(ApplyError::ActionNotOpen { action }));
 }

@@ -10,7 +10,7 @@ use art_core::observation::{NewObservation, ObservationType};
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
-use art_core::stream::{ModelReply, StopReason};
+use art_core::stream::{ModelReply, PartialReply, StopReason};
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
@@ -312,7 +312,12 @@ impl Driver {
                     .unwrap_or_else(|| panic!("no reply left for {step}"))
                 {
                     Ok(reply) => RunEvent::ModelReplied { at, action: id, reply },
-                    Err(error) => RunEvent::ModelFailed { at, action: id, error },
+                    Err(error) => RunEvent::ModelFailed {
+                        at,
+                        action: id,
+                        error,
+                        received: PartialReply::default(),
+                    },
                 }
             }
             Action::CallTools { id, calls, files, .. } => {
@@ -348,7 +353,10 @@ impl Driver {
 
     pub fn cancel(&mut self) {
         self.now += 10;
-        let event = RunEvent::CancelRequested { at: self.now };
+        let event = RunEvent::CancelRequested {
+            at: self.now,
+            interrupted: Vec::new(),
+        };
         self.apply(&event);
     }
 

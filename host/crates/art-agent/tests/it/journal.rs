@@ -45,7 +45,10 @@ fn applying_the_last_event_again_returns_its_effects() {
 #[test]
 fn a_journal_begins_with_a_start() {
     assert_eq!(
-        Run::replay(&[RunEvent::CancelRequested { at: 1 }]),
+        Run::replay(&[RunEvent::CancelRequested {
+            at: 1,
+            interrupted: Vec::new()
+        }]),
         Err(ReplayError::NotStarted)
     );
     assert_eq!(Run::replay(&[]), Err(ReplayError::NotStarted));

@@ -14,6 +14,7 @@ use super::Inner;
 use crate::breaker::{CallOutcome, Ticket};
 use crate::fault::{duration, error};
 use crate::model::Model;
+use crate::price;
 use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
 use crate::retry::{RetryDecision, decide};
@@ -166,7 +167,7 @@ impl EngineCall {
             }
             Some(StreamEvent::Metadata(mut metadata)) => {
                 let price = self.inner.price(&self.config);
-                metadata.cost_usd = metadata.cost_usd.or_else(|| price?.cost(&metadata));
+                metadata.cost_usd = metadata.cost_usd.or_else(|| price::cost(&price?, &metadata));
                 StreamEvent::Metadata(metadata)
             }
             Some(event) => self.content(event),

@@ -1,10 +1,10 @@
 //! Descriptions of providers and models for users, without secrets.
 
 use art_core::error::ModelError;
+use art_core::price::Price;
 use art_core::provider::{ContextWindow, ModelCapability, RuntimeProviderConfig};
 use serde::Serialize;
 
-use crate::price::Price;
 use crate::protocol::Protocol;
 use crate::provider::{Provider, ProviderKind, Remote};
 

@@ -3,12 +3,12 @@
 use art_agent::{Effect, RunEvent, RunReport};
 use art_core::conversation::ConversationMessage;
 use art_store::{Store, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::RuntimeError;
 
 /// Adds an event to the journal as entry number `sequence`.
-pub(super) async fn append(
+pub(crate) async fn append(
     store: &dyn Store,
     trace_id: &str,
     sequence: u64,
@@ -60,8 +60,17 @@ async fn add_message(store: &dyn Store, thread_id: &str, message: ConversationMe
 
 /// Ends a run in the store with the status of its report.
 pub(crate) async fn end(store: &dyn Store, trace_id: &str, report: &RunReport) -> Result<(), RuntimeError> {
-    let metadata = &report.response.metadata;
-    let summary = json!({"metadata": metadata, "answer": report.response.response.content});
-    store.end_run(trace_id, metadata.status, summary).await?;
+    let status = report.response.metadata.status;
+    store.end_run(trace_id, status, summary(report)).await?;
     Ok(())
+}
+
+/// Returns the summary of a finished run for listings: its cost, its answer, and its error if it has one.
+fn summary(report: &RunReport) -> Value {
+    let metadata = &report.response.metadata;
+    let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});
+    if let (Some(error), Some(map)) = (&metadata.error, summary.as_object_mut()) {
+        map.insert("error".to_owned(), json!(error.message));
+    }
+    summary
 }

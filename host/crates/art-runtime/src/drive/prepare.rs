@@ -50,6 +50,7 @@ pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart 
     RunStart {
         context: model.context,
         plans_only: model.plans_only,
+        price: model.price,
         vision: model.capabilities.contains(&ModelCapability::Vision),
         native_tools: model.capabilities.contains(&ModelCapability::ToolUse),
         ..RunStart::new(props, model.config.clone())

@@ -6,11 +6,12 @@ mod enabled;
 pub(super) mod event;
 mod files;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_agent::{Action, ActionId, Run, RunEvent, RunStart};
+use art_agent::{Action, ActionId, InterruptedCall, Run, RunEvent, RunStart};
+use art_core::stream::PartialReply;
 use art_tools::{CallScope, EnabledTools};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
@@ -33,6 +34,8 @@ pub(super) struct Work<'a> {
     started: BTreeSet<ActionId>,
     /// Polled only when the driver is ready for the next piece, so nothing is buffered here.
     models: SelectAll<BoxStream<'static, WorkEvent>>,
+    /// How much of each reply in progress has arrived.
+    received: BTreeMap<ActionId, PartialReply>,
     tools: SelectAll<BoxStream<'a, WorkEvent>>,
 }
 
@@ -50,6 +53,7 @@ impl<'a> Work<'a> {
             scope,
             started: BTreeSet::new(),
             models: SelectAll::new(),
+            received: BTreeMap::new(),
             tools: SelectAll::new(),
         }
     }
@@ -63,6 +67,7 @@ impl<'a> Work<'a> {
             match run.action(id) {
                 Some(Action::CallModel { id, request, .. }) => {
                     notifier.model_called(id, &request);
+                    self.received.insert(id, PartialReply::default());
                     self.models.push(ask::call_model(self.runtime, id, *request));
                 }
                 Some(Action::CallTools {
@@ -83,10 +88,34 @@ impl<'a> Work<'a> {
     /// Waits for the next event. Returns `None` if no action is in progress.
     pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
-            Some(event) = self.models.next(), if !self.models.is_empty() => Some(event),
+            Some(event) = self.models.next(), if !self.models.is_empty() => {
+                self.track(&event);
+                Some(event)
+            }
             Some(event) = self.tools.next(), if !self.tools.is_empty() => Some(event),
             else => None,
         }
+    }
+
+    fn track(&mut self, event: &WorkEvent) {
+        match event {
+            WorkEvent::Piece { call, event } => self.received.entry(call.id).or_default().push(event),
+            WorkEvent::Ended(event, _) => {
+                if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event.as_ref() {
+                    self.received.remove(action);
+                }
+            }
+            WorkEvent::ToolProgress(_) => {}
+        }
+    }
+
+    /// Returns the model calls in progress.
+    pub(super) fn model_calls(&self) -> Vec<InterruptedCall> {
+        let calls = self.received.iter().map(|(action, received)| InterruptedCall {
+            action: *action,
+            received: received.clone(),
+        });
+        calls.collect()
     }
 
     /// Cancels all actions and waits until the tool calls have ended. Returns their events and their costs.

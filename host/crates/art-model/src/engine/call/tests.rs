@@ -1,12 +1,13 @@
 use std::sync::atomic::Ordering;
 
+use art_core::price::Price;
 use art_core::stream::{LlmMetadata, ModelReply};
 use futures_util::FutureExt;
 
 use super::*;
 use crate::engine::ReasoningEngine;
 use crate::model::collect;
-use crate::price::{Price, PriceTable};
+use crate::price::PriceTable;
 use crate::provider::Provider;
 use crate::settings::EngineLimits;
 use crate::testing::{Scripted, failure, request, token};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use art_agent::{ActionId, RunEvent};
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::provider::ModelRequest;
-use art_core::stream::{ModelReply, StreamEvent};
+use art_core::stream::{ModelReply, PartialReply, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
@@ -19,6 +19,7 @@ struct StreamedCall {
     /// The events of the reply; `None` once it has ended.
     events: Option<BoxStream<'static, StreamEvent>>,
     reply: ModelReply,
+    received: PartialReply,
     failure: Option<ModelError>,
 }
 
@@ -34,6 +35,7 @@ pub(super) fn call_model(runtime: &Runtime, action: ActionId, request: ModelRequ
         call: Arc::new(call),
         events: Some(runtime.engine.call(&runtime.model, request)),
         reply: ModelReply::default(),
+        received: PartialReply::default(),
         failure: None,
     };
     stream::unfold(Some(call), async |call| Some(advance(call?).await)).boxed()
@@ -42,8 +44,7 @@ pub(super) fn call_model(runtime: &Runtime, action: ActionId, request: ModelRequ
 /// Returns the next event, and the call unless it has ended.
 async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>) {
     let Some(events) = &mut streamed.events else {
-        let reply = streamed.failure.map_or(Ok(streamed.reply), Err);
-        return (end_event(streamed.call.id, reply), None);
+        return (end_event(streamed), None);
     };
     let event = events
         .next()
@@ -52,16 +53,26 @@ async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>
     if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
         streamed.events = None;
     }
+    streamed.received.push(&event);
     streamed.failure = streamed.reply.push(event.clone()).err();
     let (call, event) = (Arc::clone(&streamed.call), Box::new(event));
     (WorkEvent::Piece { call, event }, Some(streamed))
 }
 
-fn end_event(action: ActionId, reply: Result<ModelReply, ModelError>) -> WorkEvent {
-    let at = now();
-    let event = match reply {
-        Ok(reply) => RunEvent::ModelReplied { at, action, reply },
-        Err(error) => RunEvent::ModelFailed { at, action, error },
+fn end_event(ended: StreamedCall) -> WorkEvent {
+    let (at, action) = (now(), ended.call.id);
+    let event = match ended.failure {
+        None => RunEvent::ModelReplied {
+            at,
+            action,
+            reply: ended.reply,
+        },
+        Some(error) => RunEvent::ModelFailed {
+            at,
+            action,
+            error,
+            received: ended.received,
+        },
     };
     WorkEvent::Ended(Box::new(event), Vec::new())
 }

@@ -1,0 +1,100 @@
+//! The costs of model calls that were cancelled or broke off.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::program::CommandOutput;
+use crate::provider::{Provider, Reply};
+
+/// Returns a home in which the model of the tests has a price.
+fn priced_home() -> Home {
+    let home = Home::empty();
+    home.file(
+        "art.toml",
+        "[prices.\"compatible:m\"]\ninput = 100.0\noutput = 1000.0\n",
+    );
+    home
+}
+
+fn with_model<'a>(provider: &'a Provider, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
+    args.extend(more);
+    args
+}
+
+/// Asks a question, and sends `signal` when the provider has received the request.
+fn interrupted(home: &Home, provider: &Provider, more: &[&str], signal: Signal) -> CommandOutput {
+    let run = home.start(&with_model(provider, more));
+    provider.request();
+    kill_process(Pid::from_child(&run), signal).unwrap();
+    CommandOutput(run.wait_with_output().unwrap())
+}
+
+/// Checks that the only model call of a run is counted by its estimate.
+fn check(metadata: &Value) {
+    assert_eq!(
+        (&metadata["llmCalls"], &metadata["estimatedCalls"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
+    let tokens = metadata["tokens"]["promptTokens"].as_f64().unwrap();
+    assert!(tokens > 100.0, "{metadata}");
+    assert!(
+        metadata["llmCost"].as_f64().unwrap() >= tokens * 100.0 / 1e6,
+        "{metadata}"
+    );
+}
+
+/// Returns the line of `art runs show` with the usage of the newest run, and checks its metadata.
+fn stored_usage(home: &Home) -> String {
+    let runs = home.art(&["--json", "runs", "list"]).json();
+    check(&runs[0]["summary"]["metadata"]);
+    let shown = home
+        .art(&["runs", "show", runs[0]["traceId"].as_str().unwrap()])
+        .stdout();
+    let mut lines = shown.lines().filter(|line| line.starts_with("used "));
+    lines
+        .next()
+        .unwrap_or_else(|| panic!("no usage is shown:\n{shown}"))
+        .to_owned()
+}
+
+// M12: cost of a call that was cancelled.
+#[test]
+fn a_model_call_that_a_signal_cancels_is_counted_by_its_estimate() {
+    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
+    let ran = interrupted(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
+    assert_eq!(ran.code(), 130, "{ran}");
+    check(&ran.json()["metadata"]);
+    assert!(stored_usage(&home).ends_with(", 1 model call estimated"));
+    let shown = interrupted(&home, &provider, &["run", "Hello"], Signal::TERM);
+    assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
+}
+
+// M12: cost of a call that broke off.
+#[test]
+fn a_reply_that_breaks_off_is_counted_with_what_had_arrived() {
+    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Break("123456789")));
+    let ran = home.art(&with_model(&provider, &["--json", "run", "Hello"]));
+    let metadata = &ran.json()["metadata"];
+    check(metadata);
+    assert_eq!(metadata["tokens"]["completionTokens"], 3, "{metadata}");
+}
+
+// M12: cost of a call whose host was killed.
+#[test]
+fn a_model_call_of_a_host_that_was_killed_is_counted_by_the_next_one() {
+    let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
+    let run = home.start(&with_model(&provider, &["run", "Hello"]));
+    provider.request();
+    kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
+    run.wait_with_output().unwrap();
+    // Any question of a later host ends the runs that are unfinished.
+    let next = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    home.art(&with_model(&next, &["run", "Hello again"])).answers(&["Hi."]);
+    let runs = home.art(&["--json", "runs", "list"]).json();
+    let killed = runs.as_array().unwrap().last().unwrap();
+    assert_eq!(killed["status"], "error");
+    check(&killed["summary"]["metadata"]);
+}
