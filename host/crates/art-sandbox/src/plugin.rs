@@ -176,6 +176,10 @@ impl ToolExecutor for Plugin {
         &self.name
     }
 
+    fn digest(&self) -> Option<String> {
+        Some(self.digest())
+    }
+
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
         let needs_check = !self.checked.load(Ordering::Acquire);
         needs_check.then(|| self.load(call).boxed())

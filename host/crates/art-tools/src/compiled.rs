@@ -18,7 +18,7 @@ const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 /// Maximum length of a tool's name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A registered tool, with the schema, owner and limits that its executor returned at registration.
+/// A registered tool, with the schema, owner, limits and digest that its executor returned at registration.
 #[derive(Debug)]
 pub(crate) struct RegisteredTool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
@@ -26,6 +26,7 @@ pub(crate) struct RegisteredTool {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
     pub(crate) limits: Limits,
+    pub(crate) digest: Option<Arc<str>>,
     pub(crate) input: CompiledSchema,
     pub(crate) output: Option<CompiledSchema>,
 }
@@ -51,6 +52,7 @@ impl RegisteredTool {
         })?;
         Ok(Self {
             owner: executor.owner().to_owned(),
+            digest: executor.digest().map(Into::into),
             executor,
             schema,
             limits,

@@ -105,8 +105,8 @@ impl Admitted {
 
 /// A tool that the host can run (C1).
 ///
-/// [`schema`](Self::schema), [`limits`](Self::limits) and [`owner`](Self::owner) are read once, at registration; later
-/// values are ignored.
+/// [`schema`](Self::schema), [`limits`](Self::limits), [`owner`](Self::owner) and [`digest`](Self::digest) are read once, at
+/// registration; later values are ignored.
 pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the schema of the tool.
     fn schema(&self) -> &ToolSchema;
@@ -118,6 +118,11 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
 
     /// Returns the owner of the tool: a plugin's identifier, or `host`.
     fn owner(&self) -> &str;
+
+    /// Returns the digest of the code of the tool, which tells its versions apart, or `None` if there is none.
+    fn digest(&self) -> Option<String> {
+        None
+    }
 
     /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The
     /// preparation may take far longer than a call; the time limit of the call starts after it. It must observe the

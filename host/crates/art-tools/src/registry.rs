@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use art_core::limits::Limits;
 use art_core::tool::ToolSchema;
 
 use crate::compiled::RegisteredTool;
@@ -71,6 +72,18 @@ impl ToolRegistry {
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<ToolSchema> {
         self.tool(name).map(|tool| tool.schema.clone())
+    }
+
+    /// Returns the limits of a tool.
+    #[must_use]
+    pub fn limits(&self, name: &str) -> Option<Limits> {
+        self.tool(name).map(|tool| tool.limits)
+    }
+
+    /// Returns the digest of the code of a tool, if it has one.
+    #[must_use]
+    pub fn digest(&self, name: &str) -> Option<Arc<str>> {
+        self.tool(name).and_then(|tool| tool.digest.clone())
     }
 
     /// Returns copies of all schemas, by name.

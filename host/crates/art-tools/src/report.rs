@@ -22,6 +22,8 @@ pub struct ToolReport {
     pub usage: Usage,
     /// How the call ended.
     pub ending: CallEnding,
+    /// Digest of the code of the tool, if the call ran and the tool has one.
+    pub digest: Option<Arc<str>>,
     /// Log of the call, within its limits.
     pub log: CallLog,
     /// The files that `result.metadata.attachments` describes, in the same order.
@@ -39,6 +41,7 @@ impl ToolReport {
             result,
             usage: Usage::default(),
             ending,
+            digest: None,
             log: CallLog::default(),
             attachments: Arc::default(),
             duration: Duration::ZERO,

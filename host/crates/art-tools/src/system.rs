@@ -125,7 +125,7 @@ impl ToolSystem {
             Err(ending) => return report_without_payload(admitted.call(), &ending).marked_not_run(),
         };
         scope.send(|| CallProgress::Started(admitted.call().clone()));
-        let start = Instant::now();
+        let (start, digest) = (Instant::now(), tool.digest.clone());
         let running = run(&*tool.executor, &admitted, self.config.grace, start);
         let Outcome {
             mut ending,
@@ -148,7 +148,12 @@ impl ToolSystem {
             .wall_us
             .saturating_add(micros(start.elapsed().saturating_sub(run_time)));
         drop(permit);
-        ToolReport { usage, log, ..report }
+        ToolReport {
+            usage,
+            log,
+            digest,
+            ..report
+        }
     }
 
     /// Records a call that is not run because an earlier call of `suspended_tool` is suspended.
