@@ -212,10 +212,10 @@ pub(super) fn show_cost(answer: &Answer) {
 
 /// Returns the answer and the report of its run as JSON, for programs.
 pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
-    let calls = answer
-        .calls
-        .iter()
-        .map(|call| json!({"stepId": call.item_id, "toolName": call.tool, "ending": call.ending, "usage": call.usage}));
+    let calls = answer.calls.iter().map(|call| {
+        json!({"stepId": call.item_id, "toolName": call.tool, "ending": call.ending, "usage": call.usage,
+            "toolDigest": call.tool_digest.as_deref()})
+    });
     json!({
         "threadId": answer.thread_id,
         "traceId": answer.trace_id,

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::file::{Files, RunFile};
 
-const PREFIX: &str = "attachment:";
+/// Prefix of a text that stands for a file.
+pub(crate) const PREFIX: &str = "attachment:";
 
 /// Maximum number of files of tools that are listed for a model, newest first.
 pub(crate) const MAX_LISTED_FILES: usize = 50;
@@ -68,6 +69,12 @@ pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
         None => attachment.text.len(),
         Some(base64) => base64.trim_end_matches('=').len() * 3 / 4,
     }
+}
+
+/// Returns the size of a file as an argument, or `None` if there is no such file.
+pub(crate) fn argument_bytes(name: &str, attachments: &[QueryAttachment], files: &Files) -> Option<u64> {
+    let content = find_attachment(name, attachments).map(|attachment| content(attachment).len() as u64);
+    content.or_else(|| files.find(name).map(|file| file.bytes))
 }
 
 /// Returns an error if `arguments` name an attachment that does not exist, or would exceed the input limit of every tool when

@@ -17,6 +17,7 @@ use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
+use crate::estimate::ToolRecord;
 use crate::plan::KeptPlan;
 
 /// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
@@ -126,6 +127,9 @@ pub struct RunStart {
     /// A kept plan to carry out in place of one that a model writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<PlanToRun>>,
+    /// What the tools may use in a call, and what their recorded calls used, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub records: BTreeMap<String, ToolRecord>,
     /// The last messages of the thread, oldest first (P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
@@ -216,6 +220,7 @@ impl RunStart {
             tools: Vec::new(),
             disabled_tools: Vec::new(),
             plan: None,
+            records: BTreeMap::new(),
             history: Vec::new(),
             config: ExecutionConfig::default(),
             persona: AgentPersona::default(),

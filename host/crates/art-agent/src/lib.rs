@@ -10,6 +10,7 @@ mod event;
 
 mod action;
 mod effect;
+mod estimate;
 mod report;
 mod run;
 
@@ -27,6 +28,10 @@ mod truncate;
 pub use action::{Action, ActionId, FileArgument};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
+pub use estimate::{
+    AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, PlanEstimate, Quantiles, SizeClass,
+    ToolRecord,
+};
 pub use event::{InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;
 pub use parse::AnswerStream;

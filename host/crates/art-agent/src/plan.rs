@@ -19,7 +19,7 @@ pub(crate) use describe::nearest;
 pub(crate) use diff::{added, diff};
 pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{Keep, merge, requeue_orphans, reused_ids};
-pub(crate) use reference::{Origin, resolve};
+pub(crate) use reference::{Origin, Template, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};
 pub use show::value_text;

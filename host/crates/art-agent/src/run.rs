@@ -1,6 +1,7 @@
 //! The state machine of a run: the fold of its events.
 
 mod ask;
+mod budget;
 mod check;
 mod finish;
 mod items;
@@ -12,7 +13,7 @@ mod streams;
 mod task;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
@@ -26,12 +27,14 @@ use crate::action::ActionId;
 use crate::call::CallIds;
 use crate::effect::{Effect, Outbox};
 use crate::error::{ApplyError, ReplayError};
+use crate::estimate::PlanEstimate;
 use crate::event::{RunEvent, RunStart};
 use crate::file::{Files, RunFile};
 use crate::item::ItemRun;
 use crate::prompt::Conversation;
 use crate::report::RunReport;
 
+use budget::Reservation;
 pub use view::{RunStage, RunView};
 
 /// A run of the agent.
@@ -55,6 +58,12 @@ pub struct Run {
     running: BTreeMap<String, ItemRun>,
     /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
+    /// What the open model calls may use, if the run has a budget for it.
+    reserved: BTreeMap<ActionId, Reservation>,
+    /// Identifiers of the items whose model calls wait until other calls have settled what they reserved.
+    waiting: VecDeque<String>,
+    /// The estimate of the plan.
+    estimate: PlanEstimate,
     /// Token budgets of requests that are sent again because the provider refused them as too long.
     shortened: BTreeMap<ActionId, u64>,
     action_count: u64,
@@ -186,6 +195,7 @@ impl Run {
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
             RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
         }
+        self.open_waiting(&mut out);
         Ok(out.into_effects(&self.state))
     }
 
@@ -241,6 +251,9 @@ impl Run {
             state,
             running: BTreeMap::new(),
             open: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            estimate: PlanEstimate::default(),
             shortened: BTreeMap::new(),
             action_count: 0,
             started_item_count: 0,
@@ -273,6 +286,12 @@ impl Run {
         let id = ActionId(self.action_count);
         self.open.insert(id, action);
         id
+    }
+
+    /// Closes an action, and settles what it reserved.
+    fn close_action(&mut self, id: ActionId) -> Option<OpenAction> {
+        self.reserved.remove(&id);
+        self.open.remove(&id)
     }
 
     fn item(&self, id: &str) -> Option<&TodoItem> {

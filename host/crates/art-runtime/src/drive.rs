@@ -7,6 +7,7 @@ mod notifier;
 mod occasion;
 pub(crate) mod prepare;
 mod question;
+mod records;
 mod watcher;
 mod work;
 
@@ -14,6 +15,7 @@ use art_agent::{Effect, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::RunStatus;
 use art_core::error::{ArtError, ErrorCode};
 use art_store::NewRun;
+use futures_util::future::join;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -119,10 +121,7 @@ impl<'a> Driver<'a> {
             self.work.start_open_actions(&self.run, &mut self.notifier);
             self.notifier.update(&self.run.view(), &self.calls);
             match self.next_event().await? {
-                Some((event, costs)) => {
-                    self.calls.extend(costs);
-                    self.record_and_apply(&event).await?;
-                }
+                Some((event, costs)) => self.settle(&event, costs).await?,
                 None => self.stop().await?,
             }
         }
@@ -155,9 +154,10 @@ impl<'a> Driver<'a> {
     async fn stop(&mut self) -> Result<(), RuntimeError> {
         let interrupted = self.work.model_calls();
         for (event, costs) in self.work.drain(&mut self.notifier).await {
-            self.calls.extend(costs);
             if self.run.finished().is_none() {
-                self.record_and_apply(&event).await?;
+                self.settle(&event, costs).await?;
+            } else {
+                self.calls.extend(costs);
             }
         }
         if self.run.finished().is_none() {
@@ -166,6 +166,16 @@ impl<'a> Driver<'a> {
                 .await?;
         }
         Ok(())
+    }
+
+    /// Applies an event, and records the costs of its tool calls for estimates. Both are written at the same time, so that they
+    /// share a sync of the disk.
+    async fn settle(&mut self, event: &RunEvent, costs: Vec<CallCost>) -> Result<(), RuntimeError> {
+        let (runtime, trace_id) = (self.runtime, self.trace_id.clone());
+        let recorded = records::add(runtime.store.as_ref(), &trace_id, &costs);
+        let ((), applied) = join(recorded, self.record_and_apply(event)).await;
+        self.calls.extend(costs);
+        applied
     }
 
     /// Writes the event to the journal, then applies it and publishes its effects.

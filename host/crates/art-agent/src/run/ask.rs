@@ -1,4 +1,4 @@
-//! Checks whether a model call is allowed (M12) and whether its request fits (M09), and counts its usage.
+//! Opens model calls whose requests fit (M09), and counts their usage (M12).
 
 use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
@@ -24,13 +24,17 @@ pub(super) enum CallRefusal {
 }
 
 impl Run {
-    /// Opens a model call and records its start, if it is allowed.
+    /// Opens a model call and records its start, if it is allowed. The call of an item waits if the open calls have reserved what
+    /// is left of a budget.
     pub(super) fn open_model_call(&mut self, action: OpenAction, out: &mut Outbox) -> Result<(), CallRefusal> {
         if self.check_budget() {
             return Err(CallRefusal::BudgetSpent);
         }
         self.check_request(&action, self.token_budget())?;
-        self.open_call(action, out);
+        match action {
+            OpenAction::Item(id) if self.is_reserved() => self.waiting.push_back(id),
+            action => drop(self.open_call(action, out)),
+        }
         Ok(())
     }
 
@@ -75,15 +79,6 @@ impl Run {
     /// Returns the maximum number of tokens of the request of an open action.
     pub(super) fn token_budget_of(&self, id: ActionId) -> Option<u64> {
         self.shortened.get(&id).copied().or_else(|| self.token_budget())
-    }
-
-    /// Returns whether a budget of the run is used up. If so, records the limit.
-    pub(super) fn check_budget(&mut self) -> bool {
-        let limit = self.spent_budget();
-        if let Some(limit) = &limit {
-            self.record_limit(limit.clone());
-        }
-        limit.is_some()
     }
 
     /// Sets an item to pending for a later run, and keeps the results of its calls.
@@ -131,7 +126,7 @@ impl Run {
 
     /// Closes an action whose call was interrupted, and counts it if it is a model call (M12).
     pub(super) fn interrupt_model_call(&mut self, id: ActionId, received: &PartialReply) {
-        match self.open.remove(&id) {
+        match self.close_action(id) {
             None | Some(OpenAction::Tools { .. }) => {}
             Some(model) => {
                 self.usage.llm_calls += 1;
@@ -174,37 +169,21 @@ impl Run {
         self.usage.llm_calls_opened += 1;
         let content = json!({"phase": self.stream_phase(&action)});
         out.observe(ObservationType::LlmStreamStart, parent_id(&action), content);
-        self.open_action(action)
+        let reservation = self.reservation(&action);
+        let id = self.open_action(action);
+        self.reserved.extend(reservation.map(|reservation| (id, reservation)));
+        id
     }
 
     /// Returns the maximum number of tokens of a request, or `None` if the context is unlimited.
-    fn token_budget(&self) -> Option<u64> {
+    pub(super) fn token_budget(&self) -> Option<u64> {
         self.start.context.tokens().map(prompt::budget)
     }
 
     /// Estimates the number of tokens of the request of `action`, cut to `budget`.
-    fn tokens_of(&self, action: &OpenAction, budget: Option<u64>) -> u64 {
+    pub(super) fn tokens_of(&self, action: &OpenAction, budget: Option<u64>) -> u64 {
         let call = self.request(action, budget);
         call.map_or(0, |call| prompt::request_tokens(&call.request))
-    }
-
-    /// Returns a description of the budget that is used up, with its numbers.
-    fn spent_budget(&self) -> Option<String> {
-        let (config, usage) = (self.config(), &self.usage);
-        if usage.llm_calls_opened >= config.max_model_calls {
-            return Some(format!(
-                "the run made its maximum of {} model calls",
-                config.max_model_calls
-            ));
-        }
-        let tokens = usage.tokens.total_tokens;
-        if let Some(limit) = config.max_tokens.filter(|limit| tokens >= *limit) {
-            return Some(format!("the run used {tokens} tokens; its maximum is {limit}"));
-        }
-        let cost = usage.llm.cost_usd.unwrap_or_default();
-        // A limit that is not a number counts as used up.
-        let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
-        Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
     }
 }
 

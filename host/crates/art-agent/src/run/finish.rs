@@ -181,6 +181,8 @@ impl Run {
             self.interrupt_model_call(action, &PartialReply::default());
         }
         self.open.clear();
+        self.waiting.clear();
+        self.reserved.clear();
         self.shortened.clear();
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {

@@ -117,7 +117,7 @@ impl Run {
     }
 
     /// Carries out the action that follows for an item.
-    fn apply_next_step(&mut self, id: &str, next: NextStep, out: &mut Outbox) {
+    pub(super) fn apply_next_step(&mut self, id: &str, next: NextStep, out: &mut Outbox) {
         match next {
             NextStep::CallModel => {
                 if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned()), out) {
@@ -204,7 +204,7 @@ impl Run {
 
     /// Returns the output that a reference of a planned call points into: that of a call as the tool gave it, the last one unless the
     /// reference names another, or the result of a step whose last call gave nothing.
-    fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
+    pub(super) fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
         let nothing = || format!("step `{}` has no output to take a value from", origin.step);
         let item = self.item(origin.step).ok_or_else(nothing)?;
         let output = |call: &ParsedToolCall| {
@@ -394,7 +394,7 @@ impl Run {
             None => before.clone(),
         };
         let mut problems = plan::check(&after, &self.start.tools);
-        problems.extend(self.check_calls(&after).faults.into_iter().map(|fault| fault.text));
+        problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
             return report(problems);
         }

@@ -29,7 +29,7 @@ impl Run {
         plan
     }
 
-    /// Carries out a kept plan. A plan with faults ends the run before anything runs.
+    /// Carries out a kept plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
     pub(super) fn begin_kept(&mut self, kept: &PlanToRun, out: &mut Outbox) {
         self.stage = Stage::Planning { repairs: 0 };
         let plan = kept.plan.with_values(&kept.values);
@@ -51,6 +51,14 @@ impl Run {
             items: Some(plan.draft_items()),
             ..PlanDraft::default()
         };
+        let check = self.check_plan(&self.merged(&draft));
+        if !check.excess.is_empty() {
+            return self.refuse_plan(check.excess, out);
+        }
+        if let Some(fault) = check.faults.first() {
+            return self.fail_planning(&format!("the kept plan cannot be carried out: {}", fault.text), out);
+        }
+        self.estimate = check.estimate;
         self.adopt_plan(draft, "", out);
         self.advance(out);
     }

@@ -32,8 +32,12 @@ impl Run {
             return;
         }
         if self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty() {
-            self.advance(out);
-            return;
+            let check = self.check_plan(&self.state.todo_list);
+            if !check.excess.is_empty() {
+                return self.refuse_plan(check.excess, out);
+            }
+            self.estimate = check.estimate;
+            return self.advance(out);
         }
         self.ask_planner();
         let message = if self.state.todo_list.is_empty() {
@@ -71,7 +75,7 @@ impl Run {
         true
     }
 
-    /// Adopts the plan or the answer in `reply`. If the plan is invalid, requests a new one or ends the run.
+    /// Adopts the plan or the answer in `reply`. If the plan is invalid or exceeds a budget, requests a new one or ends the run.
     pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
         let mut parsed = parse::planning(reply);
         self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
@@ -119,7 +123,7 @@ impl Run {
         });
     }
 
-    /// Adopts a draft without problems or faults, or requests a new one.
+    /// Adopts a draft without problems or faults that is within the budgets, or requests a new one.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         for (position, id) in self.add_steps_of_calls(&mut draft) {
             if let Some(call) = self.planner_calls.get_mut(position) {
@@ -132,16 +136,20 @@ impl Run {
         let merged = self.merged(&draft);
         let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
         problems.extend(plan::check(&merged, &self.start.tools));
-        let faults = self.check_calls(&merged).faults;
-        if !problems.is_empty() || (!faults.is_empty() && self.may_repair()) {
+        let check = self.check_plan(&merged);
+        if !problems.is_empty() || (check.problems().next().is_some() && self.may_repair()) {
             // The model corrects all of them at once.
-            problems.extend(faults.into_iter().map(|fault| fault.text));
+            problems.extend(check.problems());
             problems.truncate(MAX_PROBLEMS);
             return self.repair(&problems, out);
         }
+        if !check.excess.is_empty() {
+            return self.refuse_plan(check.excess, out);
+        }
+        self.estimate = check.estimate;
         self.adopt_plan(draft, &reply.text, out);
         self.note_repeated_calls();
-        self.fail_faulty(faults, out);
+        self.fail_faulty(check.faults, out);
         self.advance(out);
     }
 
@@ -289,7 +297,7 @@ impl Run {
     }
 
     /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
-    fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
+    pub(super) fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         match &draft.items {
             Some(items) if self.started_items.is_empty() => {
                 plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now)
@@ -334,7 +342,8 @@ impl Run {
         }
     }
 
-    /// Replaces the plan by the merged draft and records the change. `raw_reply` is the text of the reply.
+    /// Replaces the plan by the merged draft and records the change, with the estimate of its planned calls if it has any.
+    /// `raw_reply` is the text of the reply.
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
@@ -356,7 +365,10 @@ impl Run {
         out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
         let raw_output = truncate(raw_reply, DEFAULT_STRINGIFY_LIMIT);
         let list = truncate::items(&self.state.todo_list);
-        let plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw_output});
+        let mut plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw_output});
+        if let (Some(map), false) = (plan.as_object_mut(), self.estimate.calls.is_empty()) {
+            map.insert("estimate".to_owned(), json!(self.estimate));
+        }
         out.observe(ObservationType::Plan, None, plan);
         let changes = if is_first {
             plan::added(&self.state.todo_list, self.now)

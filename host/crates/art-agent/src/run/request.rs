@@ -113,7 +113,7 @@ impl Run {
     }
 
     /// Builds a request from its messages and the tools in the provider's format.
-    fn build(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
+    pub(super) fn build(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let needed = if phase == Phase::Synthesis { Text } else { Reasoning };
@@ -129,7 +129,7 @@ impl Run {
     }
 
     /// Returns the tools that the planner may call: the function that submits a plan, and the tools whose schemas it is shown.
-    fn planner_tools(&self) -> Vec<ToolSchema> {
+    pub(super) fn planner_tools(&self) -> Vec<ToolSchema> {
         if !self.start.native_tools {
             return Vec::new();
         }

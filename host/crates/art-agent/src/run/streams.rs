@@ -13,7 +13,7 @@ use crate::effect::Outbox;
 impl Run {
     /// Counts and records the reply of an open model call, and continues the run with it.
     pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
-        let Some(open) = self.open.remove(&action) else {
+        let Some(open) = self.close_action(action) else {
             return;
         };
         self.count_reply(action, &open, reply);
@@ -40,7 +40,7 @@ impl Run {
         received: &PartialReply,
         out: &mut Outbox,
     ) {
-        let Some(open) = self.open.remove(&action) else {
+        let Some(open) = self.close_action(action) else {
             return;
         };
         self.count_failed_call(action, &open, error, received);

@@ -14,6 +14,7 @@ mod answers;
 mod assist;
 mod budget;
 mod ending;
+mod estimates;
 mod follow_up;
 mod items;
 mod journal;

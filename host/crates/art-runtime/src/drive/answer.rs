@@ -1,6 +1,7 @@
 //! The answer to a question.
 
 use std::fmt;
+use std::sync::Arc;
 
 use art_agent::{RunFile, RunReport};
 use art_core::agent::RunStatus;
@@ -19,6 +20,8 @@ pub struct CallCost {
     pub ending: CallEnding,
     /// Usage of the call.
     pub usage: Usage,
+    /// Digest of the code of the tool, if the call ran and the tool has one.
+    pub tool_digest: Option<Arc<str>>,
 }
 
 /// The answer to a question, and the report of its run. `Display` writes its text.

@@ -11,6 +11,7 @@ use art_store::{MessageOptions, NewThread, Thread};
 
 use super::occasion;
 use super::question::{CallSettings, Question};
+use super::records;
 use crate::config::Config;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -33,8 +34,11 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
         trace_id: Some(id::ordered()),
         ..AgentProps::default()
     };
+    let registry = runtime.tools.registry();
+    let tools = registry.available(|name| thread.config.enables(name));
     let start = RunStart {
-        tools: runtime.tools.registry().available(|name| thread.config.enables(name)),
+        records: records::read(runtime.store.as_ref(), registry, &tools).await?,
+        tools,
         history,
         prior,
         ..start_for_model(&runtime.model_info()?, props)

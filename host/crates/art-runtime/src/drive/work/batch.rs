@@ -89,6 +89,7 @@ fn end_event(action: ActionId, item_id: &str, reports: Vec<ToolReport>) -> WorkE
             tool: report.result.tool_name.clone(),
             ending: report.ending,
             usage: report.usage,
+            tool_digest: report.digest.clone(),
         });
         results.push(report.result);
     }

@@ -1,0 +1,129 @@
+//! Estimates of what the planned calls of a plan and its answer will use, before anything runs.
+//!
+//! The records of earlier calls enter a run with its start, so that a replay estimates the same.
+
+mod plan;
+mod record;
+
+use serde::{Deserialize, Serialize};
+
+pub use plan::{AnswerEstimate, CallEstimate, CostQuantiles, PlanEstimate};
+pub(crate) use plan::{Estimator, REPLY_TOKENS, answer, json_bytes};
+pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
+
+/// The median and the 95th percentile of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Half of the numbers are at most this.
+    pub median: u64,
+    /// 95 of a hundred numbers are at most this.
+    pub p95: u64,
+}
+
+impl Quantiles {
+    /// Returns the quantiles of a number that is known.
+    #[must_use]
+    pub const fn exactly(number: u64) -> Self {
+        Self {
+            median: number,
+            p95: number,
+        }
+    }
+
+    /// Returns the quantiles of `numbers`, each of which is one of them; 0 if there are none.
+    #[must_use]
+    pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
+        let mut sorted: Vec<u64> = numbers.into_iter().collect();
+        sorted.sort_unstable();
+        let at = |percent: usize| {
+            let rank = sorted.len().saturating_mul(percent).div_ceil(100);
+            sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+        };
+        Self {
+            median: at(50),
+            p95: at(95),
+        }
+    }
+
+    /// Returns the sum of both quantiles. That of the 95th percentiles is rather too high for a sum of numbers.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            median: self.median.saturating_add(other.median),
+            p95: self.p95.saturating_add(other.p95),
+        }
+    }
+
+    /// Applies a function that does not decrease to both quantiles.
+    #[must_use]
+    pub fn map(self, function: impl Fn(u64) -> u64) -> Self {
+        Self {
+            median: function(self.median),
+            p95: function(self.p95),
+        }
+    }
+}
+
+/// What a call uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallQuantiles {
+    /// Fuel, in units.
+    pub fuel: Quantiles,
+    /// Duration, in microseconds.
+    pub wall_us: Quantiles,
+    /// Size of the output, in bytes.
+    pub bytes_out: Quantiles,
+}
+
+impl CallQuantiles {
+    /// Returns the sum of two calls.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            fuel: self.fuel.plus(other.fuel),
+            wall_us: self.wall_us.plus(other.wall_us),
+            bytes_out: self.bytes_out.plus(other.bytes_out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_quantiles_of_few_numbers_are_some_of_them() {
+        let of = |numbers: &[u64]| {
+            let quantiles = Quantiles::of(numbers.iter().copied());
+            (quantiles.median, quantiles.p95)
+        };
+        assert_eq!(of(&[]), (0, 0));
+        assert_eq!(of(&[7]), (7, 7));
+        assert_eq!(of(&[3, 1, 2]), (2, 3));
+        assert_eq!(of(&[4, 1, 2, 3]), (2, 4));
+        assert_eq!(of(&(1..=100).rev().collect::<Vec<_>>()), (50, 95));
+    }
+
+    proptest! {
+        #[test]
+        fn at_least_as_many_numbers_as_promised_are_at_most_a_quantile(numbers in prop::collection::vec(0_u64..50, 1..60)) {
+            let quantiles = Quantiles::of(numbers.iter().copied());
+            let at_most = |bound: u64| numbers.iter().filter(|number| **number <= bound).count();
+            prop_assert!(at_most(quantiles.median) * 100 >= numbers.len() * 50);
+            prop_assert!(at_most(quantiles.p95) * 100 >= numbers.len() * 95);
+            prop_assert!(numbers.contains(&quantiles.median) && numbers.contains(&quantiles.p95));
+            prop_assert!(quantiles.median <= quantiles.p95);
+        }
+
+        #[test]
+        fn a_larger_number_makes_no_quantile_smaller(numbers in prop::collection::vec(0_u64..50, 1..60), at in 0_usize..60, more in 0_u64..9) {
+            let mut larger = numbers.clone();
+            let at = at % numbers.len();
+            larger[at] += more;
+            let (before, after) = (Quantiles::of(numbers), Quantiles::of(larger));
+            prop_assert!(before.median <= after.median && before.p95 <= after.p95);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Estimates the calls of a plan, and its answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use art_core::limits::Limits;
+use art_core::pes::{PlannedCall, TodoItem, TodoItemStatus};
+use art_core::price::Price;
+use art_core::stream::LlmMetadata;
+use art_core::tool::{ExecutionMode, ToolSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Basis, CallQuantiles, Quantiles, ToolRecord};
+use crate::attachment;
+use crate::event::RunStart;
+use crate::plan::{Origin, Template};
+use crate::prompt;
+
+/// Assumed number of tokens of an answer. Nothing is recorded about replies of models.
+pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
+    median: 300,
+    p95: 1_000,
+};
+
+/// What the planned calls of a plan and its answer will use. What steps without planned calls will use is not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanEstimate {
+    /// The planned calls, in the order of the plan.
+    pub calls: Vec<CallEstimate>,
+    /// The sum of all planned calls. Calls that run at the same time take less time together.
+    pub total: CallQuantiles,
+    /// The answer.
+    pub answer: AnswerEstimate,
+}
+
+/// What a planned call will use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallEstimate {
+    /// Identifier of the step.
+    pub step_id: String,
+    /// Number of the call in its step, from 0.
+    pub number: usize,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Size of the input, in bytes; absent if it depends on an output of unknown size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_in: Option<Quantiles>,
+    /// What it uses.
+    #[serde(flatten)]
+    pub usage: CallQuantiles,
+    /// What the estimate is based on.
+    pub basis: Basis,
+}
+
+/// What the model call that writes the answer will use; zero for a model that reads for free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerEstimate {
+    /// Tokens of the request, which contains the outputs of the calls.
+    pub input_tokens: Quantiles,
+    /// Tokens of the reply, an assumption.
+    pub output_tokens: Quantiles,
+    /// Cost in US dollars; absent if the model has no known price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<CostQuantiles>,
+    /// Number of calls whose outputs the request contains.
+    pub known_outputs: usize,
+    /// Number of calls whose outputs are left out, because only their limits are known. Most outputs are far smaller.
+    pub unknown_outputs: usize,
+}
+
+/// The median and the 95th percentile of a cost, in US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostQuantiles {
+    /// The cost of the median.
+    pub median: f64,
+    /// The cost of the 95th percentile.
+    pub p95: f64,
+}
+
+impl AnswerEstimate {
+    /// Returns the tokens of the request and the reply together.
+    #[must_use]
+    pub const fn tokens(&self) -> Quantiles {
+        self.input_tokens.plus(self.output_tokens)
+    }
+}
+
+/// Estimates the planned calls of a plan.
+pub(crate) struct Estimator<'a> {
+    start: &'a RunStart,
+    items: &'a [TodoItem],
+    /// Returns the size of an output that exists already, in bytes.
+    output: &'a dyn Fn(Origin<'_>) -> Option<u64>,
+    /// Returns the size of a file as an argument, in bytes.
+    file: &'a dyn Fn(&str) -> Option<u64>,
+    /// Sizes of the outputs of planned calls, by step and number. An output of unknown size is missing.
+    planned: BTreeMap<(&'a str, usize), Quantiles>,
+}
+
+impl<'a> Estimator<'a> {
+    pub(crate) fn new(
+        start: &'a RunStart,
+        items: &'a [TodoItem],
+        output: &'a dyn Fn(Origin<'_>) -> Option<u64>,
+        file: &'a dyn Fn(&str) -> Option<u64>,
+    ) -> Self {
+        Self {
+            start,
+            items,
+            output,
+            file,
+            planned: BTreeMap::new(),
+        }
+    }
+
+    /// Estimates the planned calls of all pending items, except those of the items in `failing`, which will not run.
+    pub(crate) fn calls(&mut self, failing: &BTreeSet<&str>) -> Vec<CallEstimate> {
+        let pending = self.items.iter().filter(|item| item.status == TodoItemStatus::Pending);
+        let mut estimates = Vec::new();
+        for item in pending.filter(|item| !failing.contains(item.id.as_str())) {
+            for (number, call) in item.tool_calls.iter().enumerate() {
+                let estimate = self.call(item, number, call);
+                if estimate.basis != Basis::Limits {
+                    self.planned.insert((&item.id, number), estimate.usage.bytes_out);
+                }
+                estimates.push(estimate);
+            }
+        }
+        estimates
+    }
+
+    fn call(&self, item: &TodoItem, number: usize, call: &PlannedCall) -> CallEstimate {
+        let bytes_in = self.input_bytes(call);
+        let (usage, basis) = match self.start.records.get(&call.tool_name) {
+            Some(record) => record.estimate(bytes_in),
+            None => ToolRecord::new(None, &Limits::EXECUTE, &[]).estimate(bytes_in),
+        };
+        CallEstimate {
+            step_id: item.id.clone(),
+            number,
+            tool_name: call.tool_name.clone(),
+            bytes_in,
+            usage,
+            basis,
+        }
+    }
+
+    /// Returns the size of the input of a call, with the defaults that the host will fill in at its top level.
+    fn input_bytes(&self, call: &PlannedCall) -> Option<Quantiles> {
+        let tool = self.start.tools.iter().find(|tool| tool.name == call.tool_name);
+        let defaults = tool.map_or(0, |tool| default_bytes(tool, &call.arguments));
+        Some(self.bytes(&call.arguments)?.plus(Quantiles::exactly(defaults)))
+    }
+
+    /// Returns the size of a value as JSON once its references are resolved, or `None` if it is not known.
+    fn bytes(&self, value: &Value) -> Option<Quantiles> {
+        match Template::read(value).ok()? {
+            Template::From(origin) => self.output_bytes(origin),
+            Template::Attachment(name) => (self.file)(name).map(Quantiles::exactly),
+            Template::Param(_) => None,
+            Template::Data(data) => {
+                let file = data.as_str().and_then(|text| text.strip_prefix(attachment::PREFIX));
+                let bytes = file.and_then(self.file).unwrap_or_else(|| json_bytes(data));
+                Some(Quantiles::exactly(bytes))
+            }
+            Template::Concat(parts) => self.sum(parts, 0),
+            // The brackets, and a comma after each item but the last.
+            Template::Array(items) => self.sum(items, 1 + items.len().max(1) as u64),
+            Template::Object(map) => {
+                let keys: u64 = map.keys().map(|key| key.len() as u64 + 3).sum();
+                self.sum(map.values(), 1 + keys + map.len().max(1) as u64)
+            }
+        }
+    }
+
+    /// Returns the size of the values and `more` bytes.
+    fn sum<'v>(&self, values: impl IntoIterator<Item = &'v Value>, more: u64) -> Option<Quantiles> {
+        let mut sum = Quantiles::exactly(more);
+        for value in values {
+            sum = sum.plus(self.bytes(value)?);
+        }
+        Some(sum)
+    }
+
+    /// Returns the size of an output of an earlier step: exactly if the step has run, else that of the whole output, even if the
+    /// reference takes only a part of it.
+    fn output_bytes(&self, origin: Origin<'_>) -> Option<Quantiles> {
+        let item = self.items.iter().find(|item| item.id == origin.step)?;
+        if item.status != TodoItemStatus::Pending {
+            return (self.output)(origin).map(Quantiles::exactly);
+        }
+        let number = origin.call.or_else(|| item.tool_calls.len().checked_sub(1))?;
+        self.planned.get(&(origin.step, number)).copied()
+    }
+}
+
+/// Estimates the answer. `base_tokens` is the size of its request without the outputs of `calls`.
+pub(crate) fn answer(start: &RunStart, base_tokens: u64, calls: &[CallEstimate]) -> AnswerEstimate {
+    if start.context.is_unbounded() {
+        return AnswerEstimate::default();
+    }
+    let is_drawn = |tool: &ToolSchema| tool.execution_mode == ExecutionMode::Display;
+    let drawn: BTreeSet<&str> = start
+        .tools
+        .iter()
+        .filter(|tool| is_drawn(tool))
+        .map(|tool| tool.name.as_str())
+        .collect();
+    // What is drawn for the person enters no prompt.
+    let (known, unknown): (Vec<_>, Vec<_>) = calls
+        .iter()
+        .filter(|call| !drawn.contains(call.tool_name.as_str()))
+        .partition(|call| call.basis != Basis::Limits);
+    let outputs = known.iter().map(|call| call.usage.bytes_out);
+    let outputs = outputs.fold(Quantiles::default(), Quantiles::plus);
+    let max_bytes = start.config.tool_result_max_length as u64;
+    let input_tokens = outputs.map(|bytes| base_tokens.saturating_add(prompt::byte_tokens(bytes.min(max_bytes))));
+    AnswerEstimate {
+        input_tokens,
+        output_tokens: REPLY_TOKENS,
+        cost_usd: start.price.and_then(|price| cost(&price, input_tokens, REPLY_TOKENS)),
+        known_outputs: known.len(),
+        unknown_outputs: unknown.len(),
+    }
+}
+
+fn cost(price: &Price, input: Quantiles, output: Quantiles) -> Option<CostQuantiles> {
+    let of = |input_tokens, output_tokens| {
+        let metadata = LlmMetadata {
+            input_tokens: Some(input_tokens),
+            output_tokens: Some(output_tokens),
+            ..LlmMetadata::default()
+        };
+        price.cost(&metadata, 0)
+    };
+    Some(CostQuantiles {
+        median: of(input.median, output.median)?,
+        p95: of(input.p95, output.p95)?,
+    })
+}
+
+/// Returns the size of the missing properties that have a default.
+fn default_bytes(tool: &ToolSchema, arguments: &Value) -> u64 {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let missing = properties
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| arguments.get(key.as_str()).is_none());
+    let defaults = missing.filter_map(|(key, schema)| Some((key, schema.get("default")?)));
+    defaults
+        .map(|(key, default)| key.len() as u64 + 4 + json_bytes(default))
+        .sum()
+}
+
+/// Returns the size of a value as JSON, in bytes.
+pub(crate) fn json_bytes(value: &Value) -> u64 {
+    value.to_string().len() as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! Estimates of plans, plans that exceed a budget, and budgets that parallel steps share (M12).
+
+use art_agent::{Action, Basis, CallEstimate, PlanEstimate, Quantiles, RunStart, ToolRecord};
+use art_core::agent::RunStatus;
+use art_core::limits::Limits;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, Failed};
+use art_core::price::Price;
+use art_core::provider::ContextWindow;
+use art_core::usage::Usage;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Returns an item with one planned call of `tool`.
+fn step(id: &str, tool: &str) -> Value {
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": [
+        {"toolName": tool, "arguments": {"expression": "1 + 1"}},
+    ]})
+}
+
+/// Returns the record of a tool whose calls used `fuel` and had outputs of `bytes_out` bytes.
+fn record(fuel: u64, bytes_out: u64) -> ToolRecord {
+    let usage = Usage {
+        fuel,
+        wall_us: 10,
+        bytes_in: 22,
+        bytes_out,
+        ..Usage::default()
+    };
+    ToolRecord::new(Some("digest".to_owned()), &Limits::EXECUTE, &[usage])
+}
+
+/// Returns the start of a run whose model has a limited context and a price, and whose `calculator` has records.
+fn recorded_start(bytes_out: u64) -> RunStart {
+    let mut start = start("q");
+    start.context = ContextWindow::Tokens(100_000);
+    start.price = Some(Price {
+        input: 1_000.0,
+        output: 1_000.0,
+        cached_input: None,
+        cache_write: None,
+        long: None,
+    });
+    start.records.insert("calculator".to_owned(), record(50, bytes_out));
+    start
+}
+
+/// Returns a driver whose planner gives a plan with one call of the calculator.
+fn one_call(start: RunStart) -> Driver {
+    Driver::new(start).script("plan", [plan(&json!([step("a", "calculator")]))])
+}
+
+/// Returns the estimate of a plan that was accepted.
+fn estimate(driver: &mut Driver) -> PlanEstimate {
+    driver.answer_all();
+    driver.run.estimate().clone()
+}
+
+#[test]
+fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
+    let estimate = estimate(&mut one_call(recorded_start(3_000)));
+    let [call] = &estimate.calls[..] else {
+        panic!("{estimate:?}")
+    };
+    assert_eq!(call.basis, Basis::Records { calls: 1 });
+    assert_eq!((call.usage.fuel, estimate.total), (Quantiles::exactly(50), call.usage));
+    assert!(estimate.answer.input_tokens.p95 > 1_000, "the output is in the prompt");
+}
+
+#[test]
+fn a_planned_call_without_records_is_estimated_by_its_limits() {
+    let mut driver = Driver::new(recorded_start(3_000)).script("plan", [plan(&json!([step("a", "clock")]))]);
+    let estimate = estimate(&mut driver);
+    assert_eq!(estimate.calls[0].basis, Basis::Limits);
+    assert_eq!(estimate.calls[0].usage.fuel.p95, Limits::EXECUTE.fuel);
+    assert_eq!((estimate.answer.known_outputs, estimate.answer.unknown_outputs), (0, 1));
+}
+
+#[test]
+fn the_estimate_is_part_of_the_observation_of_the_plan() {
+    let mut driver = one_call(recorded_start(3_000));
+    let expected = estimate(&mut driver);
+    let planned = driver.observations(Kind::Plan);
+    let observed = planned.last().unwrap().content["estimate"].clone();
+    assert_eq!(serde_json::from_value::<PlanEstimate>(observed).unwrap(), expected);
+    let calls: Vec<&CallEstimate> = expected.calls.iter().collect();
+    insta::assert_json_snapshot!(calls);
+}
+
+#[test]
+fn a_plan_without_calls_has_no_estimate_in_its_observation() {
+    let mut driver = planned(&json!([reasoning_item("a", &[])]));
+    driver.answer_all();
+    let planned = driver.observations(Kind::Plan);
+    assert_eq!(planned.last().unwrap().content.get("estimate"), None);
+}
+
+/// Returns whether a plan is refused under the budget that `limit` sets, and what the run reports.
+fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
+    let mut start = recorded_start(bytes_out);
+    start.config.plan_repairs = 0;
+    limit(&mut start);
+    let mut driver = one_call(start);
+    driver.answer_all();
+    let limits = driver.run.view().limits_hit.to_vec();
+    if driver.run.finished().is_some() {
+        assert!(driver.tool_calls_made.is_empty() && driver.statuses().is_empty());
+        assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Partial);
+    }
+    (driver.run.finished().is_some(), limits)
+}
+
+/// Returns the tokens that a plan will have used with its answer, by its 95th percentile.
+fn needed_tokens(bytes_out: u64) -> u64 {
+    let estimate = estimate(&mut one_call(recorded_start(bytes_out)));
+    // The planning reply of the script used 12 tokens.
+    12 + estimate.answer.tokens().p95
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_plan_is_refused_exactly_when_its_answer_needs_more_tokens_than_are_left(bytes_out in 0_u64..50_000, under in 0_u64..2_000) {
+        let needed = needed_tokens(bytes_out);
+        let with = |max: u64| refused(bytes_out, |start| start.config.max_tokens = Some(max)).0;
+        prop_assert!(!with(needed) && !with(needed + under));
+        prop_assert!(with(needed - 1) && with(needed - 1 - under.min(needed - 1)));
+    }
+}
+
+#[test]
+fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
+    let with = |max: f64| refused(3_000, |start| start.config.max_cost_usd = Some(max));
+    assert!(!with(100.0).0);
+    let (is_refused, limits) = with(1.0);
+    assert!(
+        is_refused && limits[0].starts_with("the answer will cost up to $"),
+        "{limits:?}"
+    );
+    assert!(limits[0].contains("its maximum is $1.0000"), "{limits:?}");
+}
+
+#[test]
+fn outputs_without_records_refuse_no_plan() {
+    let mut start = recorded_start(3_000);
+    start.records.clear();
+    start.config.max_tokens = Some(100);
+    let mut driver = one_call(start);
+    driver.answer_all();
+    assert!(driver.run.finished().is_none());
+}
+
+#[test]
+fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
+    let over = || plan(&json!([step("a", "calculator")]));
+    let mut limited = recorded_start(50_000);
+    limited.config.max_tokens = Some(10_000);
+    limited.config.plan_repairs = 1;
+    let mut refused = Driver::new(limited.clone()).script("plan", [over(), over()]);
+    let report = refused.drive();
+    let limits = &report.response.metadata.limits_hit;
+    assert_eq!((status(&report), limits.len()), (RunStatus::Partial, 1));
+    assert!(refused.last_message("plan", 1).contains("the answer will need up to "));
+    assert_eq!(content(&report), format!("The run ended early: {}.", limits[0]));
+    assert!(refused.tool_calls_made.is_empty() && refused.statuses().is_empty());
+    let mut repaired = Driver::new(limited)
+        .script("plan", [over(), plan(&json!([step("a", "clock")]))])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&repaired.drive()), RunStatus::Success);
+    assert_eq!(repaired.tool_calls_made.len(), 1);
+}
+
+#[test]
+fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs() {
+    let mut start = recorded_start(10);
+    start.config.plan_repairs = 0;
+    let record = start.records.get_mut("calculator").unwrap();
+    record.limits.fuel = 49;
+    let steps = json!([step("a", "calculator"), step("b", "clock")]);
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&steps)])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Failed), ("b", Completed)]);
+    let error = driver.item("a").error.clone().unwrap();
+    assert!(error.contains("needs up to 50 units of fuel"), "{error}");
+    assert!(error.contains("may use 49"), "{error}");
+    assert_eq!(driver.run.estimate().calls.len(), 1);
+}
+
+/// Returns a driver with a plan of parallel steps under a token limit. A model call reserves the tokens of its request, which are
+/// some hundreds here, and 1,000 for its reply.
+fn parallel(count: usize, max_tokens: u64) -> Driver {
+    let mut start = recorded_start(10);
+    start.config.max_tokens = Some(max_tokens);
+    let ids: Vec<String> = (0..count).map(|n| format!("s{n}")).collect();
+    let items: Vec<Value> = ids.iter().map(|id| reasoning_item(id, &[])).collect();
+    let mut driver = Driver::new(start).script("plan", [plan(&json!(items))]);
+    for id in &ids {
+        driver = driver.script(id, [completes_item("x")]);
+    }
+    driver.answer_all();
+    driver
+}
+
+#[test]
+fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
+    let mut driver = parallel(2, 1_100);
+    assert_eq!(driver.open_actions().len(), 1, "the second call waits");
+    driver.answer_all();
+    assert_eq!(driver.open_actions().len(), 1, "the first call has settled");
+    driver.answer_all();
+    assert_eq!(driver.statuses(), [("s0", Completed), ("s1", Completed)]);
+    assert!(driver.run.view().limits_hit.is_empty());
+}
+
+#[test]
+fn calls_run_at_the_same_time_if_the_budget_is_enough_for_all() {
+    assert_eq!(parallel(2, 100_000).open_actions().len(), 2);
+}
+
+#[test]
+fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
+    let mut driver = parallel(2, 1_100);
+    let Action::CallModel { id, .. } = driver.open_actions().remove(0) else {
+        panic!("a model call is open")
+    };
+    let mut reply = completes_item("x").unwrap();
+    reply.metadata.input_tokens = Some(5_000);
+    driver.apply(&art_agent::RunEvent::ModelReplied {
+        at: 2_000,
+        action: id,
+        reply,
+    });
+    let report = driver.run.finished().unwrap();
+    assert!(report.response.metadata.limits_hit[0].starts_with("the run used 50"));
+    assert_eq!(driver.item("s0").status, Completed);
+}
+
+#[test]
+fn a_cancelled_run_forgets_the_calls_that_wait() {
+    let mut driver = parallel(2, 1_100);
+    driver.cancel();
+    assert_eq!(driver.run.open_actions().count(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Every reply uses 1,000 tokens, less than each call reserves. Without reservations, the parallel steps together could exceed
+    /// the limit by four calls.
+    #[test]
+    fn parallel_calls_exceed_a_budget_by_at_most_one_of_them(max_tokens in 100_u64..9_000, picks in prop::collection::vec(0_usize..4, 12)) {
+        let mut driver = parallel(6, max_tokens);
+        for pick in picks {
+            let mut open = driver.open_actions();
+            if open.is_empty() || driver.run.stage() != art_agent::RunStage::Execution {
+                break;
+            }
+            let action = open.swap_remove(pick % open.len());
+            let mut event = driver.answer(action);
+            if let art_agent::RunEvent::ModelReplied { reply, .. } = &mut event {
+                reply.metadata.input_tokens = Some(998);
+            }
+            driver.apply(&event);
+        }
+        prop_assert!(driver.run.stage() != art_agent::RunStage::Execution, "no step is stuck");
+        prop_assert!(driver.run.view().tokens.total_tokens < max_tokens + 1_000);
+    }
+}

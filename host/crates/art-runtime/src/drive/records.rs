@@ -1,0 +1,56 @@
+//! Records what tool calls used, and reads the records for the estimates of a run.
+
+use std::collections::BTreeMap;
+
+use art_agent::ToolRecord;
+use art_core::tool::ToolSchema;
+use art_store::{CallRecord, Store, StoreError};
+use art_tools::{CallEnding, ToolRegistry};
+use futures_util::future::try_join_all;
+
+use super::answer::CallCost;
+
+/// Number of calls of a tool on which its estimates are based, the newest. Enough for a 95th percentile in a few classes of sizes.
+const MAX_CALLS: usize = 200;
+
+/// Records the calls that succeeded. Others say nothing about what the work of the tool needs: they were stopped or gave up.
+/// Estimates are not worth the failure of a run, so an error is only logged.
+pub(super) async fn add(store: &dyn Store, trace_id: &str, costs: &[CallCost]) {
+    let succeeded = costs.iter().filter(|cost| cost.ending == CallEnding::Success);
+    let records = succeeded.filter_map(|cost| {
+        Some(CallRecord {
+            tool_digest: cost.tool_digest.as_deref()?.to_owned(),
+            usage: cost.usage,
+        })
+    });
+    if let Err(error) = store.record_calls(trace_id, records.collect()).await {
+        tracing::warn!(run = trace_id, %error, "the usage of tool calls could not be recorded");
+    }
+}
+
+/// Returns what the calls of `tools` may use and what their recorded calls used, by name.
+pub(super) async fn read(
+    store: &dyn Store,
+    registry: &ToolRegistry,
+    tools: &[ToolSchema],
+) -> Result<BTreeMap<String, ToolRecord>, StoreError> {
+    let records = try_join_all(tools.iter().map(|tool| read_tool(store, registry, &tool.name)));
+    Ok(records.await?.into_iter().flatten().collect())
+}
+
+/// Returns the record of a tool, or `None` if it was removed in the meantime.
+async fn read_tool(
+    store: &dyn Store,
+    registry: &ToolRegistry,
+    name: &str,
+) -> Result<Option<(String, ToolRecord)>, StoreError> {
+    let Some(limits) = registry.limits(name) else {
+        return Ok(None);
+    };
+    let digest = registry.digest(name).map(|digest| digest.to_string());
+    let calls = match &digest {
+        Some(digest) => store.list_calls(digest, Some(MAX_CALLS)).await?,
+        None => Vec::new(),
+    };
+    Ok(Some((name.to_owned(), ToolRecord::new(digest, &limits, &calls))))
+}
