@@ -8,6 +8,7 @@ mod flow;
 mod kept;
 mod merge;
 mod output;
+mod parameter;
 mod reference;
 mod review;
 mod schedule;

@@ -31,8 +31,6 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) files: &'a BTreeSet<&'a str>,
     /// Number of calls that the run may still make.
     pub(crate) max_calls: usize,
-    /// Names of files that only the question can bring.
-    pub(crate) required_files: &'a [String],
     /// Schemas of the parameters that the plan declares, by name.
     pub(crate) params: &'a BTreeMap<String, Value>,
 }
@@ -345,13 +343,9 @@ impl<'a> Checker<'a> {
 
     /// Returns whether a file is there now. Fails if no earlier step can produce it either.
     fn is_there(&self, name: &str) -> Result<bool, String> {
-        let Surroundings {
-            files, required_files, ..
-        } = self.surroundings;
+        let files = self.surroundings.files;
         let is_there = files.contains(name);
-        let is_required = required_files.iter().any(|required| required == name);
-        let may_be_produced = !self.item.dependencies.is_empty() && !is_required;
-        if is_there || may_be_produced {
+        if is_there || !self.item.dependencies.is_empty() {
             return Ok(is_there);
         }
         Err(format!(

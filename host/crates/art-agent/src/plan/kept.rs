@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::merge::{Keep, merge};
-use super::reference::{ATTACHMENT, Template, references, rewrite};
+use super::reference::{ATTACHMENT, Template, rewrite};
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
 
@@ -35,10 +35,10 @@ pub struct KeptPlan {
     /// The JSON Schema of each parameter, by name. Its `default` is the value if none is given.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Names of the files that have to be attached to the question.
+    /// Names of the files with which the plan was made. They have to be attached to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The tools of the calls as they were when the plan was made, by name.
+    /// The tools of the steps as they were when the plan was made, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolStamp>,
 }
@@ -98,10 +98,13 @@ impl KeptPlan {
         parse::kept_plan(text)
     }
 
-    /// Returns the names of the tools that the calls of the plan name.
+    /// Returns the names of the tools that the steps of the plan name.
     #[must_use]
     pub fn tool_names(&self) -> BTreeSet<&str> {
-        self.calls().map(|call| call.tool_name.as_str()).collect()
+        let called = self.steps.iter().flat_map(|step| &step.tool_calls);
+        let called = called.map(|call| &call.tool_name);
+        let required = self.steps.iter().flat_map(|step| &step.required_tools);
+        called.chain(required).map(String::as_str).collect()
     }
 
     /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
@@ -133,39 +136,27 @@ impl KeptPlan {
         self.steps.iter().cloned().map(DraftItem::from).collect()
     }
 
-    /// Notes which of the files `attached` to the question the calls take, and names them in one form.
-    pub(crate) fn note_files(&mut self, attached: &[String]) {
-        let is_attached = |name: &str| attached.iter().any(|other| other == name);
+    /// Names the files with which the plan was made, and refers to them in one form.
+    pub(crate) fn note_files(&mut self, attached: Vec<String>) {
         self.rewrite_arguments(&|template| match template {
             Template::Data(Value::String(text)) => {
-                let name = text.strip_prefix(ATTACHMENT).filter(|name| is_attached(name))?;
+                let name = text.strip_prefix(ATTACHMENT)?;
+                let name = attached.iter().find(|other| *other == name)?;
                 Some(json!({"$attachment": name}))
             }
             _ => None,
         });
-        let mut used = BTreeSet::new();
-        for call in self.calls() {
-            references(&call.arguments, &mut |reference| {
-                if let Ok(Template::Attachment(name)) = Template::read(reference) {
-                    used.insert(name.to_owned());
-                }
-            });
-        }
-        self.files = attached.iter().filter(|name| used.contains(*name)).cloned().collect();
+        self.files = attached;
     }
 
-    fn calls(&self) -> impl Iterator<Item = &PlannedCall> {
-        self.steps.iter().flat_map(|step| &step.tool_calls)
-    }
-
-    fn rewrite_arguments(&mut self, replace: &impl Fn(&Template<'_>) -> Option<Value>) {
+    pub(super) fn rewrite_arguments(&mut self, replace: &impl Fn(&Template<'_>) -> Option<Value>) {
         for call in self.steps.iter_mut().flat_map(|step| &mut step.tool_calls) {
             call.arguments = rewrite(&call.arguments, replace);
         }
     }
 
     /// Returns the texts that are written for people and models.
-    fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let of_steps = self.steps.iter_mut().flat_map(|step| {
             let outcome = step.expected_outcome.as_mut();
             std::iter::once(&mut step.description).chain(outcome)
@@ -291,13 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn the_files_that_calls_take_are_noted_and_named_in_one_form() {
-        let mut plan = plan(json!({"a": "attachment:s.csv", "b": "attachment:gone", "c": {"$attachment": "t.csv"}}));
-        plan.note_files(&["s.csv".to_owned(), "t.csv".to_owned(), "unused.csv".to_owned()]);
+    fn the_files_of_the_question_are_noted_and_named_in_one_form() {
+        let mut plan = plan(json!({"a": "attachment:s.csv", "b": "attachment:gone", "c": {"$attachment": "s.csv"}}));
+        plan.note_files(vec!["s.csv".to_owned(), "t.csv".to_owned()]);
         assert_eq!(plan.files, ["s.csv", "t.csv"]);
         assert_eq!(
             arguments(&plan),
-            &json!({"a": {"$attachment": "s.csv"}, "b": "attachment:gone", "c": {"$attachment": "t.csv"}})
+            &json!({"a": {"$attachment": "s.csv"}, "b": "attachment:gone", "c": {"$attachment": "s.csv"}})
         );
     }
 }

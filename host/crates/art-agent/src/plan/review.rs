@@ -109,16 +109,22 @@ impl KeptPlan {
     #[must_use]
     pub fn check(&self, available: &Available<'_>) -> PlanCheck {
         let items = self.items();
+        let own_files = self.files.iter().map(String::as_str);
+        let files: BTreeSet<&str> = available.files.iter().copied().chain(own_files).collect();
         let calls = check_calls(Surroundings {
             items: &items,
             tools: available.tools,
             disabled: available.disabled,
-            files: available.files,
+            files: &files,
             max_calls: available.max_calls,
-            required_files: &self.files,
             params: &self.params,
         });
-        let whole = check(&items, available.tools).into_iter();
+        let missing = self
+            .files
+            .iter()
+            .filter(|name| !available.files.contains(name.as_str()));
+        let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
+        let whole = check(&items, available.tools).into_iter().chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),
@@ -179,6 +185,28 @@ mod tests {
         ]));
         let steps: Vec<Option<&str>> = found.faults.iter().map(|fault| fault.step.as_deref()).collect();
         assert_eq!(steps, [None, Some("a")]);
+    }
+
+    #[test]
+    fn a_file_with_which_the_plan_was_made_has_to_be_attached() {
+        let plan = KeptPlan {
+            files: vec!["a.csv".to_owned()],
+            ..KeptPlan::default()
+        };
+        let check = |files: BTreeSet<&str>| {
+            let available = Available {
+                tools: &[],
+                disabled: &[],
+                files: &files,
+                max_calls: 8,
+            };
+            plan.check(&available).faults
+        };
+        assert_eq!(check(BTreeSet::from(["a.csv"])), []);
+        assert_eq!(
+            check(BTreeSet::from(["b.csv"]))[0].text,
+            "the plan was made with the file `a.csv`, which is not attached"
+        );
     }
 
     #[test]

@@ -24,8 +24,7 @@ impl Run {
             ..KeptPlan::default()
         };
         let attached = self.start.props.attachments.iter();
-        let attached: Vec<String> = attached.map(|attachment| attachment.name.clone()).collect();
-        plan.note_files(&attached);
+        plan.note_files(attached.map(|attachment| attachment.name.clone()).collect());
         plan
     }
 

@@ -274,7 +274,6 @@ impl Run {
             disabled: &self.start.disabled_tools,
             files: &files.collect(),
             max_calls: usize::try_from(max_calls).unwrap_or(usize::MAX),
-            required_files: &[],
             params: &BTreeMap::new(),
         })
     }

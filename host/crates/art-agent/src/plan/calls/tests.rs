@@ -59,7 +59,6 @@ fn check(items: &[TodoItem]) -> CallCheck {
         disabled: &["delete".to_owned()],
         files: &BTreeSet::from(["sales.csv"]),
         max_calls: 4,
-        required_files: &["prices.csv".to_owned()],
         params: &params(),
     })
 }
@@ -268,7 +267,6 @@ fn check_input(input: &Value, arguments: Value) -> CallCheck {
         disabled: &[],
         files: &BTreeSet::new(),
         max_calls: 1,
-        required_files: &[],
         params: &BTreeMap::new(),
     })
 }
@@ -363,23 +361,6 @@ fn a_part_of_a_text_is_a_scalar_parameter() {
     assert_eq!(
         fetch(json!({"$concat": ["https://", {"$param": "list"}]})),
         ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the parameter `list` is an array"]
-    );
-}
-
-#[test]
-fn a_file_that_only_the_question_can_bring_has_to_be_there() {
-    let read = |name: &str| {
-        let item = step("step_2", "fetch", json!({"url": {"$attachment": name}}));
-        let depends = TodoItem {
-            dependencies: vec!["step_1".to_owned()],
-            ..item
-        };
-        faults(&[search(), depends])
-    };
-    assert_eq!(read("made_by_step_1.csv"), [""; 0]);
-    assert_eq!(
-        read("prices.csv"),
-        ["`step_2.arguments.url`: there is no file `prices.csv`"]
     );
 }
 
