@@ -136,10 +136,14 @@ impl Fixture {
     }
 }
 
+/// A part of the instructions of the planner, and of those of a step.
+const PLANNER: &str = "You answer queries";
+const STEP: &str = "You carry out one step of a plan";
+
 /// Returns the plan of [`two_steps`].
 pub(crate) fn planning() -> Fixture {
     let steps = [step("step_1", PERCENTAGE, &[]), step("step_2", QUOTIENT, &["step_1"])];
-    plan("## Available tools", &steps)
+    plan(QUERY, &steps)
 }
 
 fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
@@ -149,25 +153,89 @@ fn step(id: &str, description: &str, dependencies: &[&str]) -> Value {
     })
 }
 
-/// Returns the turn that plans `steps`, for a prompt that contains `prompt_part`.
-fn plan(prompt_part: &str, steps: &[Value]) -> Fixture {
+/// Returns the turn that plans `steps` in text, for the question `query`.
+fn plan(query: &str, steps: &[Value]) -> Fixture {
     let plan = json!({
         "title": "a share and its seventh", "intent": "two numbers", "plan": "One call after the other.",
         "todoList": steps,
     });
     let text = format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---");
-    let question = json!({"userMessage": prompt_part, "systemMessage": "You plan"});
-    Fixture::new(&question, &json!({"content": text}))
+    asked(query, &json!({"content": text}))
 }
 
-/// Returns the turn of a step that makes `calls`. The prompt has to contain the texts in `prompt_parts`.
-fn calling(task: &str, prompt_parts: &[&str], calls: &[Value]) -> Fixture {
-    let task = format!("## Task\n> {task}");
-    let system = [&[task.as_str()], prompt_parts].concat();
-    Fixture::new(
-        &json!({"systemMessage": system, "hasToolResult": false}),
-        &json!({"toolCalls": calls}),
+/// Returns the first turn of the planner for the question `query`.
+fn asked(query: &str, reply: &Value) -> Fixture {
+    let question =
+        json!({"userMessage": format!("## Query\n> {query}"), "systemMessage": PLANNER, "hasToolResult": false});
+    Fixture::new(&question, reply)
+}
+
+/// Returns the turn that answers at once.
+pub(crate) fn greeting() -> Vec<Fixture> {
+    vec![asked(QUERY, &json!({"content": ANSWER}))]
+}
+
+/// Returns the turns of a plan that is submitted by a function: a chain of five calls.
+pub(crate) fn submitted_chain() -> Vec<Fixture> {
+    let first = json!({"expression": PERCENTAGE_EXPRESSION});
+    let next =
+        |n: usize| json!({"expression": {"$concat": [{"$from": format!("step_{n}"), "path": "/result"}, " + 1"]}});
+    let arguments = std::iter::once(first).chain((1..5).map(next));
+    let steps = arguments
+        .enumerate()
+        .map(|(n, arguments)| submitted_step(n + 1, &arguments));
+    vec![submission(steps.collect()), answering_results()]
+}
+
+/// Returns the turns of a submitted plan of five steps, the third of which is left to the model.
+pub(crate) fn submitted_with_judgement() -> Vec<Fixture> {
+    let first = json!({"expression": PERCENTAGE_EXPRESSION});
+    let steps = (1..=5).map(|n| {
+        if n == 3 {
+            step("step_3", PERCENTAGE, &["step_1"])
+        } else {
+            submitted_step(n, &first)
+        }
+    });
+    let submission = submission(steps.collect());
+    vec![submission, first_call(), completing("409.5"), answering_results()]
+}
+
+fn submitted_step(number: usize, arguments: &Value) -> Value {
+    let calls = json!([{"toolName": "calculator", "arguments": arguments.to_string()}]);
+    json!({
+        "id": format!("step_{number}"), "description": "compute", "stepType": null, "requiredTools": null,
+        "dependencies": null, "expectedOutcome": null, "toolCalls": calls,
+    })
+}
+
+fn submission(steps: Vec<Value>) -> Fixture {
+    let plan = json!({"answer": null, "title": null, "intent": "a number", "plan": null, "todoList": steps});
+    asked(
+        QUERY,
+        &json!({"toolCalls": [{"name": "submit_plan", "arguments": plan}]}),
     )
+}
+
+fn answering_results() -> Fixture {
+    let question = json!({"systemMessage": PLANNER, "toolResultContains": "## Completed steps"});
+    Fixture::new(&question, &json!({"content": ANSWER}))
+}
+
+/// Returns the turns of a planner that calls tools itself and answers from their results.
+pub(crate) fn direct_calls() -> Vec<Fixture> {
+    let calls = [call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")];
+    let question = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
+    vec![
+        asked(QUERY, &json!({"toolCalls": calls})),
+        Fixture::new(&question, &json!({"content": ANSWER})),
+    ]
+}
+
+/// Returns the turn of a step that makes `calls`.
+fn calling(task: &str, calls: &[Value]) -> Fixture {
+    let question = json!({"userMessage": format!("## Task\n> {task}"), "systemMessage": STEP, "hasToolResult": false});
+    Fixture::new(&question, &json!({"toolCalls": calls}))
 }
 
 /// Returns a call of the calculator, without an identifier, which the mock adds.
@@ -176,17 +244,15 @@ fn call(expression: &str) -> Value {
 }
 
 /// Returns the turn that ends a step after a tool result that contains `result`.
-fn completing(task: &str, result: &str) -> Fixture {
+fn completing(result: &str) -> Fixture {
     let reply = json!({"content": result, "nextStepDecision": "complete_item"});
-    let question = json!({
-        "systemMessage": format!("## Task\n> {task}"), "hasToolResult": true, "toolResultContains": result,
-    });
+    let question = json!({"systemMessage": STEP, "hasToolResult": true, "toolResultContains": result});
     Fixture::new(&question, &json!({"content": reply.to_string()}))
 }
 
 /// Returns the first call of [`two_steps`].
 pub(crate) fn first_call() -> Fixture {
-    calling(PERCENTAGE, &[], &[call(PERCENTAGE_EXPRESSION)])
+    calling(PERCENTAGE, &[call(PERCENTAGE_EXPRESSION)])
 }
 
 /// A fault of a call.
@@ -221,18 +287,18 @@ pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 2] {
         }
         CallFault::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
-    [calling(PERCENTAGE, &[], &[call]), first_call_after("\"error\"")]
+    [calling(PERCENTAGE, &[call]), first_call_after("\"error\"")]
 }
 
 /// Returns the first call for every request of the step, whatever its result.
 pub(crate) fn first_call_forever() -> Fixture {
-    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
+    let question = json!({"systemMessage": STEP});
     Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
 /// Returns an empty reply for every request of the step.
 pub(crate) fn empty_forever() -> Fixture {
-    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}")});
+    let question = json!({"systemMessage": STEP});
     Fixture::new(&question, &json!({"content": ""}))
 }
 
@@ -241,9 +307,9 @@ pub(crate) fn empty_forever() -> Fixture {
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
     let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
-    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": "not called"});
+    let question = json!({"systemMessage": STEP, "toolResultContains": "not called"});
     let end = Fixture::new(&question, &json!({"content": ended.to_string()}));
-    let turns = one_step(calling(PERCENTAGE, &[], &calls));
+    let turns = one_step(calling(PERCENTAGE, &calls));
     [end].into_iter().chain(turns).collect()
 }
 
@@ -254,7 +320,7 @@ pub(crate) fn calls_with_one_identifier() -> Fixture {
         call["id"] = "call_same".into();
         call
     });
-    calling(PERCENTAGE, &[], &calls)
+    calling(PERCENTAGE, &calls)
 }
 
 /// Returns a first reply that is truncated, and the call that follows the error about that.
@@ -264,7 +330,7 @@ pub(crate) fn truncated_first_call() -> [Fixture; 2] {
 
 /// Returns the first call, for a step whose previous call has a result that contains `result`.
 fn first_call_after(result: &str) -> Fixture {
-    let question = json!({"systemMessage": format!("## Task\n> {PERCENTAGE}"), "toolResultContains": result});
+    let question = json!({"systemMessage": STEP, "toolResultContains": result});
     Fixture::new(&question, &json!({"toolCalls": [call(PERCENTAGE_EXPRESSION)]}))
 }
 
@@ -275,21 +341,18 @@ pub(crate) fn synthesis() -> Fixture {
 
 /// Returns the turn that writes `answer`, for a prompt that contains `prompt_part`.
 fn answering(prompt_part: &str, answer: &str) -> Fixture {
-    let text = format!("<mainContent>{answer}</mainContent>\n<uiMetadata>{{\"suggestedQuestions\":[]}}</uiMetadata>");
-    Fixture::new(&json!({"userMessage": prompt_part}), &json!({"content": text}))
+    let question = json!({"userMessage": prompt_part, "systemMessage": PLANNER});
+    Fixture::new(&question, &json!({"content": answer}))
 }
 
 /// Returns the turns of the second question, which uses the result of the first one. They have to precede those of
 /// [`two_steps`].
 pub(crate) fn next_question() -> Vec<Fixture> {
     vec![
-        plan(
-            &format!("> {NEXT_QUERY}\n\n## Current plan"),
-            &[step("step_3", TENFOLD, &["step_2"])],
-        ),
-        calling(TENFOLD, &["58.5"], &[call("58.5 * 10")]),
-        completing(TENFOLD, "585"),
-        answering(&format!("> {NEXT_QUERY}\n\n## Plan"), NEXT_ANSWER),
+        plan(NEXT_QUERY, &[step("step_3", TENFOLD, &[])]),
+        calling(TENFOLD, &[call("58.5 * 10")]),
+        completing("585"),
+        answering("585", NEXT_ANSWER),
     ]
 }
 
@@ -298,9 +361,9 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
     vec![
         planning(),
         first_call(),
-        completing(PERCENTAGE, "409.5"),
-        calling(QUOTIENT, &["409.5"], &[call("409.5 / 7")]),
-        completing(QUOTIENT, "58.5"),
+        completing("409.5"),
+        calling(QUOTIENT, &[call("409.5 / 7")]),
+        completing("58.5"),
         synthesis(),
     ]
 }
@@ -309,7 +372,6 @@ pub(crate) fn two_steps() -> Vec<Fixture> {
 pub(crate) fn parallel_calls() -> Vec<Fixture> {
     one_step(calling(
         PERCENTAGE,
-        &[],
         &[call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")],
     ))
 }
@@ -317,9 +379,9 @@ pub(crate) fn parallel_calls() -> Vec<Fixture> {
 /// Returns the turns of one step whose first reply is `first`, and which ends with the result 58.5.
 pub(crate) fn one_step(first: Fixture) -> Vec<Fixture> {
     vec![
-        plan("## Available tools", &[step("step_1", PERCENTAGE, &[])]),
+        plan(QUERY, &[step("step_1", PERCENTAGE, &[])]),
         first,
-        completing(PERCENTAGE, "58.5"),
+        completing("58.5"),
         synthesis(),
     ]
 }

@@ -56,6 +56,10 @@ macro_rules! both_modes {
                 a_chat_continues_with_earlier_results,
                 the_tokens_of_all_calls_are_counted,
                 thoughts_never_reach_the_answer,
+                an_answer_without_a_plan_takes_one_model_call,
+                calls_of_the_planner_and_its_answer_take_two_model_calls,
+                a_submitted_chain_of_five_calls_takes_two_model_calls,
+                five_steps_one_of_which_needs_judgement_take_four_model_calls,
             ],
             faults: [
                 a_rate_limit_is_waited_out,

@@ -162,7 +162,8 @@ impl Request {
     }
 
     pub(crate) fn is_planning(&self) -> bool {
-        self.last_user_text().contains("## Available tools")
+        let text = self.last_user_text();
+        text.contains("## Query\n") && !text.contains("## Task\n")
     }
 
     pub(crate) fn is_synthesis(&self) -> bool {

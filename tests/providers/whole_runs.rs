@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::connection::{Connection, DEEPSEEK, Mode, OLLAMA, OPENAI_CHAT, OPENROUTER};
 use crate::environment::Environment;
-use crate::fixture::{ANSWER, CallFault, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT};
+use crate::fixture::{self, ANSWER, CallFault, Fixture, NEXT_ANSWER, NEXT_QUERY, QUERY, THOUGHT};
 use crate::fixture::{first_call_corrected, next_question, parallel_calls, two_steps, two_steps_after};
 use crate::mock::Request;
 use crate::program::CommandOutput;
@@ -142,22 +142,63 @@ pub(crate) fn thoughts_never_reach_the_answer(connection: Connection, mode: Mode
     );
 }
 
+/// Asserts that a run takes this number of model calls and tool calls.
+fn assert_calls(connection: Connection, mode: Mode, turns: &[Fixture], model_calls: u64, tool_calls: u64) {
+    let environment = Environment::new(connection, mode, turns);
+    let ran = environment.run(&["--json"]);
+    assert_answered(&environment, &ran);
+    let report = ran.json();
+    assert_eq!(report["answer"], ANSWER, "{ran}");
+    let metadata = &report["metadata"];
+    assert_eq!(
+        (&metadata["llmCalls"], &metadata["toolCalls"]),
+        (&model_calls.into(), &tool_calls.into()),
+        "{ran}"
+    );
+    assert_eq!(
+        environment.requests().len() as u64,
+        model_calls,
+        "{}",
+        environment.log()
+    );
+}
+
+pub(crate) fn an_answer_without_a_plan_takes_one_model_call(connection: Connection, mode: Mode) {
+    assert_calls(connection, mode, &fixture::greeting(), 1, 0);
+}
+
+pub(crate) fn calls_of_the_planner_and_its_answer_take_two_model_calls(connection: Connection, mode: Mode) {
+    assert_calls(connection, mode, &fixture::direct_calls(), 2, 2);
+}
+
+pub(crate) fn a_submitted_chain_of_five_calls_takes_two_model_calls(connection: Connection, mode: Mode) {
+    assert_calls(connection, mode, &fixture::submitted_chain(), 2, 5);
+}
+
+pub(crate) fn five_steps_one_of_which_needs_judgement_take_four_model_calls(connection: Connection, mode: Mode) {
+    assert_calls(connection, mode, &fixture::submitted_with_judgement(), 4, 5);
+}
+
 /// Only for chat completions, because the mock's journal contains the requested format only for them.
 #[test]
-fn chat_completions_request_a_plan_in_json_and_an_answer_in_text() {
+fn a_plan_of_a_model_without_functions_is_requested_in_a_schema_where_the_provider_has_one() {
     // Not Groq, which refuses a reply that is not JSON, and not compatible servers, which may refuse the field.
-    for connection in [OPENAI_CHAT, OPENROUTER, DEEPSEEK, OLLAMA] {
+    for (connection, format) in [
+        (OPENAI_CHAT, "json_schema"),
+        (OPENROUTER, "json_object"),
+        (DEEPSEEK, "json_object"),
+        (OLLAMA, "json_schema"),
+    ] {
         let environment = Environment::new(connection, Mode::Streaming, &two_steps());
+        environment.configure("tools = false\n");
         environment.run(&[]);
         let requests = environment.requests();
         let planning = requests.iter().find(|request| request.is_planning()).unwrap();
-        assert_eq!(
-            planning.body()["response_format"]["type"],
-            "json_object",
-            "{connection:?}"
-        );
-        let synthesis = requests.iter().find(|request| request.is_synthesis()).unwrap();
-        assert_eq!(synthesis.body()["response_format"], Value::Null, "{connection:?}");
+        assert_eq!(planning.body()["response_format"]["type"], format, "{connection:?}");
+        let others = requests.iter().filter(|request| !request.is_planning());
+        for request in others {
+            assert_eq!(request.body()["response_format"], Value::Null, "{connection:?}");
+        }
     }
 }
 
