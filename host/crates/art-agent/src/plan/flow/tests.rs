@@ -146,8 +146,42 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
         1..3,
     )
     .prop_map(|values| (json!({"enum": values}), values));
-    let leaf = prop_oneof![integers, texts, choices];
+    let numbers = (-3_i64..3, 1_i64..3).prop_map(|(low, length)| {
+        let values = (0..length).map(|n| json!((low + n) as f64 + 0.5)).collect();
+        (
+            json!({"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + length}),
+            values,
+        )
+    });
+    let others = prop_oneof![
+        Just((json!({"type": "boolean"}), vec![json!(true), json!(false)])),
+        Just((
+            json!({"type": ["string", "null"]}),
+            vec![json!(null), json!(""), json!("xx")]
+        )),
+        Just((json!({"const": 2}), vec![json!(2), json!(2.0)])),
+    ];
+    let leaf = prop_oneof![integers, texts, choices, numbers, others];
     leaf.prop_recursive(3, 12, 2, |inner| {
+        let tuples = (inner.clone(), inner.clone(), 0_usize..3).prop_map(|((first, firsts), (rest, others), fewest)| {
+            let pairs = firsts.iter().flat_map(|a| others.iter().map(move |b| (a, b)));
+            let lists = pairs.flat_map(|(a, b)| [json!([]), json!([a]), json!([a, b]), json!([a, b, b])]);
+            let lists = lists.filter(|list| list.as_array().is_some_and(|list| list.len() >= fewest)).collect();
+            (json!({"type": "array", "prefixItems": [first], "items": rest, "minItems": fewest}), lists)
+        });
+        let maps = (inner.clone(), 0_usize..2).prop_map(|((schema, values), fewest)| {
+            let entries = values.iter().flat_map(|value| [json!({}), json!({"a": value}), json!({"b": value, "c": value})]);
+            let entries = entries.filter(|map| map.as_object().is_some_and(|map| map.len() >= fewest)).collect();
+            (json!({"type": "object", "additionalProperties": schema, "minProperties": fewest}), entries)
+        });
+        let open = inner.clone().prop_map(|(schema, values)| {
+            let objects = values.iter().flat_map(|a| [json!({"a": a}), json!({"a": a, "b": "x"}), json!({"a": a, "c": 1})]);
+            (json!({"type": "object", "properties": {"a": schema}, "required": ["a"]}), objects.collect())
+        });
+        let both = (inner.clone(), inner.clone(), any::<bool>()).prop_map(|((one, mut values), (other, more), is_one_of)| {
+            values.extend(more);
+            (json!({if is_one_of { "oneOf" } else { "allOf" }: [one, other]}), values)
+        });
         let lists = (inner.clone(), 0_usize..3, 0_usize..2).prop_map(|((items, values), fewest, more)| {
             let lists = (fewest..=fewest + more).flat_map(|length| values.iter().map(move |value| json!(vec![value; length])));
             (json!({"type": "array", "items": items, "minItems": fewest, "maxItems": fewest + more}), lists.collect())
@@ -163,7 +197,7 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
             values.extend(more);
             (json!({"anyOf": [one, other]}), values)
         });
-        prop_oneof![lists, objects, branches]
+        prop_oneof![lists, objects, branches, tuples, maps, open, both]
     })
 }
 
@@ -174,13 +208,20 @@ fn consumer() -> impl Strategy<Value = Value> {
             Just(json!({"type": "number", "minimum": bound})),
             Just(json!({"type": "integer", "exclusiveMaximum": bound})),
             Just(json!({"multipleOf": 2})),
+            Just(json!({"maximum": bound, "exclusiveMinimum": bound - 3})),
         ]
     });
-    let text = (0_usize..3).prop_map(|length| json!({"type": ["string", "null"], "maxLength": length}));
+    let text = (0_usize..3, any::<bool>()).prop_map(|(length, is_longest)| {
+        json!({"type": ["string", "null"], if is_longest { "maxLength" } else { "minLength" }: length})
+    });
     let other = prop_oneof![
         Just(json!({"enum": ["x", 1, [1]]})),
         Just(json!({"const": null})),
         Just(json!({"pattern": "x"})),
+        Just(json!({"type": "boolean"})),
+        Just(json!({"maxItems": 1})),
+        Just(json!({"minProperties": 2})),
+        Just(json!({"maxProperties": 1})),
         Just(json!({"type": "string"})),
         Just(json!(true)),
     ];
@@ -192,11 +233,14 @@ fn consumer() -> impl Strategy<Value = Value> {
             2 => json!({"allOf": [one, other]}),
             _ => json!({"prefixItems": [one], "items": other, "minItems": 1}),
         });
-        let objects = (inner.clone(), inner, any::<bool>()).prop_map(|(a, rest, requires_b)| {
+        let objects = (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(a, rest, requires_b)| {
             let required = if requires_b { vec!["b"] } else { vec![] };
             json!({"type": ["object", "array", "integer"], "properties": {"a": a}, "additionalProperties": rest, "required": required})
         });
-        prop_oneof![pairs, objects]
+        let closed = (inner.clone(), inner).prop_map(|(a, b)| {
+            json!({"type": "object", "properties": {"a": a, "b": b}, "required": ["a"], "additionalProperties": false})
+        });
+        prop_oneof![pairs, objects, closed]
     })
 }
 
@@ -207,7 +251,10 @@ proptest! {
     fn yes_means_every_value_and_no_means_none((schema, values) in producer(), consumer in consumer()) {
         let (of_producer, of_consumer) = (validator(&schema), validator(&consumer));
         let verdict = flow(&schema, &consumer);
-        for value in values.iter().filter(|value| of_producer.is_valid(value)) {
+        let values: Vec<&Value> = values.iter().filter(|value| of_producer.is_valid(value)).collect();
+        // A schema that no value satisfies gives nothing that could fit or not.
+        prop_assume!(!values.is_empty());
+        for value in values {
             let expected = if of_consumer.is_valid(value) { Verdict::Yes } else { Verdict::No };
             prop_assert!(
                 verdict == Verdict::RunTime || verdict == expected,
