@@ -51,6 +51,83 @@ fn an_invalid_update_is_reported_and_not_applied() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
+/// Returns an item with one planned call of the calculator.
+fn calculates(id: &str, expression: &Value) -> Value {
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": expression}},
+    ]})
+}
+
+#[test]
+fn the_planned_calls_of_an_update_run_without_a_model() {
+    let sum = json!({"$concat": ["1 + ", {"$from": "a"}]});
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+        .script("a", [updates("41", &json!([calculates("c", &sum)]))])
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    assert_eq!(driver.statuses(), [("a", Completed), ("c", Completed)]);
+    assert_eq!(
+        driver.item("c").actual_tool_calls[0].arguments,
+        json!({"expression": "1 + 41"})
+    );
+    assert_eq!(
+        (report.response.metadata.llm_calls, report.response.metadata.tool_calls),
+        (3, 1)
+    );
+}
+
+#[test]
+fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_told() {
+    let list = json!([
+        calculates("b", &json!(7)),
+        calculates("c", &json!({"$from": "z"})),
+        {"id": "d", "description": "d", "toolCalls": [{"toolName": "abacus", "arguments": {}}]},
+        reasoning_item("e", &["nowhere"]),
+    ]);
+    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+        .script("a", [updates("1", &list), completes_item("1")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let told = driver.last_message("a", 1);
+    for fault in [
+        "`updatedPlan` was not used: `b.arguments.expression`: a string is asked for, `7` is given",
+        "`updatedPlan` was not used: `c.arguments.expression`: `$from` names `z`, which is not in the plan",
+        "`updatedPlan` was not used: `d`: there is no tool `abacus`",
+        "`updatedPlan` was not used: item `e` depends on `nowhere`",
+    ] {
+        assert!(told.contains(fault), "{fault}: {told}");
+    }
+    assert_eq!(driver.statuses(), [("a", Completed)]);
+    assert!(driver.tool_calls_made.is_empty());
+}
+
+#[test]
+fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
+    let calls_of = |count: u32| -> Value {
+        let call = |n: u32| calculates(&format!("c{n}"), &json!(n.to_string()));
+        (0..count).map(call).collect()
+    };
+    let mut start = start("q");
+    start.config.max_tool_calls = 3;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script(
+            "a",
+            [calculate("1"), updates("1", &calls_of(3)), updates("1", &calls_of(2))],
+        )
+        .script("answer", [says("ok")]);
+    let report = driver.drive();
+    let told = driver.last_message("a", 2);
+    assert!(
+        told.contains("`c2`: this is call 3 of the plan, and the run may make only 2"),
+        "{told}"
+    );
+    assert_eq!(
+        (report.response.metadata.tool_calls, status(&report)),
+        (3, RunStatus::Success)
+    );
+}
+
 #[test]
 fn a_run_is_successful_if_an_update_cancels_a_step() {
     let list = json!([{"id": "b", "description": "not needed", "status": "CANCELLED"}]);
