@@ -53,5 +53,6 @@ mod schemas;
 mod start_time;
 mod streams;
 mod thread_tools;
+mod tool_schemas;
 mod tool_system;
 mod without_wasi;

@@ -20,6 +20,7 @@ mod items;
 mod journal;
 mod kept_plan;
 mod manifest;
+mod plan_corpus;
 mod planned_calls;
 mod planner;
 mod planning;

@@ -1,6 +1,8 @@
 use super::*;
 use crate::plan::tests::item;
 
+mod corpus;
+
 fn tool(name: &str, input: &Value, output: &Value) -> ToolSchema {
     serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input, "outputSchema": output}))
         .unwrap()

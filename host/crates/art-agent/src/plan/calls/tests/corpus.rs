@@ -1,0 +1,64 @@
+//! How much the check knows of good plans over the first-party tools before they run.
+
+use art_core::stream::ModelReply;
+
+use super::*;
+use crate::parse;
+use crate::plan::review::Fit;
+use crate::plan::{Keep, merge};
+
+/// A question with a plan as a model would write it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GoodPlan {
+    #[serde(default)]
+    files: Vec<String>,
+    todo_list: Value,
+}
+
+fn first_party_tools() -> Vec<ToolSchema> {
+    let snapshot = include_str!("../../../../tests/it/corpus/tools.snap");
+    serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
+}
+
+/// Returns what the check of the calls of a plan found.
+fn checked(good: &GoodPlan, tools: &[ToolSchema]) -> CallCheck {
+    let reply = ModelReply {
+        text: json!({"todoList": good.todo_list}).to_string(),
+        ..ModelReply::default()
+    };
+    let draft = parse::planning(&reply).outcome.unwrap();
+    check_calls(Surroundings {
+        items: &merge(&[], draft.items.unwrap(), Keep::Completed, 0),
+        tools,
+        disabled: &[],
+        files: &good.files.iter().map(String::as_str).collect(),
+        max_calls: 64,
+        params: &BTreeMap::new(),
+    })
+}
+
+#[test]
+fn nearly_all_references_of_good_plans_are_known_to_fit() {
+    let (tools, plans) = (
+        first_party_tools(),
+        include_str!("../../../../tests/it/corpus/plans.json"),
+    );
+    let plans: Vec<GoodPlan> = serde_json::from_str(plans).unwrap();
+    let found: Vec<CallCheck> = plans.iter().map(|good| checked(good, &tools)).collect();
+    assert!(found.iter().all(|found| found.faults.is_empty()));
+    let references = found.iter().flat_map(|found| &found.references);
+    let outputs = references.filter(|checked| checked.reference.get("$from").is_some());
+    let (known, at_run_time): (Vec<_>, Vec<_>) = outputs.partition(|checked| checked.fit == Fit::Fits);
+    // A cell of a table, a result that may be a text, and a count that is only there if it is asked for.
+    let places: Vec<String> = at_run_time
+        .iter()
+        .map(|checked| format!("{}.{}", checked.step, checked.argument))
+        .collect();
+    assert_eq!(places, ["percent.expression", "miles.value", "minutes.expression"]);
+    assert!(known.len() >= 100, "{} references are known to fit", known.len());
+    assert!(
+        at_run_time.len() * 20 <= known.len(),
+        "at least 95 % of the references are known to fit"
+    );
+}

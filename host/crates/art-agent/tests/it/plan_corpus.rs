@@ -1,0 +1,155 @@
+//! Good plans over the first-party tools, and faulty plans that a program makes from them. Every good plan runs as it is; every
+//! faulty one is refused before anything runs, with the place of its fault.
+
+mod mutants;
+
+use std::collections::BTreeMap;
+
+use art_agent::{Action, Run, RunEvent, RunStart};
+use art_core::agent::QueryAttachment;
+use art_core::pes::TodoItemStatus;
+use art_core::stream::Phase;
+use art_core::tool::ToolSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::harness::{plan, start};
+use mutants::{Kind, Mutant, mutants};
+
+/// A question with a plan as a model would write it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GoodPlan {
+    question: String,
+    #[serde(default)]
+    files: Vec<String>,
+    todo_list: Value,
+}
+
+fn good_plans() -> Vec<GoodPlan> {
+    serde_json::from_str(include_str!("corpus/plans.json")).unwrap()
+}
+
+/// Returns the first-party tools with the schemas that `art tool list` shows. A test of the workspace compares the file with the
+/// tools.
+fn first_party_tools() -> Vec<ToolSchema> {
+    let snapshot = include_str!("corpus/tools.snap");
+    let json = snapshot.splitn(3, "---\n").nth(2).unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+/// Returns the start of a run for the question of `good`.
+fn start_of(good: &GoodPlan) -> RunStart {
+    let mut start = start(&good.question);
+    start.tools = first_party_tools();
+    let file = |name: &String| QueryAttachment {
+        name: name.clone(),
+        media_type: "text/plain".to_owned(),
+        text: "some text".to_owned(),
+        base64: None,
+    };
+    start.props.attachments = good.files.iter().map(file).collect();
+    start
+}
+
+fn begin(start: RunStart) -> Run {
+    let start = Box::new(start);
+    Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
+}
+
+/// What a run does with a plan.
+#[derive(Debug)]
+enum Answer {
+    /// The plan is carried out, with these actions first.
+    Adopted(Vec<Action>),
+    /// The plan goes back to the model with this message.
+    Returned(String),
+}
+
+/// Gives `run` the plan `list`.
+fn propose(mut run: Run, list: &Value) -> Answer {
+    let action = run.open_actions().next().unwrap();
+    let reply = plan(list).unwrap();
+    run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
+    let mut actions: Vec<Action> = run.open_actions().filter_map(|id| run.action(id)).collect();
+    let is_planning =
+        |action: &Action| matches!(action, Action::CallModel { request, .. } if request.phase == Phase::Planning);
+    if !actions.iter().any(is_planning) {
+        let statuses = run.state().todo_list.iter().map(|item| item.status);
+        assert!(statuses.into_iter().all(|status| status != TodoItemStatus::Failed));
+        return Answer::Adopted(actions);
+    }
+    assert_eq!(actions.len(), 1, "nothing runs while the plan is corrected");
+    let Some(Action::CallModel { request, .. }) = actions.pop() else {
+        panic!("a planning call")
+    };
+    Answer::Returned(request.prompt.0.last().unwrap().content_text().to_owned())
+}
+
+/// Returns the plan with the arguments of its calls as texts, in the form of providers that refuse open objects.
+fn with_text_arguments(list: &Value) -> Value {
+    let mut list = list.clone();
+    let steps = list.as_array_mut().unwrap().iter_mut();
+    let calls = steps.filter_map(|step| step.get_mut("toolCalls")?.as_array_mut());
+    for call in calls.flatten() {
+        call["arguments"] = json!(call["arguments"].to_string());
+    }
+    list
+}
+
+#[test]
+fn every_good_plan_is_carried_out_at_once() {
+    let plans = good_plans();
+    assert!(plans.len() >= 60, "{} plans", plans.len());
+    for good in &plans {
+        for list in [&good.todo_list, &with_text_arguments(&good.todo_list)] {
+            let answer = propose(begin(start_of(good)), list);
+            let is_adopted = matches!(&answer, Answer::Adopted(actions) if !actions.is_empty());
+            assert!(is_adopted, "{}: {answer:?}", good.question);
+        }
+    }
+}
+
+/// Returns whether a line of a refusal names the place of a fault and its kind.
+fn names(line: &str, mutant: &Mutant) -> bool {
+    line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.reason())
+}
+
+/// Returns why `mutant` was not refused as it should be.
+fn escape(run: Run, mutant: &Mutant) -> Option<String> {
+    let name = format!("{:?} at {}", mutant.kind, mutant.place);
+    match propose(run, &mutant.todo_list) {
+        Answer::Adopted(_) => Some(format!("{name}: adopted\n  {}", mutant.todo_list)),
+        Answer::Returned(told) if told.lines().any(|line| names(line, mutant)) => None,
+        Answer::Returned(told) => Some(format!("{name}: another place was named: {told}")),
+    }
+}
+
+#[test]
+fn every_faulty_plan_is_refused_before_anything_runs_with_its_place() {
+    let tools = first_party_tools();
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut escaped = Vec::new();
+    for good in &good_plans() {
+        let unchanged = begin(start_of(good));
+        for mutant in mutants(&good.todo_list, &tools) {
+            *counts.entry(mutant.kind).or_default() += 1;
+            let run = if mutant.changes_start() {
+                let mut start = start_of(good);
+                mutant.change_start(&mut start);
+                begin(start)
+            } else {
+                unchanged.clone()
+            };
+            escaped.extend(escape(run, &mutant));
+        }
+    }
+    println!("{counts:?}");
+    assert_eq!(escaped.len(), 0, "{}", escaped.join("\n"));
+    assert!(counts.values().sum::<usize>() >= 300, "{counts:?}");
+    let rare: Vec<_> = Kind::ALL
+        .iter()
+        .filter(|kind| counts.get(kind).is_none_or(|count| *count < 10))
+        .collect();
+    assert!(rare.is_empty(), "fewer than ten plans with {rare:?}: {counts:?}");
+}

@@ -1,0 +1,509 @@
+//! Makes faulty plans from good ones. Each has one fault, whose place is known.
+
+use art_agent::RunStart;
+use art_core::tool::ToolSchema;
+use serde_json::{Value, json};
+
+/// Maximum number of plans that one kind of fault makes of one good plan.
+const MAX_OF_A_KIND: usize = 4;
+
+/// A kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    UnknownTool,
+    DisabledTool,
+    WrongType,
+    WrongTypeOfReference,
+    MissingRequired,
+    UnknownProperty,
+    BadPointer,
+    PointerIntoScalar,
+    OutOfRange,
+    Cycle,
+    SelfReference,
+    DuplicateId,
+    ReferenceToLaterStep,
+    UnknownStep,
+    UnknownCall,
+    UnknownFile,
+    OverBudget,
+    WrongCase,
+    UndeclaredProperty,
+}
+
+impl Kind {
+    pub const ALL: [Self; 19] = [
+        Self::UnknownTool,
+        Self::DisabledTool,
+        Self::WrongType,
+        Self::WrongTypeOfReference,
+        Self::MissingRequired,
+        Self::UnknownProperty,
+        Self::BadPointer,
+        Self::PointerIntoScalar,
+        Self::OutOfRange,
+        Self::Cycle,
+        Self::SelfReference,
+        Self::DuplicateId,
+        Self::ReferenceToLaterStep,
+        Self::UnknownStep,
+        Self::UnknownCall,
+        Self::UnknownFile,
+        Self::OverBudget,
+        Self::WrongCase,
+        Self::UndeclaredProperty,
+    ];
+
+    /// Returns words that the refusal has to have beside the place, if the kind decides them.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "there is no tool",
+            Self::DisabledTool => "is disabled in this conversation",
+            Self::WrongType | Self::WrongTypeOfReference | Self::OutOfRange => "asked for",
+            Self::MissingRequired => "is missing",
+            Self::UnknownProperty => "no such parameter",
+            Self::PointerIntoScalar | Self::UndeclaredProperty => "has nothing at",
+            Self::Cycle => "circle",
+            Self::DuplicateId => "two items have the id",
+            Self::ReferenceToLaterStep => "comes after this step",
+            Self::UnknownStep => "which is not in the plan",
+            Self::UnknownCall => "planned call",
+            Self::UnknownFile => "there is no file",
+            Self::OverBudget => "may make",
+            Self::SelfReference | Self::BadPointer | Self::WrongCase => "",
+        }
+    }
+}
+
+/// A faulty plan.
+#[derive(Debug)]
+pub struct Mutant {
+    pub kind: Kind,
+    /// The place that the refusal has to name.
+    pub place: String,
+    pub todo_list: Value,
+    /// The tool that the thread does not enable.
+    disabled_tool: Option<String>,
+    /// The number of calls that the run may make, if it is too small.
+    max_tool_calls: Option<u32>,
+}
+
+impl Mutant {
+    fn new(kind: Kind, place: &str, todo_list: Value) -> Self {
+        let place = place.to_owned();
+        Self {
+            kind,
+            place,
+            todo_list,
+            disabled_tool: None,
+            max_tool_calls: None,
+        }
+    }
+
+    pub const fn changes_start(&self) -> bool {
+        self.disabled_tool.is_some() || self.max_tool_calls.is_some()
+    }
+
+    pub fn change_start(&self, start: &mut RunStart) {
+        start
+            .tools
+            .retain(|tool| Some(&tool.name) != self.disabled_tool.as_ref());
+        start.disabled_tools.extend(self.disabled_tool.clone());
+        if let Some(max) = self.max_tool_calls {
+            start.config.max_tool_calls = max;
+        }
+    }
+}
+
+/// A planned call.
+struct Call<'a> {
+    /// Position in the plan, as a JSON pointer.
+    pointer: String,
+    /// How faults name it.
+    place: String,
+    /// Number of its step.
+    step: usize,
+    tool: &'a ToolSchema,
+}
+
+/// A value in the arguments of a call.
+struct Site<'a> {
+    pointer: String,
+    place: String,
+    step: usize,
+    /// What the tool asks for there.
+    schema: &'a Value,
+    value: &'a Value,
+}
+
+impl Site<'_> {
+    /// Returns whether the value is data.
+    fn is_constant(&self) -> bool {
+        !has_reference(self.value) && !self.value.to_string().contains("\"$")
+    }
+}
+
+/// A `$from` in the arguments of a call.
+struct Reference<'a> {
+    pointer: String,
+    /// The place that faults name: that of the text, if the reference is a part of one.
+    place: String,
+    value: &'a Value,
+}
+
+impl Reference<'_> {
+    fn path(&self) -> &str {
+        self.value["path"].as_str().unwrap_or_default()
+    }
+
+    fn step(&self) -> &str {
+        self.value["$from"].as_str().unwrap()
+    }
+
+    /// Returns the reference with another value of `key`.
+    fn with(&self, key: &str, value: impl Into<Value>) -> Value {
+        let mut reference = self.value.clone();
+        reference[key] = value.into();
+        reference
+    }
+}
+
+fn has_reference(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => {
+            map.keys()
+                .any(|key| ["$from", "$concat", "$attachment"].contains(&key.as_str()))
+                || map.values().any(has_reference)
+        }
+        Value::Array(items) => items.iter().any(has_reference),
+        _ => false,
+    }
+}
+
+fn is_valid(schema: &Value, value: &Value) -> bool {
+    jsonschema::draft202012::is_valid(schema, value)
+}
+
+/// Returns all faulty plans that are made of the plan `list`, at most [`MAX_OF_A_KIND`] of each kind.
+pub fn mutants(list: &Value, tools: &[ToolSchema]) -> Vec<Mutant> {
+    let source = Source::new(list, tools);
+    let mut all = source.of_calls();
+    all.extend(source.of_values());
+    all.extend(source.of_objects());
+    all.extend(source.of_references());
+    all.extend(source.of_steps());
+    let limited = Kind::ALL.into_iter().flat_map(|kind| {
+        let (these, others) = std::mem::take(&mut all)
+            .into_iter()
+            .partition(|mutant: &Mutant| mutant.kind == kind);
+        all = others;
+        let these: Vec<Mutant> = these;
+        these.into_iter().take(MAX_OF_A_KIND)
+    });
+    limited.collect()
+}
+
+/// A good plan, and its parts.
+struct Source<'a> {
+    list: &'a Value,
+    steps: &'a [Value],
+    calls: Vec<Call<'a>>,
+    sites: Vec<Site<'a>>,
+    references: Vec<Reference<'a>>,
+}
+
+impl<'a> Source<'a> {
+    fn new(list: &'a Value, tools: &'a [ToolSchema]) -> Self {
+        let mut source = Self {
+            list,
+            steps: list.as_array().unwrap(),
+            calls: Vec::new(),
+            sites: Vec::new(),
+            references: Vec::new(),
+        };
+        for (step, item) in source.steps.iter().enumerate() {
+            let calls = item["toolCalls"].as_array().map(Vec::as_slice).unwrap_or_default();
+            for (n, call) in calls.iter().enumerate() {
+                let id = item["id"].as_str().unwrap();
+                let place = if calls.len() == 1 {
+                    id.to_owned()
+                } else {
+                    format!("{id}.toolCalls[{n}]")
+                };
+                let tool = tools.iter().find(|tool| tool.name == call["toolName"]).unwrap();
+                let pointer = format!("/{step}/toolCalls/{n}");
+                source.walk(Site {
+                    pointer: format!("{pointer}/arguments"),
+                    place: format!("{place}.arguments"),
+                    step,
+                    schema: &tool.input_schema,
+                    value: &call["arguments"],
+                });
+                source.calls.push(Call {
+                    pointer,
+                    place,
+                    step,
+                    tool,
+                });
+            }
+        }
+        source
+    }
+
+    /// Collects the values below `site`, and itself.
+    fn walk(&mut self, site: Site<'a>) {
+        const ANY: &Value = &Value::Bool(true);
+        let child = |key: &str, place: String, schema: &'a Value, value: &'a Value| Site {
+            pointer: format!("{}/{key}", site.pointer),
+            place,
+            step: site.step,
+            schema,
+            value,
+        };
+        let mut children = Vec::new();
+        match site.value {
+            Value::Object(map) if map.contains_key("$from") => self.references.push(Reference {
+                pointer: site.pointer.clone(),
+                place: site.place.clone(),
+                value: site.value,
+            }),
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let schema = site.schema["properties"].get(key).unwrap_or(ANY);
+                    match (key.as_str(), value) {
+                        ("$literal", _) => {}
+                        ("$concat", Value::Array(parts)) => {
+                            let part = |(n, part): (usize, &'a Value)| {
+                                child(&format!("$concat/{n}"), site.place.clone(), ANY, part)
+                            };
+                            children.extend(parts.iter().enumerate().map(part));
+                        }
+                        _ => children.push(child(key, format!("{}.{key}", site.place), schema, value)),
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let schema = site.schema.get("items").unwrap_or(ANY);
+                let item =
+                    |(n, item): (usize, &'a Value)| child(&n.to_string(), format!("{}[{n}]", site.place), schema, item);
+                children.extend(items.iter().enumerate().map(item));
+            }
+            _ => {}
+        }
+        self.sites.push(site);
+        children.into_iter().for_each(|child| self.walk(child));
+    }
+
+    fn id(&self, step: usize) -> &'a str {
+        self.steps[step]["id"].as_str().unwrap()
+    }
+
+    /// Returns the plan with another value at a position.
+    fn with(&self, pointer: &str, value: impl Into<Value>) -> Value {
+        let mut list = self.list.clone();
+        *list.pointer_mut(pointer).unwrap() = value.into();
+        list
+    }
+
+    /// Returns a faulty plan with another value at a site.
+    fn replaced(&self, kind: Kind, site: &Site<'_>, value: impl Into<Value>) -> Mutant {
+        Mutant::new(kind, &site.place, self.with(&site.pointer, value))
+    }
+
+    fn of_calls(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        for (n, call) in self.calls.iter().enumerate() {
+            let renamed = |name: String| self.with(&format!("{}/toolName", call.pointer), name);
+            let name = &call.tool.name;
+            all.push(Mutant::new(
+                Kind::UnknownTool,
+                &call.place,
+                renamed(format!("{name}_v2")),
+            ));
+            all.push(Mutant::new(
+                Kind::UnknownTool,
+                &call.place,
+                renamed("web_search".to_owned()),
+            ));
+            all.push(Mutant::new(Kind::WrongCase, &call.place, renamed(capitalized(name))));
+            all.push(Mutant {
+                disabled_tool: Some(name.clone()),
+                ..Mutant::new(Kind::DisabledTool, &call.place, self.list.clone())
+            });
+            all.push(Mutant {
+                max_tool_calls: Some(u32::try_from(n).unwrap()),
+                ..Mutant::new(Kind::OverBudget, &call.place, self.list.clone())
+            });
+        }
+        all
+    }
+
+    /// Returns faults of single values.
+    fn of_values(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        for site in self
+            .sites
+            .iter()
+            .filter(|site| site.schema.is_object() && site.is_constant())
+        {
+            let others = [
+                json!(true),
+                json!("seven"),
+                json!(7),
+                json!({"a": 1}),
+                json!(["a"]),
+                json!(null),
+            ];
+            let wrong = others.into_iter().filter(|value| !is_valid(site.schema, value)).take(2);
+            all.extend(wrong.map(|value| self.replaced(Kind::WrongType, site, value)));
+            all.extend(self.out_of_range(site));
+            if let Some(text) = site.value.as_str().filter(|_| names_choices(site.schema)) {
+                all.push(self.replaced(Kind::WrongCase, site, capitalized(text)));
+            }
+            if !site.place.ends_with(".arguments") {
+                all.extend(self.wrong_steps(site));
+            }
+        }
+        let attachments = self.sites.iter().filter(|site| site.value.get("$attachment").is_some());
+        let without_file = attachments.filter(|site| self.steps[site.step].get("dependencies").is_none());
+        all.extend(
+            without_file
+                .filter(|site| !self.takes_from_others(site.step))
+                .map(|site| self.replaced(Kind::UnknownFile, site, json!({"$attachment": "missing.pdf"}))),
+        );
+        all
+    }
+
+    /// Returns whether a call of a step takes a value of another step, which may also produce a file.
+    fn takes_from_others(&self, step: usize) -> bool {
+        let prefix = format!("/{step}/");
+        self.references
+            .iter()
+            .any(|reference| reference.pointer.starts_with(&prefix))
+    }
+
+    fn out_of_range(&self, site: &Site<'_>) -> Vec<Mutant> {
+        let numbers = ["minimum", "maximum"].map(|bound| site.schema[bound].as_i64());
+        let beyond = numbers
+            .into_iter()
+            .flatten()
+            .flat_map(|bound| [bound - 1, bound + 1])
+            .map(Value::from);
+        let named = names_choices(site.schema).then(|| json!("sideways"));
+        let outside = beyond.chain(named).filter(|value| !is_valid(site.schema, value));
+        outside
+            .map(|value| self.replaced(Kind::OutOfRange, site, value))
+            .collect()
+    }
+
+    /// Returns references to steps that cannot give a value, or one of another type.
+    fn wrong_steps(&self, site: &Site<'_>) -> Vec<Mutant> {
+        let from = |id: &str| json!({"$from": id});
+        let mut all = vec![
+            self.replaced(Kind::SelfReference, site, from(self.id(site.step))),
+            self.replaced(Kind::UnknownStep, site, from("no_such_step")),
+        ];
+        let later = (site.step + 1..self.steps.len()).map(|later| from(self.id(later)));
+        all.extend(later.map(|value| self.replaced(Kind::ReferenceToLaterStep, site, value)));
+        // The outputs of all tools are objects.
+        let earlier = self.calls.iter().filter(|call| call.step < site.step);
+        let takes_no_object = !is_valid(site.schema, &json!({}));
+        all.extend(
+            earlier
+                .filter(|_| takes_no_object)
+                .map(|call| self.replaced(Kind::WrongTypeOfReference, site, from(self.id(call.step)))),
+        );
+        all
+    }
+
+    /// Returns objects with a key too many, too few, or with another name.
+    fn of_objects(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        let is_closed = |site: &&Site<'_>| site.schema["additionalProperties"] == false && site.value.is_object();
+        for site in self.sites.iter().filter(is_closed) {
+            let map = site.value.as_object().unwrap();
+            let mut more = map.clone();
+            more.insert("colour".to_owned(), json!("red"));
+            let place = format!("{}.colour", site.place);
+            all.push(Mutant::new(
+                Kind::UnknownProperty,
+                &place,
+                self.with(&site.pointer, more),
+            ));
+            for (key, value) in map {
+                let mut fewer = map.clone();
+                fewer.shift_remove(key);
+                let is_required = |names: &Value| names.as_array().is_some_and(|names| names.contains(&json!(key)));
+                if site.schema.get("required").is_some_and(is_required) {
+                    all.push(self.replaced(Kind::MissingRequired, site, fewer.clone()));
+                }
+                fewer.insert(capitalized(key), value.clone());
+                let place = format!("{}.{}", site.place, capitalized(key));
+                all.push(Mutant::new(Kind::WrongCase, &place, self.with(&site.pointer, fewer)));
+            }
+        }
+        all
+    }
+
+    fn of_references(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        for reference in &self.references {
+            let mut push = |kind, value: Value| {
+                all.push(Mutant::new(
+                    kind,
+                    &reference.place,
+                    self.with(&reference.pointer, value),
+                ));
+            };
+            let path = reference.path();
+            push(Kind::UnknownStep, reference.with("$from", "no_such_step"));
+            push(Kind::WrongCase, reference.with("$from", capitalized(reference.step())));
+            push(Kind::UnknownCall, reference.with("call", 9));
+            push(Kind::UndeclaredProperty, reference.with("path", "/no_such_property"));
+            push(Kind::BadPointer, reference.with("path", "result"));
+            match path {
+                "/rows" | "/results" | "/columns" => {
+                    push(Kind::BadPointer, reference.with("path", format!("{path}/first")))
+                }
+                "/result" | "/count" | "/row_count" | "/matched_rows" | "/words" => {
+                    push(Kind::PointerIntoScalar, reference.with("path", format!("{path}/0")));
+                    push(Kind::PointerIntoScalar, reference.with("path", format!("{path}/value")));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    fn of_steps(&self) -> Vec<Mutant> {
+        let mut all = Vec::new();
+        for step in 1..self.steps.len() {
+            let (first, id) = (self.id(0), self.id(step));
+            all.push(Mutant::new(
+                Kind::DuplicateId,
+                first,
+                self.with(&format!("/{step}/id"), first),
+            ));
+            let mut list = self.list.clone();
+            list[0]["dependencies"] = json!([id]);
+            list[step]["dependencies"] = json!([first]);
+            all.push(Mutant::new(Kind::Cycle, first, list));
+        }
+        let mut list = self.list.clone();
+        list[0]["dependencies"] = json!([self.id(0)]);
+        all.push(Mutant::new(Kind::SelfReference, self.id(0), list));
+        all
+    }
+}
+
+/// Returns whether a schema lists the texts that it allows.
+fn names_choices(schema: &Value) -> bool {
+    schema.get("enum").is_some() || schema.to_string().contains("\"oneOf\"")
+}
+
+/// Returns `name` with its first letter in upper case.
+fn capitalized(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}

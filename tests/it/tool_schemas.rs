@@ -1,0 +1,39 @@
+//! The schemas of the first-party tools, which tests of other packages read without running a component.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+/// Returns a schema without its descriptions.
+fn without_descriptions(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let is_text = |key: &str, value: &Value| key == "description" && value.is_string();
+            let rest = map.iter().filter(|(key, value)| !is_text(key, value));
+            rest.map(|(key, value)| (key.clone(), without_descriptions(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(without_descriptions).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// If the schemas of a tool have changed, `INSTA_UPDATE=always` writes the file again.
+#[test]
+fn the_stored_schemas_of_the_first_party_tools_are_up_to_date() {
+    let listed = Home::new().art(&["--json", "tool", "list"]).json();
+    let schemas = |tool: &Value| {
+        let [input, output] = ["inputSchema", "outputSchema"].map(|key| without_descriptions(&tool[key]));
+        json!({"name": tool["name"], "description": "", "inputSchema": input, "outputSchema": output})
+    };
+    let mut tools: Vec<Value> = listed["tools"].as_array().unwrap().iter().map(schemas).collect();
+    tools.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
+    insta::with_settings!({
+        snapshot_path => "../../host/crates/art-agent/tests/it/corpus",
+        prepend_module_to_snapshot => false,
+        sort_maps => true,
+        omit_expression => true,
+    }, {
+        insta::assert_json_snapshot!("tools", tools);
+    });
+}
