@@ -15,6 +15,7 @@ mod assist;
 mod budget;
 mod ending;
 mod estimates;
+mod fallback;
 mod follow_up;
 mod items;
 mod journal;

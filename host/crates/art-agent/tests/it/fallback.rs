@@ -1,0 +1,291 @@
+//! Any plan with calls, with any failures, replies and order of results: what succeeded is not made again, every step ends, and the
+//! run ends.
+
+use std::collections::BTreeSet;
+
+use art_agent::{Action, RunEvent};
+use art_core::error::ToolErrorCode;
+use art_core::pes::TodoItemStatus;
+use art_core::stream::{PartialReply, Phase};
+use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
+use art_core::usage::Usage;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Maximum number of events of a run. A run with more does not end.
+const MAX_EVENTS: usize = 600;
+
+/// The random decisions of one case. Once they are used up, everything succeeds.
+struct Choices(std::vec::IntoIter<u8>);
+
+impl Choices {
+    /// Returns a number below `n`.
+    fn below(&mut self, n: usize) -> usize {
+        usize::from(self.0.next().unwrap_or_default()) % n
+    }
+}
+
+/// A call that succeeded: its step, tool, arguments and the number in its output.
+type Success = (String, String, Value, u64);
+
+/// A run that is driven by random decisions.
+struct Case {
+    driver: Driver,
+    choices: Choices,
+    at: u64,
+    /// Identifiers of all calls that were made.
+    call_ids: BTreeSet<String>,
+    /// Planned calls that succeeded.
+    succeeded: Vec<Success>,
+    /// Steps that had a model call.
+    asked: BTreeSet<String>,
+    /// Steps whose planned calls all succeeded.
+    carried_out: BTreeSet<String>,
+    /// Number of steps that updates added.
+    added: usize,
+}
+
+/// Returns a step with up to three calls, or none. It may take values of the steps before it, which may be missing.
+fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
+    let call = |n: usize, choices: &mut Choices| {
+        let own = format!("{id} {n}");
+        let taken = before.get(choices.below(before.len() + 2));
+        let expression = match taken {
+            None => json!(own),
+            Some(step) => {
+                let path = ["/result", "/result", "/gone", ""][choices.below(4)];
+                json!({"$concat": [own, " ", {"$from": step, "path": path}]})
+            }
+        };
+        let tool = ["calculator", "clock"][choices.below(2)];
+        json!({"toolName": tool, "arguments": {"expression": expression}})
+    };
+    let calls: Vec<Value> = (0..choices.below(4)).map(|n| call(n, choices)).collect();
+    let mut step = match choices.below(3) {
+        0 => tool_item(id, &[]),
+        _ => reasoning_item(id, &[]),
+    };
+    step["toolCalls"] = json!(calls);
+    step
+}
+
+fn random_plan(choices: &mut Choices) -> Value {
+    let mut before: Vec<String> = Vec::new();
+    let mut steps = Vec::new();
+    for n in 0..=choices.below(6) {
+        let id = format!("s{n}");
+        steps.push(random_step(&id, &before, choices));
+        before.push(id);
+    }
+    json!(steps)
+}
+
+impl Case {
+    fn new(decisions: Vec<u8>) -> Self {
+        let mut choices = Choices(decisions.into_iter());
+        let mut start = start("q");
+        start.config.max_parallel_items = u32::try_from(1 + choices.below(4)).unwrap();
+        if choices.below(4) == 1 {
+            start.config.max_tool_calls = u32::try_from(8 + choices.below(8)).unwrap();
+        }
+        let list = random_plan(&mut choices);
+        let mut driver = Driver::new(start).script("plan", [plan(&list)]);
+        driver.answer_all();
+        Self {
+            driver,
+            choices,
+            // The driver's own times are earlier.
+            at: 1_000_000,
+            call_ids: BTreeSet::new(),
+            succeeded: Vec::new(),
+            asked: BTreeSet::new(),
+            carried_out: BTreeSet::new(),
+            added: 0,
+        }
+    }
+
+    /// Answers actions in any order until the run ends.
+    fn drive(&mut self) {
+        for _ in 0..MAX_EVENTS {
+            if self.driver.run.finished().is_some() {
+                return;
+            }
+            self.at += 1;
+            let mut actions = self.driver.open_actions();
+            let action = actions.remove(self.choices.below(actions.len()));
+            let event = match action {
+                Action::CallTools { id, item_id, calls, .. } => {
+                    let results = self.results(&item_id, &calls);
+                    let (at, usage) = (self.at, Usage::default());
+                    RunEvent::ToolsReturned {
+                        at,
+                        action: id,
+                        results,
+                        usage,
+                    }
+                }
+                Action::CallModel {
+                    id, item_id, request, ..
+                } => {
+                    let reply = match (&item_id, request.phase) {
+                        (Some(item), Phase::Execution) => self.reply(item, &json!(request.prompt).to_string()),
+                        (_, Phase::Planning) => plan(&json!([])),
+                        _ => says("the answer"),
+                    };
+                    match reply {
+                        Ok(reply) => RunEvent::ModelReplied {
+                            at: self.at,
+                            action: id,
+                            reply,
+                        },
+                        Err(error) => RunEvent::ModelFailed {
+                            at: self.at,
+                            action: id,
+                            error,
+                            received: PartialReply::default(),
+                        },
+                    }
+                }
+            };
+            self.driver.apply(&event);
+        }
+        panic!("the run did not end");
+    }
+
+    /// Returns the results of calls, in any order, each of which may be an error.
+    fn results(&mut self, item: &str, calls: &[ParsedToolCall]) -> Vec<ToolResult> {
+        let is_planned = !self.asked.contains(item);
+        let mut results = Vec::new();
+        for call in calls {
+            assert!(
+                self.call_ids.insert(call.call_id.clone()),
+                "`{}` is made twice",
+                call.call_id
+            );
+            let made = |(step, tool, arguments, _): &Success| {
+                step == item && *tool == call.tool_name && *arguments == call.arguments
+            };
+            let again = self.succeeded.iter().find(|success| made(success));
+            assert_eq!(again, None, "the call succeeded before");
+            let result = self.result(call);
+            if is_planned && result.status == ToolStatus::Success {
+                let number = result
+                    .output
+                    .as_ref()
+                    .and_then(|output| output["result"].as_u64())
+                    .unwrap_or_default();
+                let (tool, arguments) = (call.tool_name.clone(), call.arguments.clone());
+                self.succeeded.push((item.to_owned(), tool, arguments, number));
+            }
+            let position = self.choices.below(results.len() + 1);
+            results.insert(position, result);
+        }
+        let all_succeeded = results.iter().all(|result| result.status == ToolStatus::Success);
+        if is_planned && all_succeeded && self.made_all(item, calls) {
+            self.carried_out.insert(item.to_owned());
+        }
+        results
+    }
+
+    /// Returns whether `calls` are all planned calls of a step, and all tools that it requires.
+    fn made_all(&self, item: &str, calls: &[ParsedToolCall]) -> bool {
+        let item = self.driver.item(item);
+        let is_called = |tool: &String| calls.iter().any(|call| call.tool_name == *tool);
+        calls.len() == item.tool_calls.len() && item.required_tools.iter().all(is_called)
+    }
+
+    fn result(&mut self, call: &ParsedToolCall) -> ToolResult {
+        let error = |code| ToolResult::error(call, code, "it does not work");
+        match self.choices.below(8) {
+            4 => error(ToolErrorCode::IoError),
+            5 => error(ToolErrorCode::PermissionDenied),
+            6 => {
+                let mut refused = error(ToolErrorCode::ValidationError);
+                refused.metadata.not_run = true;
+                refused
+            }
+            7 => ToolResult::success(call, json!("a text alone")),
+            _ => ToolResult::success(call, json!({"result": 1_000_000 + self.call_ids.len()})),
+        }
+    }
+
+    /// Returns what the model says of a step. `prompt` has to show what succeeded.
+    fn reply(&mut self, item: &str, prompt: &str) -> Reply {
+        self.asked.insert(item.to_owned());
+        assert!(!self.carried_out.contains(item), "no model is needed for {item}");
+        for (step, _, _, number) in self.succeeded.iter().filter(|success| success.0 == item) {
+            assert!(
+                *number == 0 || prompt.contains(&number.to_string()),
+                "the output of {step} is not shown"
+            );
+        }
+        match self.choices.below(9) {
+            1 => calculate("1"),
+            2 => fails_item("it cannot be done"),
+            3 => times_out(),
+            4 => says("{\"toolCalls\": 1}"),
+            5 => self.repeated_call(item),
+            6 => native_calls([native_call("x", "clock", "{}"), native_call("y", "calculator", "{")]),
+            7 => self.update(),
+            _ => completes_item("done"),
+        }
+    }
+
+    /// Makes the first call of a step again that succeeded.
+    fn repeated_call(&self, item: &str) -> Reply {
+        let Some((_, tool, arguments, _)) = self.succeeded.iter().find(|success| success.0 == item) else {
+            return completes_item("done");
+        };
+        calls(&[(tool, arguments.clone())])
+    }
+
+    /// Adds a step with planned calls.
+    fn update(&mut self) -> Reply {
+        self.added += 1;
+        let before: Vec<String> = self.driver.statuses().iter().map(|(id, _)| (*id).to_owned()).collect();
+        let step = random_step(&format!("u{}", self.added), &before, &mut self.choices);
+        let pending = self
+            .driver
+            .run
+            .state()
+            .todo_list
+            .iter()
+            .filter(|item| item.status == TodoItemStatus::Pending);
+        let mut list: Vec<Value> = pending
+            .map(|item| json!({"id": item.id, "description": item.description, "toolCalls": item.tool_calls, "dependencies": item.dependencies}))
+            .collect();
+        list.push(step);
+        says(json!({"content": "more to do", "updatedPlan": {"todoList": list}}).to_string())
+    }
+
+    /// Asserts what has to hold when the run has ended.
+    fn check_end(&self) {
+        let report = self.driver.run.finished().unwrap();
+        assert!(!report.response.response.content.is_empty());
+        let was_limited = !report.response.metadata.limits_hit.is_empty();
+        for item in &self.driver.run.state().todo_list {
+            use TodoItemStatus::{InProgress, Pending, Waiting};
+            assert!(
+                !matches!(item.status, InProgress | Waiting),
+                "{} is {:?}",
+                item.id,
+                item.status
+            );
+            assert!(item.status != Pending || was_limited, "{} was not started", item.id);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// The driver replays the journal after every event and compares the runs.
+    #[test]
+    fn what_succeeded_is_not_made_again_and_every_step_ends(decisions in prop::collection::vec(any::<u8>(), 0..160)) {
+        let mut case = Case::new(decisions);
+        case.drive();
+        case.check_end();
+    }
+}
