@@ -90,11 +90,17 @@ fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     if let Some(values) = values.filter(|_| !map.contains_key("properties")) {
         return Some((values, false));
     }
-    let position: usize = key.parse().ok()?;
+    let position = index(key)?;
     let has_items = map.contains_key("items") || map.contains_key("prefixItems");
     let item = has_items.then(|| flow::item(map, position))?;
     let fewest = map.get("minItems").and_then(Value::as_u64).unwrap_or(0);
     (*item != Value::Bool(false)).then_some((item, (position as u64) < fewest))
+}
+
+/// Returns the position that a part of a JSON pointer names. It has no sign and no leading zero.
+fn index(key: &str) -> Option<usize> {
+    let position: usize = key.parse().ok()?;
+    (position.to_string() == key).then_some(position)
 }
 
 /// Returns whether a schema allows any value.
@@ -163,7 +169,9 @@ mod tests {
     fn what_is_not_declared_is_named_up_to_the_first_wrong_part() {
         assert_eq!(Output::at(&table(), "/rows/0/gone/more").unwrap_err(), "/rows/0/gone");
         assert_eq!(Output::at(&table(), "/title/x").unwrap_err(), "/title/x");
-        assert_eq!(Output::at(&table(), "/rows/first").unwrap_err(), "/rows/first");
+        for path in ["/rows/first", "/rows/-1", "/rows/+1", "/rows/01", "/rows/"] {
+            assert_eq!(Output::at(&table(), path).unwrap_err(), path);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
 /// Maximum number of plans that one kind of fault makes of one good plan.
-const MAX_OF_A_KIND: usize = 4;
+const MAX_OF_A_KIND: usize = 5;
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -463,7 +463,9 @@ impl<'a> Source<'a> {
             push(Kind::BadPointer, reference.with("path", "result"));
             match path {
                 "/rows" | "/results" | "/columns" => {
-                    push(Kind::BadPointer, reference.with("path", format!("{path}/first")))
+                    for item in ["first", "-1", "01"] {
+                        push(Kind::BadPointer, reference.with("path", format!("{path}/{item}")));
+                    }
                 }
                 "/result" | "/count" | "/row_count" | "/matched_rows" | "/words" => {
                     push(Kind::PointerIntoScalar, reference.with("path", format!("{path}/0")));
