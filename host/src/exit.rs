@@ -132,5 +132,5 @@ impl Exit {
 
 /// Returns whether the plan has no steps for this question.
 fn has_no_steps(report: &RunReport) -> bool {
-    report.question_items().next().is_none()
+    report.items.is_empty()
 }

@@ -145,7 +145,7 @@ fn show_files(answer: &Answer) {
             "file: {name} ({kind}, {bytes}); `art runs save {run} {name}` saves it"
         ));
     }
-    let results = answer.report.question_items().flat_map(|item| &item.tool_results);
+    let results = answer.report.items.iter().flat_map(|item| &item.tool_results);
     let not_stored = results
         .flat_map(|result| &result.metadata.attachments)
         .filter(|info| info.digest.is_none());

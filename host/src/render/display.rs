@@ -99,7 +99,7 @@ impl Display {
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if !self.drawings_printed && matches!(view.stage, RunStage::Synthesis | RunStage::Finished) {
-            let drawn = view.question_items().flat_map(drawing::drawn);
+            let drawn = view.items.iter().flat_map(drawing::drawn);
             self.drawings = drawn.map(drawing::text).collect();
         }
         self.plan.update(view, calls);

@@ -36,7 +36,7 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
         })
     };
     let entries = |item| drawn(item).map(move |result| entry(item, result));
-    report.question_items().flat_map(entries).collect()
+    report.items.iter().flat_map(entries).collect()
 }
 
 /// Returns the drawing under its title. A long drawing is cut, and its last line has the number of omitted lines.

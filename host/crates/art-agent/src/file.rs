@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use art_core::agent::QueryAttachment;
-use art_core::pes::TodoItem;
+use art_core::pes::PesAgentStateData;
 use art_core::text::{prefix, printable};
 use art_core::tool::ToolResult;
 use serde::{Deserialize, Serialize};
+
+use crate::plan;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 100;
@@ -45,10 +47,13 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the list from the results of `items`, whose files earlier runs produced.
-    pub(crate) fn of_earlier_runs(items: &[TodoItem], attachments: &[QueryAttachment]) -> Self {
+    /// Creates the list from the results in `state`, whose files earlier runs produced.
+    pub(crate) fn of_earlier_runs(state: &PesAgentStateData, attachments: &[QueryAttachment]) -> Self {
         let mut files = Self::default();
-        for item in items {
+        for step in plan::earlier_steps(&state.earlier_questions) {
+            files.add(&step.name(), &step.item.tool_results, attachments);
+        }
+        for item in &state.todo_list {
             files.add(&item.id, &item.tool_results, attachments);
         }
         files.earlier = files.all.len();

@@ -9,6 +9,7 @@ mod guidance;
 mod manager;
 mod planning;
 mod quote;
+mod step;
 mod submit;
 mod synthesis;
 mod system;

@@ -30,22 +30,14 @@ pub struct RunReport {
     /// The sources of all results, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// The plan at the end of the run, with results and errors.
+    /// The plan of the question at the end of the run, with results and errors.
     pub items: Vec<TodoItem>,
     /// Files that the tools of this run produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<RunFile>,
-    /// Identifiers of the items that belong to earlier questions.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub earlier: BTreeSet<String>,
 }
 
 impl RunReport {
-    /// Returns the items of this question.
-    pub fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
-        self.items.iter().filter(|item| !self.earlier.contains(&item.id))
-    }
-
     /// Returns the error of the model if it is the reason why there is no answer.
     #[must_use]
     pub fn model_failure(&self) -> Option<&ModelError> {
@@ -79,6 +71,17 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
         Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
         displayed => displayed,
     })
+}
+
+/// Returns what a completed item gave: the outputs of all its calls if the plan has several for it, else its result.
+pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
+    let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
+    let results = item.tool_results.iter().filter(succeeded);
+    let outputs: Vec<_> = results.filter_map(output_for_model).collect();
+    if item.tool_calls.len() > 1 && outputs.len() > 1 {
+        return outputs;
+    }
+    vec![item.result.as_ref().map_or(Cow::Owned(Value::Null), Cow::Borrowed)]
 }
 
 /// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (C9), so

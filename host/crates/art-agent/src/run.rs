@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
 use art_core::error::{ErrorCode, ModelError};
-use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
+use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
 use art_core::usage::{TokenUsage, Usage};
@@ -69,10 +69,10 @@ pub struct Run {
     action_count: u64,
     /// How often an item was started, for the limit of the run. An item that is started again counts twice.
     started_item_count: u32,
-    /// Identifiers of the items that this run started. Only these affect the status of the run.
+    /// Whether the plan in the state is that of the question. Before planning it may be one that an earlier run did not finish.
+    owns_plan: bool,
+    /// Identifiers of the items that this run started.
     started_items: BTreeSet<String>,
-    /// Identifiers of the items that ended before this run and were not started again. They belong to earlier questions.
-    earlier: BTreeSet<String>,
     call_ids: CallIds,
     files: Files,
     usage: RunUsage,
@@ -235,9 +235,6 @@ impl Run {
     fn new(start: &RunStart, trace_id: String, at: Timestamp) -> Self {
         let mut state = start.prior.clone().unwrap_or_default();
         state.thread_id.clone_from(&start.props.thread_id);
-        let earlier = state.todo_list.iter().filter(|item| has_ended(item.status));
-        let earlier = earlier.map(|item| item.id.clone()).collect();
-        let files = Files::of_earlier_runs(&state.todo_list, &start.props.attachments);
         Self {
             start: start.clone(),
             trace_id,
@@ -257,10 +254,10 @@ impl Run {
             shortened: BTreeMap::new(),
             action_count: 0,
             started_item_count: 0,
+            owns_plan: false,
             started_items: BTreeSet::new(),
-            earlier,
             call_ids: CallIds::default(),
-            files,
+            files: Files::default(),
             usage: RunUsage::default(),
             limits_hit: Vec::new(),
             model_error: None,
@@ -294,6 +291,11 @@ impl Run {
         self.open.remove(&id)
     }
 
+    /// Returns the items of the question. There are none before it has a plan.
+    fn question_items(&self) -> &[TodoItem] {
+        if self.owns_plan { &self.state.todo_list } else { &[] }
+    }
+
     fn item(&self, id: &str) -> Option<&TodoItem> {
         self.state.todo_list.iter().find(|item| item.id == id)
     }
@@ -307,9 +309,4 @@ impl Run {
             self.limits_hit.push(limit);
         }
     }
-}
-
-const fn has_ended(status: TodoItemStatus) -> bool {
-    use TodoItemStatus::{Cancelled, Completed, Failed};
-    matches!(status, Completed | Failed | Cancelled)
 }

@@ -25,10 +25,14 @@ const STOP_WORDS: [&str; 55] = [
 /// Maximum number of words of the examples of one tool that are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
-/// Returns the tools for planning, nearest first: those that the plan already uses, then those most similar to the question and the
-/// message before it, up to the maximum of the configuration.
+/// Returns the tools for planning, nearest first: those that the last question or a plan that was not finished uses, then those most
+/// similar to the question and the message before it, up to the maximum of the configuration.
 pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Vec<&'a ToolSchema> {
-    let used = state.todo_list.iter().flat_map(|item| &item.required_tools);
+    let last_question = state.earlier_questions.last().into_iter();
+    let items = last_question
+        .flat_map(|question| &question.items)
+        .chain(&state.todo_list);
+    let used = items.flat_map(|item| &item.required_tools);
     let keep = used.map(String::as_str).collect();
     let is_conversation = |role| matches!(role, MessageRole::User | MessageRole::Ai);
     let is_earlier =

@@ -13,10 +13,18 @@ const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
 /// Target size of a state or an observation as JSON, in bytes. A store accepts at most 16 MiB.
 const TOTAL_BYTES: usize = 4 << 20;
 
+/// Beginning of the marker that ends a text that was cut.
+const CUT_MARKER: &str = "... [kept ";
+
 /// Returns the state of a thread, truncated.
 pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     fit(state, |state, limit| {
-        state.todo_list.iter_mut().for_each(|item| cut_item(item, limit));
+        let earlier = state
+            .earlier_questions
+            .iter_mut()
+            .flat_map(|question| &mut question.items);
+        let items = state.todo_list.iter_mut().chain(earlier);
+        items.for_each(|item| cut_item(item, limit));
         state
             .step_outputs
             .values_mut()
@@ -101,14 +109,19 @@ fn cut_value(value: &mut Value, limit: usize) {
     };
     if text.len() > limit {
         let shortened = byte_prefix(&text, limit);
-        *value = Value::String(format!(
-            "{shortened}... [kept {} of {} bytes]",
-            shortened.len(),
-            text.len()
-        ));
+        let (kept, bytes) = (shortened.len(), text.len());
+        *value = Value::String(format!("{shortened}{CUT_MARKER}{kept} of {bytes} bytes]"));
     } else if is_deeper(value, MAX_DEPTH) {
         *value = Value::String(text);
     }
+}
+
+/// Returns whether a value is the beginning of an output that was cut for the store.
+pub(crate) fn is_cut(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default();
+    let marker = text.rsplit_once(CUT_MARKER);
+    let sizes = marker.and_then(|(_, rest)| rest.strip_suffix(" bytes]")?.split_once(" of "));
+    sizes.is_some_and(|(kept, bytes)| kept.parse::<usize>().is_ok() && bytes.parse::<usize>().is_ok())
 }
 
 #[cfg(test)]
@@ -141,6 +154,10 @@ mod tests {
         let shortened = items(&vec![item_with(1, 300 << 10)]);
         let text = shortened[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
+        assert!(is_cut(&json!(text)));
+        for whole in [json!("... [kept some of 9 bytes]"), json!("x"), json!({"a": text})] {
+            assert!(!is_cut(&whole), "{whole}");
+        }
         assert!(shortened[0].actual_tool_calls[0].arguments["text"].is_string());
     }
 

@@ -161,20 +161,36 @@ pub struct StepOutputEntry {
     pub tool_results: Vec<ToolResult>,
 }
 
+/// An earlier question of a thread, with the results of its plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EarlierQuestion {
+    /// Number of the question among the questions of the thread that had a plan, from 1.
+    pub number: u64,
+    /// The question. Empty if the thread was stored before threads had the questions of their plans.
+    pub query: String,
+    /// The items of its plan that ended. An identifier may occur in several questions.
+    pub items: Vec<TodoItem>,
+}
+
 /// State of a thread's plan between runs (C56).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PesAgentStateData {
     /// Identifier of the conversation.
     pub thread_id: String,
+    /// The question of the plan. Empty if the thread was stored before threads had it.
+    pub query: String,
     /// Intent of the person.
     pub intent: String,
     /// Title of the conversation, at most ten words.
     pub title: String,
     /// The plan in words.
     pub plan: String,
-    /// The plan as items.
+    /// The plan of the last question, as items.
     pub todo_list: Vec<TodoItem>,
+    /// The questions before the last one, oldest first. The oldest are dropped when there are many.
+    pub earlier_questions: Vec<EarlierQuestion>,
     /// Identifier of the step in progress.
     pub current_step_id: Option<String>,
     /// Whether the plan waits for a person.

@@ -23,7 +23,8 @@ pub struct PlanTask {
     pub files: Vec<TaskFile>,
     /// All tools that may be called, with their examples.
     pub tools: Vec<ToolSchema>,
-    /// The steps of earlier questions of the conversation, oldest first.
+    /// The steps of earlier questions of the conversation, oldest first, and then those of a plan that was not finished. Those of
+    /// earlier questions have names such as `q1.step_1`, which no step of the plan has.
     pub earlier: Vec<TaskStep>,
 }
 
@@ -41,7 +42,7 @@ pub struct AnswerTask {
 /// A step and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskStep {
-    /// Identifier, unique in the plan.
+    /// Identifier by which steps of the plan refer to it, unique in the thread.
     pub id: String,
     /// Description of the step.
     pub description: String,

@@ -68,7 +68,7 @@ impl Live {
             RunStage::Synthesis => self.heading.set_message("writing the answer"),
             RunStage::Finished => self.heading.finish_and_clear(),
         }
-        for item in view.question_items() {
+        for item in view.items {
             self.add(&item.id);
             if let Some(line) = self.line(&item.id) {
                 line.update(item, calls, Instant::now());

@@ -31,17 +31,17 @@ impl Plain {
     pub(super) fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         let has_plan = match view.stage {
             RunStage::Planning => false,
-            RunStage::Finished => view.question_items().next().is_some(),
+            RunStage::Finished => !view.items.is_empty(),
             RunStage::Execution | RunStage::Synthesis => true,
         };
         if has_plan && !self.step_count_printed {
             self.step_count_printed = true;
-            note(&match view.question_items().count() {
+            note(&match view.items.len() {
                 1 => "plan: 1 step".to_owned(),
                 steps => format!("plan: {steps} steps"),
             });
         }
-        for item in view.question_items() {
+        for item in view.items {
             if self.printed.insert(item.id.clone(), item.status) == Some(item.status) {
                 continue;
             }

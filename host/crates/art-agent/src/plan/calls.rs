@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
-use art_core::pes::{PlannedCall, TodoItem, TodoItemStatus};
+use art_core::pes::{EarlierQuestion, PlannedCall, TodoItem, TodoItemStatus};
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
 use super::describe::{asked, given, nearest};
+use super::earlier::{earlier_steps, find_earlier};
 use super::flow::{self, Verdict, flow};
 use super::output::{Output, declared_pointers};
-use super::reference::{Origin, Template, origins, references};
+use super::reference::{Origin, Template, origins, output_of, references};
 use super::review::{CheckedReference, Fit};
 
 /// Maximum number of pointers of an output that are compared with what is asked for.
@@ -24,6 +25,8 @@ const MAX_FAULTS: usize = 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) items: &'a [TodoItem],
+    /// The questions whose results calls can take.
+    pub(crate) earlier: &'a [EarlierQuestion],
     pub(crate) tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
     pub(crate) disabled: &'a [String],
@@ -356,11 +359,11 @@ impl<'a> Checker<'a> {
 
     /// Returns the schema of an output of an earlier step.
     fn output(&self, origin: Origin<'a>) -> Result<Given, String> {
-        let step = self.step(origin.step)?;
-        let what = match origin.path {
-            "" => format!("the output of `{}`", origin.step),
-            path => format!("`{path}` of `{}`", origin.step),
+        let step = match find_earlier(self.surroundings.earlier, origin.step) {
+            Some(step) => return stored(step, origin),
+            None => self.step(origin.step)?,
         };
+        let what = origin.to_string();
         let any = |what| Given {
             may_be_absent: true,
             origin: Some(what),
@@ -417,7 +420,9 @@ impl<'a> Checker<'a> {
         if self.surroundings.items.iter().any(|step| step.id == id) {
             return Err(format!("`$from` names `{id}`, which comes after this step"));
         }
-        let hint = nearest(id, self.before.iter().map(|step| step.id.as_str()));
+        let earlier = earlier_steps(self.surroundings.earlier).map(|step| step.name());
+        let known: Vec<String> = self.before.iter().map(|step| step.id.clone()).chain(earlier).collect();
+        let hint = nearest(id, known.iter().map(String::as_str));
         Err(format!("`$from` names `{id}`, which is not in the plan{hint}"))
     }
 }
@@ -428,6 +433,17 @@ fn not_an_object(text: &str) -> String {
         Ok(_) => "a text is given".to_owned(),
         Err(error) => format!("the text is not valid JSON: {error}"),
     }
+}
+
+/// Returns the value that a reference takes from a step of an earlier question.
+fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given, String> {
+    let output = output_of(step, origin)?;
+    let value = origin.value_in(output)?;
+    Ok(Given {
+        origin: Some(origin.to_string()),
+        output: Some(flow::constant(output)),
+        ..Given::of(flow::constant(value))
+    })
 }
 
 fn array_of(items: &[Given]) -> Given {

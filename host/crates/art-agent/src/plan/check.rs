@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus};
 use art_core::tool::ToolSchema;
 
 use super::calls::sources;
+use super::earlier::find_earlier;
 use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Returns all problems of `items`, in words for the model.
-pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+/// Returns all problems of `items`, in words for the model. Items may depend on steps of `earlier` questions.
+pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
     let mut problems = Vec::new();
     if items.len() > MAX_TODO_ITEMS {
         let count = items.len();
         problems.push(format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"));
     }
     problems.extend(repeated_ids(items));
-    problems.extend(unknown_dependencies(items));
+    problems.extend(reserved_ids(items, earlier));
+    problems.extend(unknown_dependencies(items, earlier));
     problems.extend(cycle(items));
     problems.extend(missing_tools(items, tools));
     problems.truncate(MAX_PROBLEMS);
@@ -38,11 +40,26 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<String> {
         .collect()
 }
 
-fn unknown_dependencies(items: &[TodoItem]) -> Vec<String> {
+/// Reports identifiers that are names of earlier steps. A reference to one could mean either.
+fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<String> {
+    let reserved = items.iter().filter(|item| find_earlier(earlier, &item.id).is_some());
+    reserved
+        .take(MAX_PROBLEMS)
+        .map(|item| {
+            format!(
+                "the id `{}` names a result of an earlier question; give the step another id",
+                item.id
+            )
+        })
+        .collect()
+}
+
+fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<String> {
     let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
+    let is_known = |id: &str| ids.contains(id) || find_earlier(earlier, id).is_some();
     let pairs = unfinished(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
-        .filter(|(item, dependency)| !ids.contains(dependency.as_str()) && !takes_from(item, dependency))
+        .filter(|(item, dependency)| !is_known(dependency) && !takes_from(item, dependency))
         .take(MAX_PROBLEMS)
         .map(|(item, dependency)| format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id))
         .collect()
@@ -125,7 +142,7 @@ mod tests {
         let mut last = item("b", &["a"]);
         last.required_tools = vec!["calculator".to_owned()];
         assert_eq!(
-            check(&[item("a", &[]), last], &[tool("calculator")]),
+            check(&[item("a", &[]), last], &[tool("calculator")], &[]),
             Vec::<String>::new()
         );
     }
@@ -133,7 +150,7 @@ mod tests {
     #[test]
     fn a_repeated_id_is_named() {
         assert_eq!(
-            check(&[item("a", &[]), item("a", &[])], &[]),
+            check(&[item("a", &[]), item("a", &[])], &[], &[]),
             ["two items have the id `a`; ids have to be unique"]
         );
     }
@@ -141,7 +158,7 @@ mod tests {
     #[test]
     fn an_unknown_dependency_is_named() {
         assert_eq!(
-            check(&[item("a", &["z"])], &[]),
+            check(&[item("a", &["z"])], &[], &[]),
             ["item `a` depends on `z`, which is not in the plan"]
         );
     }
@@ -155,7 +172,7 @@ mod tests {
             item("d", &["a"]),
         ];
         assert_eq!(
-            check(&items, &[]),
+            check(&items, &[], &[]),
             ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
         );
     }
@@ -163,7 +180,7 @@ mod tests {
     #[test]
     fn an_item_that_depends_on_itself_is_a_cycle() {
         assert_eq!(
-            check(&[item("a", &["a"])], &[]),
+            check(&[item("a", &["a"])], &[], &[]),
             ["the dependencies go in a circle: `a` -> `a`"]
         );
     }
@@ -173,7 +190,7 @@ mod tests {
         let mut requiring = item("a", &[]);
         requiring.required_tools = vec!["web_search".to_owned()];
         assert_eq!(
-            check(&[requiring], &[tool("calculator")]),
+            check(&[requiring], &[tool("calculator")], &[]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
     }
@@ -185,7 +202,7 @@ mod tests {
         requiring.dependencies = requiring.required_tools.clone();
         let items = vec![requiring; 30];
         assert_eq!(missing_tools(&items, &[]).len(), MAX_PROBLEMS);
-        assert_eq!(unknown_dependencies(&items).len(), MAX_PROBLEMS);
+        assert_eq!(unknown_dependencies(&items, &[]).len(), MAX_PROBLEMS);
         assert_eq!(repeated_ids(&items).len(), MAX_PROBLEMS);
     }
 
@@ -194,6 +211,33 @@ mod tests {
         let mut completed = item("a", &["gone"]);
         completed.required_tools = vec!["gone".to_owned()];
         completed.status = TodoItemStatus::Completed;
-        assert_eq!(check(&[completed], &[]), Vec::<String>::new());
+        assert_eq!(check(&[completed], &[], &[]), Vec::<String>::new());
+    }
+
+    fn earlier() -> [EarlierQuestion; 1] {
+        let items = vec![crate::plan::tests::with_status("a", TodoItemStatus::Completed)];
+        [EarlierQuestion {
+            number: 1,
+            items,
+            ..EarlierQuestion::default()
+        }]
+    }
+
+    #[test]
+    fn a_step_may_depend_on_one_of_an_earlier_question() {
+        assert_eq!(check(&[item("a", &["q1.a"])], &[], &earlier()), Vec::<String>::new());
+        assert_eq!(
+            check(&[item("a", &["q2.a"])], &[], &earlier()),
+            ["item `a` depends on `q2.a`, which is not in the plan"]
+        );
+    }
+
+    #[test]
+    fn the_name_of_an_earlier_step_is_no_id() {
+        assert_eq!(
+            check(&[item("q1.a", &[])], &[], &earlier()),
+            ["the id `q1.a` names a result of an earlier question; give the step another id"]
+        );
+        assert_eq!(check(&[item("q1.b", &[])], &[], &earlier()), Vec::<String>::new());
     }
 }

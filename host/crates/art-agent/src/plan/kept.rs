@@ -7,7 +7,7 @@ use art_core::pes::{PlannedCall, StepType, TodoItem, ToolValidationMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::merge::{Keep, merge};
+use super::merge::plan_question;
 use super::reference::{ATTACHMENT, Template, rewrite};
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
@@ -128,7 +128,7 @@ impl KeptPlan {
 
     /// Returns the steps as items of a plan that has not started.
     pub(super) fn items(&self) -> Vec<TodoItem> {
-        merge(&[], self.draft_items(), Keep::Completed, 0)
+        plan_question(&[], self.draft_items(), &[], 0)
     }
 
     /// Returns the steps as a planner would propose them.

@@ -1,76 +1,79 @@
-//! Merges a new plan with the old one by item identifier, so that no result is lost (B1, B36, B37).
+//! Makes the items of a plan from a draft of the model, and keeps the results that the plan before it has (B1, B36, B37).
 
 use std::collections::BTreeSet;
 
 use art_core::Timestamp;
-use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
+use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus};
 
-use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
+use super::earlier::find_earlier;
+use crate::parse::DraftItem;
 
-/// The old items that are kept although the new plan does not contain them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep<'a> {
-    /// Completed items, as far as there is room. For a new question in the same thread.
-    Completed,
-    /// Items that this run started, with any status. For an update during the run. They include failed items, so that a
-    /// second update cannot hide a failure (X7).
-    Started(&'a BTreeSet<String>),
+/// Returns whether work on an item is over.
+pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
+    use TodoItemStatus::{Cancelled, Completed, Failed};
+    matches!(status, Completed | Failed | Cancelled)
 }
 
-impl Keep<'_> {
-    /// Returns whether `item` is kept.
-    fn keeps(self, item: &TodoItem) -> bool {
+/// Returns the plan of a new question. `old` is the plan that an earlier run did not finish, or empty.
+///
+/// All items of `draft` are new work, whatever their identifiers, except for those that repeat an ended item of `old` with its
+/// status: they keep its results. A completed item that `draft` only depends on is kept as well.
+pub(crate) fn plan_question(
+    old: &[TodoItem],
+    draft: Vec<DraftItem>,
+    earlier: &[EarlierQuestion],
+    at: Timestamp,
+) -> Vec<TodoItem> {
+    let dependencies: BTreeSet<_> = draft.iter().flat_map(|item| &item.dependencies).cloned().collect();
+    let ids: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
+    let is_used = |item: &&TodoItem| {
+        item.status == TodoItemStatus::Completed && dependencies.contains(&item.id) && !ids.contains(&item.id)
+    };
+    let used = old.iter().filter(is_used).cloned();
+    let new = draft.into_iter().filter(|item| !repeats_earlier(earlier, item));
+    used.chain(new.map(|item| continued(old, item, at))).collect()
+}
+
+/// Returns whether an item stands for the result of an earlier question, which is there in any case.
+fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
+    item.status == Some(TodoItemStatus::Completed) && find_earlier(earlier, &item.id).is_some()
+}
+
+/// Returns the item of the plan for `draft`: the item of `old` that it repeats, or else new work.
+fn continued(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
+    let Some(item) = old.iter().find(|item| item.id == draft.id) else {
+        return new_item(draft, at);
+    };
+    if has_ended(item.status) && draft.status == Some(item.status) {
+        return item.clone();
+    }
+    let is_same_work = item.description == draft.description;
+    TodoItem {
+        created_timestamp: if is_same_work { item.created_timestamp } else { at },
+        ..new_item(draft, at)
+    }
+}
+
+/// Returns the plan after an update during the run. Items in `started` stay with any status, so that no update hides a failure
+/// (X7). So do items that ended, wait or are in progress.
+pub(crate) fn update(
+    old: &[TodoItem],
+    draft: Vec<DraftItem>,
+    started: &BTreeSet<String>,
+    at: Timestamp,
+) -> Vec<TodoItem> {
+    let draft_ids: BTreeSet<_> = draft.iter().map(|item| item.id.clone()).collect();
+    let stays = |item: &&TodoItem| {
         use TodoItemStatus::{Completed, Failed, InProgress, Waiting};
-        let Self::Started(started) = self else {
-            return item.status == Completed;
-        };
-        started.contains(&item.id) || matches!(item.status, Completed | InProgress | Failed | Waiting)
-    }
+        let has_begun = matches!(item.status, Completed | InProgress | Failed | Waiting);
+        !draft_ids.contains(&item.id) && (has_begun || started.contains(&item.id))
+    };
+    let kept = old.iter().filter(stays).cloned();
+    kept.chain(draft.into_iter().map(|item| merge_item(old, item, at)))
+        .collect()
 }
 
-/// Returns the old items that are kept, followed by the items of `draft` with the results that `old` has for them.
-pub(crate) fn merge(old: &[TodoItem], draft: Vec<DraftItem>, keep: Keep<'_>, at: Timestamp) -> Vec<TodoItem> {
-    let draft_ids: BTreeSet<_> = draft.iter().map(|item| item.id.as_str()).collect();
-    let dependencies: BTreeSet<_> = draft.iter().flat_map(|item| &item.dependencies).collect();
-    let is_required = |item: &TodoItem| dependencies.contains(&item.id) || item.status != TodoItemStatus::Completed;
-    let mut merged: Vec<_> = old
-        .iter()
-        .filter(|item| !draft_ids.contains(item.id.as_str()) && keep.keeps(item))
-        .cloned()
-        .collect();
-    // If the plan is too long, drop completed items that no item of the draft depends on, oldest first (P90).
-    let mut excess = (merged.len() + draft.len()).saturating_sub(MAX_TODO_ITEMS);
-    merged.retain(|item| {
-        let is_dropped = excess > 0 && !is_required(item);
-        excess -= usize::from(is_dropped);
-        !is_dropped
-    });
-    merged.extend(draft.into_iter().map(|item| merge_item(old, item, at)));
-    merged
-}
-
-/// Returns the problems of `draft` as the plan for a new question. An open item must not have the identifier of a
-/// completed one: it would never be carried out, because it would get the old result (B1). A completed item may be
-/// reworded if its status is repeated.
-pub(crate) fn reused_ids(old: &[TodoItem], draft: &[DraftItem]) -> Vec<String> {
-    let mut problems = Vec::new();
-    for item in draft {
-        let completed = old
-            .iter()
-            .find(|old| old.id == item.id && old.status == TodoItemStatus::Completed);
-        let is_reworded = completed.is_some_and(|old| old.description != item.description);
-        if is_reworded && item.status != Some(TodoItemStatus::Completed) && problems.len() < MAX_PROBLEMS {
-            problems.push(format!(
-                "the id `{}` belongs to completed work; give the new item an id that is not in use, or repeat the completed \
-                 item as it is",
-                item.id
-            ));
-        }
-    }
-    problems
-}
-
-/// Returns the item of the plan for `draft`.
+/// Returns the item of the updated plan for `draft`.
 fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
         // A completed item or one in progress keeps its definition (P60).
@@ -99,6 +102,7 @@ fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     };
     if status == Failed {
         merged.error.clone_from(&item.error);
+        merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
         merged.tool_results.clone_from(&item.tool_results);
     }
     merged

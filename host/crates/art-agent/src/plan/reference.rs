@@ -3,9 +3,15 @@
 //! An object is a reference only if it has exactly the keys of one. [`Template`] reads arguments, and [`resolve`] puts values in
 //! place of their references.
 
+use std::fmt;
+
 use art_core::JsonObject;
 use art_core::limits::Limits;
+use art_core::pes::TodoItem;
+use art_core::tool::{ParsedToolCall, ToolStatus};
 use serde_json::{Value, json};
+
+use crate::truncate::is_cut;
 
 /// Prefix of a text that stands for a file.
 pub(crate) const ATTACHMENT: &str = "attachment:";
@@ -89,6 +95,55 @@ impl<'a> Origin<'a> {
         };
         let step = text(map, "$from", "the id of a step")?;
         Ok(Self { step, path, call })
+    }
+}
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path {
+            "" => write!(f, "the output of `{}`", self.step),
+            path => write!(f, "`{path}` of `{}`", self.step),
+        }
+    }
+}
+
+impl Origin<'_> {
+    /// Returns the value in `output` that the reference points to.
+    ///
+    /// # Errors
+    /// Fails with the reason if there is none.
+    pub(crate) fn value_in<'v>(&self, output: &'v Value) -> Result<&'v Value, String> {
+        let nothing = || format!("the output of `{}` has nothing at `{}`", self.step, self.path);
+        output.pointer(self.path).ok_or_else(nothing)
+    }
+}
+
+/// Returns the output that `origin` points into: that of a call of `item` as the tool gave it, the last one unless the reference names
+/// another, or the result of an item whose last call gave nothing.
+///
+/// # Errors
+/// Fails with the reason if there is no such output, or if its end was not stored.
+pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
+    let output = |call: &ParsedToolCall| {
+        let mut results = item.tool_results.iter();
+        let result = results.find(|result| result.call_id == call.call_id)?;
+        // What is drawn for the person enters no prompt (C9), not even as an argument.
+        let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
+        result.output.as_ref().filter(|_| is_usable)
+    };
+    let calls = &item.actual_tool_calls;
+    let output = match origin.call {
+        Some(number) => calls.get(number).and_then(output),
+        // If the last call gave nothing, the model has said what the result of the step is.
+        None => calls.last().and_then(output).or(item.result.as_ref()),
+    };
+    match output {
+        Some(output) if is_cut(output) => Err(format!(
+            "the output of `{}` was too large to be stored whole; make its call again",
+            origin.step
+        )),
+        Some(output) => Ok(output),
+        None => Err(format!("step `{}` has no output to take a value from", origin.step)),
     }
 }
 
@@ -202,10 +257,7 @@ impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
     /// Returns a copy of the value that `origin` points to.
     fn pointed(&mut self, origin: Origin<'a>) -> Result<Value, String> {
         let output = (self.output)(origin)?;
-        let value = output.pointer(origin.path).ok_or_else(|| {
-            let (step, path) = (origin.step, origin.path);
-            format!("the output of `{step}` has nothing at `{path}`")
-        })?;
+        let value = origin.value_in(output)?;
         let bytes = value.to_string().len() as u64;
         self.room = self.room.checked_sub(bytes).ok_or_else(|| {
             let max = Limits::MAX.input_bytes;

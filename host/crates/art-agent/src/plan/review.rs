@@ -113,6 +113,7 @@ impl KeptPlan {
         let files: BTreeSet<&str> = available.files.iter().copied().chain(own_files).collect();
         let calls = check_calls(Surroundings {
             items: &items,
+            earlier: &[],
             tools: available.tools,
             disabled: available.disabled,
             files: &files,
@@ -124,7 +125,7 @@ impl KeptPlan {
             .iter()
             .filter(|name| !available.files.contains(name.as_str()));
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
-        let whole = check(&items, available.tools).into_iter().chain(missing);
+        let whole = check(&items, available.tools, &[]).into_iter().chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),

@@ -1,4 +1,6 @@
 //! Selects the next item, and finds items that can never run (P35).
+//!
+//! A dependency that is not in the plan is a step of an earlier question, which has ended.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +8,9 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 
 /// Returns the first pending item whose dependencies are all completed.
 pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
-    items.iter().find(|item| {
-        let is_completed = |id: &String| status_of(items, id) == Some(TodoItemStatus::Completed);
-        item.status == TodoItemStatus::Pending && item.dependencies.iter().all(is_completed)
-    })
+    items
+        .iter()
+        .find(|item| item.status == TodoItemStatus::Pending && !item.dependencies.iter().any(|id| is_open(items, id)))
 }
 
 /// Returns the identifier of each pending item that depends on a failed or cancelled item, with the identifier of that
@@ -42,11 +43,7 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
         TodoItemStatus::InProgress => return "it was begun and not finished".to_owned(),
         _ => {}
     }
-    let unmet = item
-        .dependencies
-        .iter()
-        .find(|id| status_of(items, id) != Some(TodoItemStatus::Completed));
-    match unmet {
+    match item.dependencies.iter().find(|id| is_open(items, id)) {
         Some(id) => format!("it was not started: it depends on `{id}`, which was not completed"),
         None => "it was not started".to_owned(),
     }
@@ -69,6 +66,11 @@ pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a To
         .collect()
 }
 
+/// Returns whether an item of the plan has this identifier and is not completed.
+fn is_open(items: &[TodoItem], id: &str) -> bool {
+    status_of(items, id).is_some_and(|status| status != TodoItemStatus::Completed)
+}
+
 fn status_of(items: &[TodoItem], id: &str) -> Option<TodoItemStatus> {
     items.iter().find(|item| item.id == id).map(|item| item.status)
 }
@@ -83,6 +85,14 @@ mod tests {
         let done = with_status("a", TodoItemStatus::Completed);
         let items = [done, item("c", &["a", "b"]), item("b", &["a"])];
         assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));
+    }
+
+    #[test]
+    fn an_item_may_depend_on_a_step_that_is_not_in_the_plan() {
+        let items = [item("b", &["q1.a"])];
+        assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));
+        assert_eq!(blocked_items(&items), []);
+        assert_eq!(unfinished_reason(&items, &items[0]), "it was not started");
     }
 
     #[test]

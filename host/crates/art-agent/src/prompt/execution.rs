@@ -1,6 +1,8 @@
 //! The prompt of one step, and the messages of its loop (P43, P44, P45, P46).
 
-use art_core::pes::{TodoItem, TodoItemStatus};
+use std::collections::BTreeSet;
+
+use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::stream::Phase;
 use art_core::text::truncate;
@@ -13,24 +15,25 @@ use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
 use super::planning::occasion;
 use super::quote::{EARLIER_RESULTS, attachments, file_entry, one_line, problem_list, quote, section};
+use super::step::{bounded, earlier_section, parts, step_entry};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
-use crate::plan::upstream;
-use crate::report::{last_output, output_for_model, unwrap_data};
+use crate::plan::{EarlierStep, earlier_steps, upstream};
+use crate::report::output_for_model;
 use crate::taef::is_tool_step;
 
-/// Returns the first messages of a step (P44, P45, P46). `items` is the whole plan.
+/// Returns the first messages of a step (P44, P45, P46).
 pub(crate) fn begin_step(
     start: &RunStart,
-    items: &[TodoItem],
+    state: &PesAgentStateData,
     item: &TodoItem,
     tools: &[ToolSchema],
     files: &[RunFile],
 ) -> Vec<Message> {
     vec![
         Message::system(instructions(start, item)),
-        Message::user(task(start, items, item, tools, files)),
+        Message::user(task(start, state, item, tools, files)),
     ]
 }
 
@@ -65,9 +68,15 @@ fn instructions(start: &RunStart, item: &TodoItem) -> String {
 }
 
 /// Returns the task of a step with all that it may use.
-fn task(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSchema], files: &[RunFile]) -> String {
+fn task(
+    start: &RunStart,
+    state: &PesAgentStateData,
+    item: &TodoItem,
+    tools: &[ToolSchema],
+    files: &[RunFile],
+) -> String {
     let tool_step = is_tool_step(item);
-    let results = earlier_results(start, items, item);
+    let [own_results, earlier_results] = results(start, state, item);
     let sections = [
         Some(section("Task", &quote(&item.description))),
         item.expected_outcome
@@ -76,7 +85,8 @@ fn task(start: &RunStart, items: &[TodoItem], item: &TodoItem, tools: &[ToolSche
         Some(section("Query", &quote(&start.props.query))),
         start.occasion.as_ref().map(occasion),
         attachments(start, files),
-        Some(section(EARLIER_RESULTS, &one_line(&results))),
+        own_results,
+        earlier_results,
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
         tool_step.then(|| section("Tools", &one_line(&tool_entries(start, item, tools)))),
     ];
@@ -121,16 +131,42 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
     schema
 }
 
-/// Returns the results of earlier steps that `item` reads (P43).
-fn earlier_results(start: &RunStart, items: &[TodoItem], item: &TodoItem) -> Vec<Value> {
-    let earlier = earlier_items(items, item);
-    let parts: usize = earlier.iter().map(|item| item.tool_results.len() + 1).sum();
+/// Returns the sections on the results that `item` reads (P43): those of the plan, and those of earlier questions.
+fn results(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
+    let own = earlier_items(&state.todo_list, item);
+    let reads = earlier_names(state, item);
+    let reads = |step: &EarlierStep<'_>| reads.contains(&step.name());
+    let earlier = earlier_steps(&state.earlier_questions).filter(&reads);
+    let parts: usize = own
+        .iter()
+        .copied()
+        .chain(earlier.map(|step| step.item))
+        .map(parts)
+        .sum();
     let share = start.config.tool_result_max_length / parts.max(1);
-    earlier.into_iter().map(|item| step_results(item, share)).collect()
+    let entries: Vec<_> = own.iter().map(|item| step_entry(&item.id, item, share)).collect();
+    [
+        Some(section(EARLIER_RESULTS, &one_line(&entries))),
+        earlier_section(&state.earlier_questions, share, reads),
+    ]
 }
 
-/// Returns the steps whose results `item` reads: those that it depends on, or all completed ones if it has no
-/// dependencies (P43).
+/// Returns the names of the steps of earlier questions whose results `item` reads: those that it depends on, directly or not, or all
+/// if it has no dependencies.
+fn earlier_names(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
+    let own = earlier_items(&state.todo_list, item).into_iter();
+    let dependencies: BTreeSet<&str> = own
+        .chain([item])
+        .flat_map(|item| item.dependencies.iter().map(String::as_str))
+        .collect();
+    let earlier = earlier_steps(&state.earlier_questions).map(|step| step.name());
+    earlier
+        .filter(|name| item.dependencies.is_empty() || dependencies.contains(name.as_str()))
+        .collect()
+}
+
+/// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones if it
+/// has no dependencies (P43).
 fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
@@ -140,60 +176,6 @@ fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem
     upstream
         .filter(|other| matches!(other.status, Completed | Failed))
         .collect()
-}
-
-/// Describes the results of a step, each cut to `share` characters.
-fn step_results(item: &TodoItem, share: usize) -> Value {
-    let results: Vec<_> = item
-        .tool_results
-        .iter()
-        .map(|result| result_entry(result, share))
-        .collect();
-    let mut entry = json!({"stepId": item.id, "description": item.description, "results": results});
-    if let Some(map) = entry.as_object_mut() {
-        // Add the model's result unless it only repeats the last tool output.
-        let model_result = item
-            .result
-            .as_ref()
-            .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
-        map.extend(model_result.map(|result| ("result".to_owned(), bounded(result, share))));
-        map.extend(
-            item.error
-                .as_ref()
-                .map(|error| ("error".to_owned(), json!(truncate(error, share)))),
-        );
-    }
-    entry
-}
-
-/// Describes the result of a call, with texts cut to `share` characters.
-fn result_entry(result: &ToolResult, share: usize) -> Value {
-    let mut entry = json!({"tool": result.tool_name, "status": result.status});
-    let Some(map) = entry.as_object_mut() else {
-        return entry;
-    };
-    if let Some(error) = &result.error {
-        map.insert("error".to_owned(), json!(truncate(error, share)));
-    }
-    let output = output_for_model(result);
-    if let Some(output) = output.as_deref().map(unwrap_data) {
-        match bounded_text(output, share) {
-            None => map.insert("output".to_owned(), output.clone()),
-            Some(cut) => map.insert("outputText".to_owned(), json!(cut)),
-        };
-    }
-    entry
-}
-
-/// Returns the value if its text fits into `share` characters, else the beginning of its text.
-pub(super) fn bounded(value: &Value, share: usize) -> Value {
-    bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
-}
-
-/// Returns the beginning of the text of `value` if the text has more than `share` characters.
-fn bounded_text(value: &Value, share: usize) -> Option<String> {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    (text.chars().count() > share).then(|| truncate(&text, share))
 }
 
 /// Returns the message with the result of one call, whose output is cut to `share` characters (B21).

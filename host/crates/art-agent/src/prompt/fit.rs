@@ -11,8 +11,10 @@ use art_core::provider::{Media, ModelRequest};
 use art_core::text::truncate;
 use serde_json::Value;
 
-use super::execution::bounded;
-use super::quote::{ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, one_line};
+use super::quote::{
+    ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, FAILED_STEPS, UNFINISHED_STEPS, one_line,
+};
+use super::step::bounded;
 
 /// Estimated number of tokens of a message or a call, in addition to its text.
 const OVERHEAD: u64 = 8;
@@ -31,6 +33,15 @@ const REPLY_TOKENS: u64 = 8_192;
 
 /// Lengths in characters to which long results are cut, tried one after the other until the request fits.
 const RESULT_CHARS: [usize; 4] = [16_000, 4_000, 1_000, 250];
+
+/// Headings of sections with results, which are cut.
+const RESULT_HEADINGS: [&str; 5] = [
+    EARLIER_RESULTS,
+    COMPLETED_STEPS,
+    FAILED_STEPS,
+    UNFINISHED_STEPS,
+    EARLIER_QUESTIONS,
+];
 
 /// Returns the maximum number of tokens of a request to a model with a context window of `context_tokens`.
 pub(crate) fn budget(context_tokens: u64) -> u64 {
@@ -180,7 +191,7 @@ impl Fitting {
             for message in self.messages.iter_mut().skip(self.task + 1).filter(is_long_text) {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
-            for heading in [EARLIER_RESULTS, COMPLETED_STEPS, EARLIER_QUESTIONS] {
+            for heading in RESULT_HEADINGS {
                 self.edit(heading, |entries| truncate_fields(entries, limit));
             }
         }
@@ -237,7 +248,15 @@ fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
 
 /// Cuts the contents and outputs in `value` to `limit` characters. Names and statuses stay.
 fn truncate_fields(value: &mut Value, limit: usize) {
-    const LONG_FIELDS: [&str; 5] = ["output", "outputText", "result", "error", "sources"];
+    const LONG_FIELDS: [&str; 7] = [
+        "arguments",
+        "output",
+        "outputText",
+        "result",
+        "error",
+        "reason",
+        "sources",
+    ];
     match value {
         Value::Array(entries) => entries.iter_mut().for_each(|entry| truncate_fields(entry, limit)),
         Value::Object(map) => {

@@ -10,10 +10,15 @@ use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
 use super::quote::{attachments, one_line, problem_list, quote, sanitize, section};
+use super::step::{earlier_section, parts};
 use super::tools::ShownTools;
 use crate::event::{Occasion, RunStart};
 use crate::file::RunFile;
 use crate::parse::{MARKER_END, MARKER_START};
+use crate::plan::earlier_steps;
+
+/// Maximum total length of the results of earlier questions, in characters.
+const MAX_EARLIER_CHARS: usize = 8_000;
 
 /// Maximum length of an invalid reply that is repeated to the model, in characters.
 const MAX_ECHO_CHARS: usize = 8_000;
@@ -31,16 +36,13 @@ pub(crate) struct Conversation {
 
 /// Returns the conversation that asks for a plan. `state` is the state that earlier runs of the thread stored.
 pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Conversation {
-    let follow_up = !state.todo_list.is_empty();
     let shown = ShownTools::new(start, state);
     let mut messages = vec![Message::system(instructions(start, &shown))];
     messages.extend(history(&start.history, &start.props));
     let mut sections = vec![section("Query", &quote(&start.props.query))];
     sections.extend(attachments(start, files));
-    if follow_up {
-        let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
-        sections.push(section("Current plan", &format!("{}\n{rules}", current_plan(state))));
-    }
+    sections.extend(earlier_results(start, state));
+    sections.extend(current_plan(start, state));
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
     sections.extend(start.occasion.as_ref().map(occasion));
     messages.push(Message::user(sections.join("\n\n")));
@@ -101,10 +103,26 @@ fn instructions(start: &RunStart, shown: &ShownTools<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the intent, and the items with their statuses. Results are left out, because the host keeps them in any case.
-fn current_plan(state: &PesAgentStateData) -> String {
+/// Returns the section on the results of earlier questions, and how to use them, if there are any.
+fn earlier_results(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
+    let questions = &state.earlier_questions;
+    let parts: usize = earlier_steps(questions).map(|step| parts(step.item)).sum();
+    let chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
+    let results = earlier_section(questions, chars / parts.max(1), |_| true)?;
+    let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
+    Some(format!("{results}\n{rules}"))
+}
+
+/// Returns the section on a plan that was not finished, and how to go on with it, if there is one (P25): its question, its intent and
+/// its items with their statuses. Results are left out, because the host keeps them in any case.
+fn current_plan(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
+    if state.todo_list.is_empty() {
+        return None;
+    }
     let items: Vec<_> = state.todo_list.iter().map(outline).collect();
-    one_line(&json!({"intent": state.intent, "todoList": items}))
+    let plan = one_line(&json!({"question": state.query, "intent": state.intent, "todoList": items}));
+    let rules = PromptManager::new(&start.fragments).text(Fragment::UnfinishedPlanInstructions);
+    Some(section("Current plan", &format!("{plan}\n{rules}")))
 }
 
 fn outline(item: &TodoItem) -> Value {
@@ -118,6 +136,8 @@ fn outline(item: &TodoItem) -> Value {
             ("dependencies", &item.dependencies),
         ];
         map.extend(lists.map(|(key, names)| (key.to_owned(), json!(names))));
+        let calls = &item.tool_calls;
+        map.extend((!calls.is_empty()).then(|| ("toolCalls".to_owned(), json!(calls))));
     }
     outline
 }

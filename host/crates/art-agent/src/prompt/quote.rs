@@ -15,10 +15,16 @@ pub(crate) const ATTACHMENTS: &str = "Attachments";
 /// Heading of the results of earlier steps, in the prompt of a step.
 pub(crate) const EARLIER_RESULTS: &str = "Results of earlier steps";
 
-/// Heading of the results of all steps, in the synthesis prompt.
+/// Heading of the results of the completed steps, in the synthesis prompt.
 pub(crate) const COMPLETED_STEPS: &str = "Completed steps";
 
-/// Heading of the results of earlier questions, in the synthesis prompt.
+/// Heading of the failed steps, in the synthesis prompt.
+pub(crate) const FAILED_STEPS: &str = "Failed steps";
+
+/// Heading of the steps that were not finished, in the synthesis prompt.
+pub(crate) const UNFINISHED_STEPS: &str = "Unfinished steps";
+
+/// Heading of the results of earlier questions.
 pub(crate) const EARLIER_QUESTIONS: &str = "Results of earlier questions";
 
 /// Maximum length of the preview of an attachment, in characters.

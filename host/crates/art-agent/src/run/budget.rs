@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use art_core::pes::{PesAgentStateData, TodoItem};
+use art_core::pes::TodoItem;
 use art_core::stream::{LlmMetadata, Phase};
 
 use super::{OpenAction, Run};
@@ -144,16 +144,12 @@ impl Run {
         if self.start.context.is_unbounded() {
             return 0;
         }
-        let state = PesAgentStateData {
-            todo_list: items.to_vec(),
-            ..self.state.clone()
-        };
         let new = self.conversation.messages.is_empty();
         let new = new.then(|| prompt::planning(&self.start, &self.state, self.files.all()));
         let conversation = new.as_ref().unwrap_or(&self.conversation);
         let request = self.build(&conversation.messages, Phase::Synthesis, self.planner_tools());
         let files = self.files.of_this_run();
-        let results = prompt::results(&self.start, &state, files, &self.earlier, &self.limits_hit);
+        let results = prompt::results(&self.start, items, files, &self.limits_hit);
         prompt::request_tokens(&request).saturating_add(prompt::text_tokens(&results))
     }
 

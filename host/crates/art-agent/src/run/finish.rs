@@ -53,13 +53,8 @@ impl Run {
             // The run continued with a plan that it had.
             self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
         }
-        let results = prompt::results(
-            &self.start,
-            &self.state,
-            self.files.of_this_run(),
-            &self.earlier,
-            &self.limits_hit,
-        );
+        let files = self.files.of_this_run();
+        let results = prompt::results(&self.start, self.question_items(), files, &self.limits_hit);
         self.tell_planner(&results);
         self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
@@ -117,9 +112,8 @@ impl Run {
     /// list has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
-        let has_result = self
-            .question_items()
-            .any(|item| item.status == TodoItemStatus::Completed);
+        let mut items = self.question_items().iter();
+        let has_result = items.any(|item| item.status == TodoItemStatus::Completed);
         let status = if has_result {
             RunStatus::Partial
         } else {
@@ -165,9 +159,8 @@ impl Run {
             ui_metadata: ending.ui_metadata,
             unanswered: ending.unanswered,
             model_error: self.model_error.clone(),
-            sources: collect_sources(&self.state.todo_list),
-            items: self.state.todo_list.clone(),
-            earlier: self.earlier.clone(),
+            sources: collect_sources(self.question_items()),
+            items: self.question_items().to_vec(),
             files: self.files.of_this_run().to_vec(),
         };
         self.stage = Stage::Finished(Box::new(report));
@@ -255,27 +248,22 @@ impl Run {
     }
 
     /// Returns whether every planned item was completed without an error and no limit was hit (X7, A49). Items that the model
-    /// removed from the plan before they started, and items of earlier runs, do not count.
+    /// removed from the plan before they started do not count.
     fn is_complete(&self) -> bool {
         let is_incomplete = |item: &TodoItem| match item.status {
-            TodoItemStatus::Completed => item.error.is_some() && self.started_items.contains(&item.id),
+            TodoItemStatus::Completed => item.error.is_some(),
             // An item that was started and then removed from the plan counts as failed.
             TodoItemStatus::Cancelled => item.error.is_some() || self.started_items.contains(&item.id),
             _ => true,
         };
-        let mut items = self.question_items().filter(|item| !self.made_again.contains(&item.id));
+        let items = self.question_items().iter();
+        let mut items = items.filter(|item| !self.made_again.contains(&item.id));
         self.limits_hit.is_empty() && !items.any(is_incomplete)
-    }
-
-    /// Returns the items of this question.
-    pub(super) fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
-        let items = self.state.todo_list.iter();
-        items.filter(|item| !self.earlier.contains(&item.id))
     }
 
     /// Returns `text` followed by the list of results, if there are any.
     pub(super) fn with_listing(&self, text: &str) -> String {
-        let listing = prompt::result_listing(&self.state.todo_list, &self.earlier);
+        let listing = prompt::result_listing(self.question_items());
         if listing.is_empty() {
             text.to_owned()
         } else {
@@ -286,7 +274,7 @@ impl Run {
     /// Returns the identifiers of the completed, failed and unfinished items.
     fn step_summary(&self) -> Value {
         let ids_with = |has_status: fn(TodoItemStatus) -> bool| -> Vec<&str> {
-            let items = self.state.todo_list.iter().filter(|item| has_status(item.status));
+            let items = self.question_items().iter().filter(|item| has_status(item.status));
             items.map(|item| item.id.as_str()).collect()
         };
         use TodoItemStatus::{Completed, Failed};

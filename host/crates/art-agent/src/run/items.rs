@@ -4,7 +4,7 @@ use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
-use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
+use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::item::{Admission, ItemRun, NextStep};
 use crate::parse::{self, PlanUpdate};
-use crate::plan::{self, Keep, Origin};
+use crate::plan::{self, Origin};
 use crate::prompt;
 use crate::truncate;
 
@@ -150,7 +150,6 @@ impl Run {
     fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
         self.started_item_count += 1;
         self.started_items.insert(item.id.clone());
-        self.earlier.remove(&item.id);
         let item_run = ItemRun::new(Vec::new(), self.start.native_tools);
         self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
@@ -202,25 +201,12 @@ impl Run {
         Ok(RawCall::new(None, call.tool_name.clone(), arguments))
     }
 
-    /// Returns the output that a reference of a planned call points into: that of a call as the tool gave it, the last one unless the
-    /// reference names another, or the result of a step whose last call gave nothing.
+    /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.
     pub(super) fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
-        let nothing = || format!("step `{}` has no output to take a value from", origin.step);
-        let item = self.item(origin.step).ok_or_else(nothing)?;
-        let output = |call: &ParsedToolCall| {
-            let mut results = item.tool_results.iter();
-            let result = results.find(|result| result.call_id == call.call_id)?;
-            // What is drawn for the person enters no prompt (C9), not even as an argument.
-            let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
-            result.output.as_ref().filter(|_| is_usable)
-        };
-        let calls = &item.actual_tool_calls;
-        let output = match origin.call {
-            Some(number) => calls.get(number).and_then(output),
-            // If the last call gave nothing, the model has said what the result of the step is.
-            None => calls.last().and_then(output).or(item.result.as_ref()),
-        };
-        output.ok_or_else(nothing)
+        let earlier = || plan::find_earlier(&self.state.earlier_questions, origin.step);
+        let item = self.item(origin.step).or_else(earlier);
+        let item = item.ok_or_else(|| format!("there is no step `{}`", origin.step))?;
+        plan::output_of(item, origin)
     }
 
     /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it.
@@ -229,7 +215,7 @@ impl Run {
             return Ok(());
         };
         let tools = self.tools_of(item);
-        let mut messages = prompt::begin_step(&self.start, &self.state.todo_list, item, &tools, self.files.all());
+        let mut messages = prompt::begin_step(&self.start, &self.state, item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             messages.append(&mut item_run.messages);
             messages.extend(item_run.problem.as_deref().map(prompt::unresolved));
@@ -252,7 +238,7 @@ impl Run {
         };
         self.start.native_tools = false;
         let tools = self.tools_of(&item);
-        let first_messages = prompt::begin_step(&self.start, &self.state.todo_list, &item, &tools, self.files.all());
+        let first_messages = prompt::begin_step(&self.start, &self.state, &item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             item_run.native_tools = false;
             for (message, first) in item_run.messages.iter_mut().zip(first_messages) {
@@ -364,16 +350,6 @@ impl Run {
         }
     }
 
-    /// Replaces the plan. Items that are open afterwards belong to this question, even if they had ended in an earlier one.
-    pub(super) fn replace_items(&mut self, list: Vec<TodoItem>) {
-        let is_pending = |id: &String| {
-            list.iter()
-                .any(|item| item.id == *id && item.status == TodoItemStatus::Pending)
-        };
-        self.earlier.retain(|id| !is_pending(id));
-        self.state.todo_list = list;
-    }
-
     /// Applies the plan update of a reply. An invalid update leaves the plan unchanged; its problems are returned for
     /// the model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
@@ -390,10 +366,10 @@ impl Run {
         self.add_steps_of_calls(&mut draft);
         let before = self.state.todo_list.clone();
         let after = match draft.items {
-            Some(items) => plan::merge(&before, items, Keep::Started(&self.started_items), self.now),
+            Some(items) => plan::update(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
-        let mut problems = plan::check(&after, &self.start.tools);
+        let mut problems = plan::check(&after, &self.start.tools, &self.state.earlier_questions);
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
             return report(problems);
@@ -401,7 +377,7 @@ impl Run {
         self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());
         let changes = plan::diff(&before, &after, self.now);
-        self.replace_items(after);
+        self.state.todo_list = after;
         out.mark_state_changed();
         let content =
             json!({"todoList": truncate::items(&self.state.todo_list), "changes": truncate::changes(&changes)});

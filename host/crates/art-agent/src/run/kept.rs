@@ -1,6 +1,5 @@
 //! Kept plans: the plan of a run, to keep it, and a run of a kept plan, without a planner.
 
-use art_core::pes::TodoItem;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 
 use super::{Run, Stage};
@@ -13,7 +12,7 @@ impl Run {
     /// Returns the plan of this question, without results. It names no versions of tools, which the run does not know.
     #[must_use]
     pub fn kept_plan(&self) -> KeptPlan {
-        let steps = self.question_items().map(PlannedStep::from);
+        let steps = self.question_items().iter().map(PlannedStep::from);
         let mut plan = KeptPlan {
             version: KeptPlan::VERSION,
             question: self.start.props.query.clone(),
@@ -42,7 +41,6 @@ impl Run {
             let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
             return self.fail_planning(&format!("the kept plan cannot be carried out: {faults}"), out);
         }
-        self.forget_items_of(&plan);
         let draft = PlanDraft {
             title: non_empty(&plan.title),
             intent: non_empty(&plan.intent),
@@ -72,14 +70,6 @@ impl Run {
             files: &files.collect(),
             max_calls: usize::try_from(self.config().max_tool_calls).unwrap_or(usize::MAX),
         })
-    }
-
-    /// Removes items of earlier questions that have the identifier of a step of `plan`: that step must not get their results.
-    fn forget_items_of(&mut self, plan: &KeptPlan) {
-        let is_step = |id: &str| plan.steps.iter().any(|step| step.id == id);
-        self.state.todo_list.retain(|item: &TodoItem| !is_step(&item.id));
-        self.state.step_outputs.retain(|id, _| !is_step(id));
-        self.earlier.retain(|id| !is_step(id));
     }
 }
 

@@ -15,23 +15,31 @@ use super::finish::RunEnding;
 use super::{OpenAction, PlannerCall, Run, Stage};
 use crate::call::as_request;
 use crate::effect::Outbox;
+use crate::file::Files;
 use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
-use crate::plan::{self, CallCheck, Fault, Keep, Surroundings};
+use crate::plan::{self, CallCheck, Fault, Surroundings};
 use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Starts planning, or continues with pending items if there is a plan and no new question (P17, P19).
+    /// Starts planning, or continues with the plan of the last question if there is no new one (P17, P19).
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
         }
+        let continues = self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty();
+        self.owns_plan = continues && self.start.plan.is_none();
+        if !self.owns_plan {
+            self.archive_finished_plan(out);
+        }
+        self.files = Files::of_earlier_runs(&self.state, &self.start.props.attachments);
         if let Some(kept) = self.start.plan.take() {
             self.begin_kept(&kept, out);
             self.start.plan = Some(kept);
             return;
         }
-        if self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty() {
+        if self.owns_plan {
+            self.start.props.query.clone_from(&self.state.query);
             let check = self.check_plan(&self.state.todo_list);
             if !check.excess.is_empty() {
                 return self.refuse_plan(check.excess, out);
@@ -47,6 +55,18 @@ impl Run {
         };
         out.observe(ObservationType::Plan, None, json!({"message": message}));
         self.request_plan(out);
+    }
+
+    /// Moves a plan without open items to the earlier questions, so that the new question has a plan of its own (P14).
+    fn archive_finished_plan(&mut self, out: &mut Outbox) {
+        let state = &mut self.state;
+        if state.todo_list.is_empty() || state.todo_list.iter().any(|item| !plan::has_ended(item.status)) {
+            return;
+        }
+        let items = std::mem::take(&mut state.todo_list);
+        plan::archive(state, items);
+        state.step_outputs.clear();
+        out.mark_state_changed();
     }
 
     /// Begins the conversation with the planner.
@@ -134,8 +154,7 @@ impl Run {
             return self.answer_at_once(draft, reply, out);
         }
         let merged = self.merged(&draft);
-        let mut problems = plan::reused_ids(&self.state.todo_list, draft.items.as_deref().unwrap_or_default());
-        problems.extend(plan::check(&merged, &self.start.tools));
+        let mut problems = plan::check(&merged, &self.start.tools, &self.state.earlier_questions);
         let check = self.check_plan(&merged);
         if !problems.is_empty() || (check.problems().next().is_some() && self.may_repair()) {
             // The model corrects all of them at once.
@@ -270,6 +289,7 @@ impl Run {
             .saturating_sub(self.usage.tool_calls_opened);
         plan::check_calls(Surroundings {
             items,
+            earlier: &self.state.earlier_questions,
             tools: &self.start.tools,
             disabled: &self.start.disabled_tools,
             files: &files.collect(),
@@ -295,19 +315,14 @@ impl Run {
         }
     }
 
-    /// Returns the items of the plan after merging `draft`. A draft without items keeps the old ones (P17).
+    /// Returns the items of the plan with `draft`: of the plan of this question that it changes, or of a new one. A draft without
+    /// items keeps the old ones (P17).
     pub(super) fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
+        let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
-            Some(items) if self.started_items.is_empty() => {
-                plan::merge(&self.state.todo_list, items.clone(), Keep::Completed, self.now)
-            }
-            Some(items) => plan::merge(
-                &self.state.todo_list,
-                items.clone(),
-                Keep::Started(&self.started_items),
-                self.now,
-            ),
-            None => self.state.todo_list.clone(),
+            Some(items) if self.owns_plan => plan::update(old, items.clone(), &self.started_items, self.now),
+            Some(items) => plan::plan_question(old, items.clone(), earlier, self.now),
+            None => old.clone(),
         }
     }
 
@@ -346,19 +361,17 @@ impl Run {
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
-        self.replace_items(self.merged(&draft));
-        let fallback = |old: &str, default: &str| if is_first { default.to_owned() } else { old.to_owned() };
-        self.state.intent = draft
-            .intent
-            .unwrap_or_else(|| fallback(&self.state.intent, "Unknown Intent"));
-        self.state.title = draft
-            .title
-            .unwrap_or_else(|| fallback(&self.state.title, "New Conversation"));
+        let items = self.merged(&draft);
+        if self.owns_plan {
+            self.state.todo_list = items;
+        } else {
+            self.begin_plan(items);
+        }
+        let or_default = |text: &str, default: &str| if text.is_empty() { default } else { text }.to_owned();
+        let (intent, title) = (&self.state.intent, &self.state.title);
+        self.state.intent = draft.intent.unwrap_or_else(|| or_default(intent, "Unknown Intent"));
+        self.state.title = draft.title.unwrap_or_else(|| or_default(title, "New Conversation"));
         self.state.plan = draft.plan.unwrap_or_default();
-        let items = &self.state.todo_list;
-        self.state
-            .step_outputs
-            .retain(|id, _| items.iter().any(|item| item.id == *id));
         out.mark_state_changed();
         out.observe(ObservationType::Intent, None, json!({"intent": self.state.intent}));
         out.observe(ObservationType::Title, None, json!({"title": self.state.title}));
@@ -379,5 +392,22 @@ impl Run {
             None,
             json!({"todoList": list, "changes": truncate::changes(&changes)}),
         );
+    }
+
+    /// Begins the plan of the question. What it does not keep of a plan that was not finished becomes a result of an earlier
+    /// question. If it keeps anything, the question stays the same, so that "go on" does not replace the one that it continues.
+    fn begin_plan(&mut self, items: Vec<TodoItem>) {
+        self.owns_plan = true;
+        let old = std::mem::replace(&mut self.state.todo_list, items);
+        let items = &self.state.todo_list;
+        let (kept, left): (Vec<_>, Vec<_>) = old.into_iter().partition(|item| items.contains(item));
+        self.state
+            .step_outputs
+            .retain(|id, _| kept.iter().any(|item| item.id == *id));
+        plan::archive(&mut self.state, left);
+        if kept.is_empty() {
+            self.state.query.clone_from(&self.start.props.query);
+            self.state.intent.clear();
+        }
     }
 }

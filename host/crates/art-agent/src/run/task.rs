@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{OpenAction, Run};
 use crate::file::RunFile;
-use crate::plan::unfinished_reason;
+use crate::plan::{self, unfinished_reason};
 use crate::report::collect_sources;
 
 /// Maximum size of the beginning of a file in a task, in bytes.
@@ -32,31 +32,41 @@ impl Run {
             query: self.start.props.query.clone(),
             files: self.task_files(),
             tools: self.start.tools.clone(),
-            earlier: self.task_steps(&self.state.todo_list),
+            earlier: self.earlier_steps().chain(self.steps()).collect(),
         }
     }
 
     fn answer_task(&self) -> AnswerTask {
-        let items = self.state.todo_list.iter();
         AnswerTask {
             query: self.start.props.query.clone(),
             plan: self.state.plan.clone(),
-            steps: self.task_steps(items.filter(|item| !self.earlier.contains(&item.id))),
+            steps: self.steps().collect(),
         }
     }
 
-    fn task_steps<'a>(&self, items: impl IntoIterator<Item = &'a TodoItem>) -> Vec<TaskStep> {
-        let step = |item: &TodoItem| TaskStep {
-            id: item.id.clone(),
-            description: item.description.clone(),
-            outcome: outcome(&self.state.todo_list, item),
-        };
-        items.into_iter().map(step).collect()
+    /// Returns the steps of the plan.
+    fn steps(&self) -> impl Iterator<Item = TaskStep> {
+        let items = &self.state.todo_list;
+        items.iter().map(|item| task_step(item.id.clone(), items, item))
+    }
+
+    /// Returns the steps of earlier questions, with names that are unique in the thread.
+    fn earlier_steps(&self) -> impl Iterator<Item = TaskStep> {
+        let steps = plan::earlier_steps(&self.state.earlier_questions);
+        steps.map(|step| task_step(step.name(), &[], step.item))
     }
 
     fn task_files(&self) -> Vec<TaskFile> {
         let attached = self.start.props.attachments.iter().map(attached_file);
         attached.chain(self.files.all().iter().map(produced_file)).collect()
+    }
+}
+
+fn task_step(id: String, items: &[TodoItem], item: &TodoItem) -> TaskStep {
+    TaskStep {
+        id,
+        description: item.description.clone(),
+        outcome: outcome(items, item),
     }
 }
 

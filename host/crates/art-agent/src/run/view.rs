@@ -1,7 +1,5 @@
 //! A snapshot of a run in progress, for display.
 
-use std::collections::BTreeSet;
-
 use art_core::pes::TodoItem;
 use art_core::usage::{TokenUsage, Usage};
 use serde::Serialize;
@@ -34,10 +32,8 @@ pub struct RunView<'a> {
     pub intent: &'a str,
     /// The plan in words.
     pub plan: &'a str,
-    /// The plan as items with their statuses.
+    /// The plan of this question as items with their statuses.
     pub items: &'a [TodoItem],
-    /// Identifiers of items that ended before this run. They belong to earlier questions.
-    pub earlier: &'a BTreeSet<String>,
     /// Number of model calls that have ended.
     pub llm_calls: u32,
     /// Number of tool calls that have ended.
@@ -50,13 +46,6 @@ pub struct RunView<'a> {
     pub limits_hit: &'a [String],
 }
 
-impl RunView<'_> {
-    /// Returns the items of this question.
-    pub fn question_items(&self) -> impl Iterator<Item = &TodoItem> {
-        self.items.iter().filter(|item| !self.earlier.contains(&item.id))
-    }
-}
-
 impl Run {
     /// Returns a snapshot of the run.
     #[must_use]
@@ -66,8 +55,7 @@ impl Run {
             title: &self.state.title,
             intent: &self.state.intent,
             plan: &self.state.plan,
-            items: &self.state.todo_list,
-            earlier: &self.earlier,
+            items: self.question_items(),
             llm_calls: self.usage.llm_calls,
             tool_calls: self.usage.tool_calls,
             tokens: self.usage.tokens,

@@ -118,7 +118,7 @@ fn later_items_read_the_exact_results_of_those_they_depend_on() {
     driver.drive();
     let task = driver.last_message("b", 0);
     let results = r###"## Results of earlier steps
-[{"stepId":"a","description":"do a","results":[{"tool":"calculator","status":"success","output":{"result":42}}]}]"###;
+[{"stepId":"a","description":"do a","calls":[{"tool":"calculator","arguments":{"expression":"6 * 7"},"status":"success","output":{"result":42},"sources":[{"sourceName":"abacus"}]}]}]"###;
     assert!(task.contains(results), "{task}");
 }
 

@@ -54,7 +54,7 @@ impl Answer {
 
     /// Returns the steps of the plan for this question, with their results and errors.
     pub fn steps(&self) -> impl Iterator<Item = &TodoItem> {
-        self.report.question_items()
+        self.report.items.iter()
     }
 
     /// Returns the files that the tools produced. Their content is in the store.

@@ -332,7 +332,7 @@ fn status(report: &RunReport) -> RunStatus {
 
 /// Returns whether the plan has a step for this question.
 fn has_items(report: &RunReport) -> bool {
-    report.question_items().next().is_some()
+    !report.items.is_empty()
 }
 
 // X4, T4: lists of tools that cannot be read.

@@ -57,6 +57,7 @@ fn params() -> BTreeMap<String, Value> {
 fn check(items: &[TodoItem]) -> CallCheck {
     check_calls(Surroundings {
         items,
+        earlier: &[],
         tools: &tools(),
         disabled: &["delete".to_owned()],
         files: &BTreeSet::from(["sales.csv"]),
@@ -265,6 +266,7 @@ fn every_call_over_the_budget_of_the_run_is_a_fault() {
 fn check_input(input: &Value, arguments: Value) -> CallCheck {
     check_calls(Surroundings {
         items: &[step("a", "taker", arguments)],
+        earlier: &[],
         tools: &[tool("taker", input, &json!({}))],
         disabled: &[],
         files: &BTreeSet::new(),

@@ -39,90 +39,136 @@ fn ids(items: &[TodoItem]) -> Vec<&str> {
     items.iter().map(|item| item.id.as_str()).collect()
 }
 
+/// Returns the plan of a new question after the plan `old`, which was not finished.
+fn planned(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
+    plan_question(old, draft, &[], 9)
+}
+
+/// Returns the plan after an update of a run that started no item.
+fn updated(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
+    update(old, draft, &BTreeSet::new(), 9)
+}
+
+fn with_draft_status(draft: DraftItem, status: TodoItemStatus) -> DraftItem {
+    DraftItem {
+        status: Some(status),
+        ..draft
+    }
+}
+
 #[test]
-fn a_completed_item_keeps_result_tool_results_and_times() {
+fn a_step_that_is_planned_as_completed_keeps_result_tool_results_and_times() {
     let old = [completed("a")];
-    assert_eq!(merge(&old, vec![draft("a", &["b"])], Keep::Completed, 9), old);
+    let repeated = with_draft_status(draft("a", &["b"]), TodoItemStatus::Completed);
+    assert_eq!(planned(&old, vec![repeated]), old);
 }
 
 #[test]
-fn a_completed_item_missing_from_the_draft_stays_first() {
-    let merged = merge(&[completed("a")], vec![draft("b", &["a"])], Keep::Completed, 9);
-    assert_eq!(ids(&merged), ["a", "b"]);
+fn a_completed_step_that_is_planned_without_a_status_is_done_again() {
+    for status in [None, Some(TodoItemStatus::Pending)] {
+        let again = DraftItem {
+            status,
+            ..draft("a", &[])
+        };
+        let merged = planned(&[completed("a")], vec![again]);
+        assert_eq!((merged[0].status, &merged[0].result), (TodoItemStatus::Pending, &None));
+        assert_eq!(merged[0].tool_results, []);
+    }
 }
 
 #[test]
-fn an_open_item_missing_from_the_draft_is_removed() {
-    let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed)];
-    assert_eq!(merge(&old, Vec::new(), Keep::Completed, 9), []);
+fn a_completed_step_that_the_plan_only_depends_on_is_kept() {
+    let old = [completed("a"), completed("b"), item("c", &["a"])];
+    assert_eq!(ids(&planned(&old, vec![draft("c", &["a"])])), ["a", "c"]);
 }
 
 #[test]
-fn an_open_item_keeps_the_time_of_its_creation() {
-    let merged = merge(&[item("a", &[])], vec![draft("a", &["b"])], Keep::Completed, 9);
+fn a_step_that_the_plan_leaves_out_is_removed() {
+    let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed), completed("c")];
+    assert_eq!(planned(&old, Vec::new()), []);
+}
+
+#[test]
+fn a_failed_step_is_tried_again_unless_it_is_planned_as_failed() {
+    let old = [with_status("a", TodoItemStatus::Failed)];
+    assert_eq!(planned(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Pending);
+    let repeated = with_draft_status(draft("a", &[]), TodoItemStatus::Failed);
+    assert_eq!(planned(&old, vec![repeated]), old);
+}
+
+#[test]
+fn the_same_step_keeps_the_time_of_its_creation() {
+    let merged = planned(&[item("a", &[])], vec![draft("a", &["b"])]);
     assert_eq!((merged[0].created_timestamp, merged[0].updated_timestamp), (1, 9));
     assert_eq!(merged[0].dependencies, ["b"]);
+    let other = DraftItem {
+        description: "another thing".to_owned(),
+        ..draft("a", &[])
+    };
+    assert_eq!(planned(&[item("a", &[])], vec![other])[0].created_timestamp, 9);
+}
+
+#[test]
+fn a_result_of_an_earlier_question_that_is_planned_as_completed_is_no_step() {
+    let earlier = [EarlierQuestion {
+        number: 1,
+        items: vec![completed("a")],
+        ..EarlierQuestion::default()
+    }];
+    let plan = |draft| plan_question(&[], vec![draft], &earlier, 9);
+    let repeated = with_draft_status(draft("q1.a", &[]), TodoItemStatus::Completed);
+    assert_eq!(plan(repeated), []);
+    assert_eq!(ids(&plan(draft("q1.a", &[]))), ["q1.a"]);
+}
+
+#[test]
+fn an_update_keeps_completed_steps_as_they_are() {
+    let old = [completed("a")];
+    assert_eq!(updated(&old, vec![draft("a", &["b"])]), old);
+    assert_eq!(ids(&updated(&old, vec![draft("b", &["a"])])), ["a", "b"]);
 }
 
 #[test]
 fn a_new_item_is_pending_even_if_the_draft_completes_it() {
-    let mut new_draft = draft("a", &[]);
-    new_draft.status = Some(TodoItemStatus::Completed);
-    assert_eq!(
-        merge(&[], vec![new_draft], Keep::Started(&BTreeSet::new()), 9)[0].status,
-        TodoItemStatus::Pending
-    );
+    let new_draft = || with_draft_status(draft("a", &[]), TodoItemStatus::Completed);
+    assert_eq!(planned(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
+    assert_eq!(updated(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
 }
 
 #[test]
-fn a_draft_may_cancel_an_open_item() {
-    let mut new_draft = draft("a", &[]);
-    new_draft.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[item("a", &[])], vec![new_draft], Keep::Started(&BTreeSet::new()), 9);
+fn an_update_may_cancel_an_open_item() {
+    let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
+    let merged = updated(&[item("a", &[])], vec![cancelled]);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
 #[test]
-fn a_failed_item_is_retried_only_if_the_model_sets_it_to_pending() {
+fn an_update_tries_a_failed_item_again_only_if_it_sets_it_to_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    let mut new_draft = draft("a", &[]);
-    assert_eq!(
-        merge(&old, vec![new_draft.clone()], Keep::Completed, 9)[0].status,
-        TodoItemStatus::Failed
-    );
-    new_draft.status = Some(TodoItemStatus::Pending);
-    assert_eq!(
-        merge(&old, vec![new_draft], Keep::Completed, 9)[0].status,
-        TodoItemStatus::Pending
-    );
+    assert_eq!(updated(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Failed);
+    let again = with_draft_status(draft("a", &[]), TodoItemStatus::Pending);
+    assert_eq!(updated(&old, vec![again])[0].status, TodoItemStatus::Pending);
 }
 
 #[test]
-fn a_running_item_is_unchanged() {
+fn a_running_item_is_unchanged_by_an_update() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
-    assert_eq!(merge(&old, Vec::new(), Keep::Started(&BTreeSet::new()), 9), old);
-    assert_eq!(
-        merge(&old, vec![draft("a", &["b"])], Keep::Started(&BTreeSet::new()), 9),
-        old
-    );
+    assert_eq!(updated(&old, Vec::new()), old);
+    assert_eq!(updated(&old, vec![draft("a", &["b"])]), old);
 }
 
 #[test]
-fn a_failed_item_missing_from_the_draft_is_kept() {
+fn a_failed_item_missing_from_an_update_is_kept() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(
-        merge(&old, vec![draft("b", &[])], Keep::Started(&BTreeSet::new()), 9)[0],
-        old[0]
-    );
+    assert_eq!(updated(&old, vec![draft("b", &[])])[0], old[0]);
 }
 
 #[test]
-fn a_failed_item_cannot_be_cancelled() {
+fn a_failed_item_cannot_be_cancelled_by_an_update() {
     let mut failed = with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
-    let mut new_draft = draft("a", &[]);
-    new_draft.status = Some(TodoItemStatus::Cancelled);
-    let merged = merge(&[failed], vec![new_draft], Keep::Started(&BTreeSet::new()), 9);
+    let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
+    let merged = updated(&[failed], vec![cancelled]);
     assert_eq!(
         (merged[0].status, merged[0].error.as_deref()),
         (TodoItemStatus::Failed, Some("no"))
@@ -130,51 +176,10 @@ fn a_failed_item_cannot_be_cancelled() {
 }
 
 #[test]
-fn a_pending_item_missing_from_the_draft_stays_only_if_it_was_started() {
+fn a_pending_item_missing_from_an_update_stays_only_if_it_was_started() {
     let old = [item("a", &[]), item("b", &[])];
     let started = BTreeSet::from(["a".to_owned()]);
-    assert_eq!(ids(&merge(&old, Vec::new(), Keep::Started(&started), 9)), ["a"]);
-}
-
-#[test]
-fn new_work_with_the_id_of_completed_work_is_a_problem() {
-    let other = DraftItem {
-        description: "another thing".to_owned(),
-        ..draft("a", &[])
-    };
-    assert_eq!(
-        reused_ids(&[completed("a")], std::slice::from_ref(&other)),
-        [
-            "the id `a` belongs to completed work; give the new item an id that is not in use, or repeat the completed item as \
-             it is"
-        ]
-    );
-    assert_eq!(reused_ids(&[item("a", &[])], &[other]), Vec::<String>::new());
-}
-
-#[test]
-fn completed_work_may_be_repeated() {
-    let new_draft = DraftItem {
-        status: Some(TodoItemStatus::Pending),
-        ..draft("a", &[])
-    };
-    let reworded = DraftItem {
-        description: "in other words".to_owned(),
-        status: Some(TodoItemStatus::Completed),
-        ..draft("a", &[])
-    };
-    for item in [draft("a", &[]), new_draft, reworded] {
-        assert_eq!(reused_ids(&[completed("a")], &[item]), Vec::<String>::new());
-    }
-}
-
-#[test]
-fn the_oldest_completed_items_without_dependents_are_removed_first() {
-    let old: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
-    let merged = merge(&old, vec![draft("new", &["0"])], Keep::Completed, 9);
-    assert_eq!((merged.len(), &ids(&merged)[..2]), (MAX_TODO_ITEMS, &["0", "2"][..]));
-    let merged = merge(&old, vec![draft("new", &[])], Keep::Completed, 9);
-    assert_eq!((merged.len(), ids(&merged)[0]), (MAX_TODO_ITEMS, "1"));
+    assert_eq!(ids(&update(&old, Vec::new(), &started, 9)), ["a"]);
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! The steps of earlier questions of a thread: the context of a new question, whose planned calls may take their outputs.
+
+use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus};
+
+use crate::parse::MAX_TODO_ITEMS;
+
+/// Maximum number of earlier questions that a thread keeps.
+const MAX_QUESTIONS: usize = 10;
+
+/// A step of an earlier question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EarlierStep<'a> {
+    question: &'a EarlierQuestion,
+    pub(crate) item: &'a TodoItem,
+}
+
+impl EarlierStep<'_> {
+    /// Returns the name of the step in prompts and references, such as `q2.step_1`. It is unique in the thread.
+    pub(crate) fn name(&self) -> String {
+        format!("q{}.{}", self.question.number, self.item.id)
+    }
+}
+
+/// Returns all steps of the questions, oldest first.
+pub(crate) fn earlier_steps(questions: &[EarlierQuestion]) -> impl Iterator<Item = EarlierStep<'_>> {
+    let steps = |question| steps_of(question);
+    questions.iter().flat_map(steps)
+}
+
+/// Returns the steps of one question.
+pub(crate) fn steps_of(question: &EarlierQuestion) -> impl Iterator<Item = EarlierStep<'_>> {
+    question.items.iter().map(move |item| EarlierStep { question, item })
+}
+
+/// Returns the step with a name such as `q2.step_1`.
+pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> Option<&'a TodoItem> {
+    let (number, id) = name.strip_prefix('q')?.split_once('.')?;
+    let number: u64 = number.parse().ok()?;
+    let question = questions.iter().find(|question| question.number == number)?;
+    question.items.iter().find(|item| item.id == id)
+}
+
+/// Adds `items` to the earlier questions, as the plan of the question in `state`. Items that did not end have no results and are
+/// left out. The oldest questions are dropped when there are too many (P90).
+pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
+    use TodoItemStatus::{Completed, Failed};
+    let has_results = |item: &TodoItem| matches!(item.status, Completed | Failed);
+    let items: Vec<_> = items.into_iter().filter(has_results).collect();
+    if items.is_empty() {
+        return;
+    }
+    let questions = &mut state.earlier_questions;
+    let number = questions.last().map_or(0, |question| question.number).saturating_add(1);
+    let query = state.query.clone();
+    questions.push(EarlierQuestion { number, query, items });
+    while questions.len() > MAX_QUESTIONS || earlier_steps(questions).count() > MAX_TODO_ITEMS {
+        questions.remove(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::with_status;
+
+    fn completed(id: &str) -> TodoItem {
+        with_status(id, TodoItemStatus::Completed)
+    }
+
+    /// Returns the state of a thread in which each of the plans was archived.
+    fn archived(plans: impl IntoIterator<Item = Vec<TodoItem>>) -> PesAgentStateData {
+        let mut state = PesAgentStateData::default();
+        for plan in plans {
+            state.query = format!("question {}", plan.len());
+            archive(&mut state, plan);
+        }
+        state
+    }
+
+    fn names(state: &PesAgentStateData) -> Vec<String> {
+        earlier_steps(&state.earlier_questions)
+            .map(|step| step.name())
+            .collect()
+    }
+
+    #[test]
+    fn steps_with_the_same_id_have_different_names() {
+        let state = archived([vec![completed("a")], vec![completed("a"), completed("b.c")]]);
+        assert_eq!(names(&state), ["q1.a", "q2.a", "q2.b.c"]);
+        assert_eq!(state.earlier_questions[1].query, "question 2");
+        for step in earlier_steps(&state.earlier_questions) {
+            let found = find_earlier(&state.earlier_questions, &step.name()).unwrap();
+            assert!(std::ptr::eq(found, step.item));
+        }
+    }
+
+    #[test]
+    fn a_name_of_no_step_is_not_found() {
+        let state = archived([vec![completed("a")]]);
+        for name in ["a", "q1", "q1.", "q1.b", "q2.a", "q.a", "q-1.a", ""] {
+            assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_steps_that_ended_with_a_result_or_an_error_are_kept() {
+        use TodoItemStatus::{Cancelled, Failed, Pending};
+        let plan = [Failed, Pending, Cancelled].map(|status| with_status(&format!("{status:?}"), status));
+        assert_eq!(names(&archived([plan.to_vec()])), ["q1.Failed"]);
+        assert_eq!(archived([vec![with_status("a", Pending)]]).earlier_questions, []);
+    }
+
+    #[test]
+    fn a_question_keeps_its_number_when_older_ones_are_dropped() {
+        let state = archived(vec![vec![completed("a")]; MAX_QUESTIONS + 2]);
+        assert_eq!(state.earlier_questions.len(), MAX_QUESTIONS);
+        assert_eq!(names(&state)[0], "q3.a");
+        let large: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
+        assert_eq!(names(&archived([vec![completed("a")], large]))[0], "q2.0");
+    }
+}

@@ -1,0 +1,91 @@
+//! Describes steps that ended to a model: their calls with arguments, outputs and sources, and their results.
+
+use art_core::pes::{EarlierQuestion, TodoItem};
+use art_core::text::truncate;
+use art_core::tool::ToolResult;
+use serde_json::{Value, json};
+
+use super::quote::{EARLIER_QUESTIONS, one_line, section};
+use crate::plan::{EarlierStep, steps_of};
+use crate::report::{last_output, output_for_model, unwrap_data};
+
+/// Returns the number of values of an item that are cut to equal lengths: the results of its calls and its own.
+pub(super) fn parts(item: &TodoItem) -> usize {
+    item.tool_results.len() + 1
+}
+
+/// Describes a step with the results of its calls, each text cut to `share` characters (P43, P77). `name` is the identifier by which
+/// other steps refer to it.
+pub(super) fn step_entry(name: &str, item: &TodoItem, share: usize) -> Value {
+    let calls = item.tool_results.iter().map(|result| call_entry(item, result, share));
+    let calls: Vec<_> = calls.collect();
+    let mut entry = json!({"stepId": name, "description": item.description});
+    if let Some(map) = entry.as_object_mut() {
+        map.extend((!calls.is_empty()).then(|| ("calls".to_owned(), json!(calls))));
+        // Add the model's result unless it only repeats the last tool output.
+        let model_result = item
+            .result
+            .as_ref()
+            .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
+        map.extend(model_result.map(|result| ("result".to_owned(), bounded(result, share))));
+        let error = item.error.as_ref();
+        map.extend(error.map(|error| ("error".to_owned(), json!(truncate(error, share)))));
+    }
+    entry
+}
+
+/// Describes a call and its result. The output of a display tool is replaced by its title and a note (C9).
+fn call_entry(item: &TodoItem, result: &ToolResult, share: usize) -> Value {
+    let mut entry = json!({"tool": result.tool_name});
+    let Some(map) = entry.as_object_mut() else {
+        return entry;
+    };
+    let mut calls = item.actual_tool_calls.iter();
+    let call = calls.find(|call| call.call_id == result.call_id);
+    map.extend(call.map(|call| ("arguments".to_owned(), bounded(&call.arguments, share))));
+    map.insert("status".to_owned(), json!(result.status));
+    let title = result.metadata.title.as_ref().filter(|_| result.metadata.for_display);
+    map.extend(title.map(|title| ("title".to_owned(), json!(truncate(title, share)))));
+    let error = result.error.as_ref();
+    map.extend(error.map(|error| ("error".to_owned(), json!(truncate(error, share)))));
+    let output = output_for_model(result);
+    if let Some(output) = output.as_deref().map(unwrap_data) {
+        match bounded_text(output, share) {
+            None => map.insert("output".to_owned(), output.clone()),
+            Some(cut) => map.insert("outputText".to_owned(), json!(cut)),
+        };
+    }
+    let sources = &result.metadata.sources;
+    map.extend((!sources.is_empty()).then(|| ("sources".to_owned(), json!(sources))));
+    entry
+}
+
+/// Returns the section on those steps of earlier questions that `reads` selects, with their questions beside them. There is none
+/// without such steps.
+pub(super) fn earlier_section(
+    questions: &[EarlierQuestion],
+    share: usize,
+    reads: impl Fn(&EarlierStep<'_>) -> bool,
+) -> Option<String> {
+    let mut entries = Vec::new();
+    for question in questions {
+        let steps = steps_of(question).filter(&reads);
+        let steps: Vec<_> = steps.map(|step| step_entry(&step.name(), step.item, share)).collect();
+        if steps.is_empty() {
+            continue;
+        }
+        entries.push(json!({"question": truncate(&question.query, share), "steps": steps}));
+    }
+    (!entries.is_empty()).then(|| section(EARLIER_QUESTIONS, &one_line(&entries)))
+}
+
+/// Returns the value if its text fits into `share` characters, else the beginning of its text.
+pub(super) fn bounded(value: &Value, share: usize) -> Value {
+    bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
+}
+
+/// Returns the beginning of the text of `value` if the text has more than `share` characters.
+fn bounded_text(value: &Value, share: usize) -> Option<String> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    (text.chars().count() > share).then(|| truncate(&text, share))
+}
