@@ -7,7 +7,7 @@ mod notifier;
 mod occasion;
 pub(crate) mod prepare;
 mod question;
-mod records;
+pub(crate) mod records;
 mod watcher;
 mod work;
 

@@ -1,9 +1,9 @@
 //! A dry run, which calls a model but no tools.
 
-use art_agent::{Action, Run, RunEvent, RunStage, RunStart};
+use art_agent::{Action, ActionId, Run, RunEvent, RunStage, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
-use art_core::provider::RuntimeProviderConfig;
+use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::stream::PartialReply;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_core::usage::Usage;
@@ -11,6 +11,7 @@ use art_model::ReasoningEngine;
 use serde_json::json;
 
 use crate::config::Config;
+use crate::drive::clock::now;
 use crate::drive::prepare::{merge_settings, start_for_model};
 use crate::drive::{CallSettings, Question};
 
@@ -49,20 +50,13 @@ pub async fn proposed_calls(
         };
         let event = match action {
             Action::CallModel { id, request, .. } => {
-                match art_model::collect(engine.call(model, *request)).await {
-                    Ok(reply) => RunEvent::ModelReplied {
-                        at: 0,
-                        action: id,
-                        reply,
-                    },
+                let event = reply_event(engine, model, id, *request).await;
+                match &event {
                     // The run retries with the tools in the prompt.
-                    Err(error) if error.code == ModelErrorCode::ToolsNotSupported => RunEvent::ModelFailed {
-                        at: 0,
-                        action: id,
-                        error,
-                        received: PartialReply::default(),
-                    },
-                    Err(error) => return Err(error.to_string()),
+                    RunEvent::ModelFailed { error, .. } if error.code != ModelErrorCode::ToolsNotSupported => {
+                        return Err(error.to_string());
+                    }
+                    _ => event,
                 }
             }
             Action::CallTools { id, calls, .. } => {
@@ -79,4 +73,23 @@ pub async fn proposed_calls(
         run.apply(&event).map_err(|error| error.to_string())?;
     }
     Ok(proposed)
+}
+
+/// Calls the model, and returns its reply or its error as an event of a run.
+pub(crate) async fn reply_event(
+    engine: &ReasoningEngine,
+    model: &RuntimeProviderConfig,
+    action: ActionId,
+    request: ModelRequest,
+) -> RunEvent {
+    let at = now();
+    match art_model::collect(engine.call(model, request)).await {
+        Ok(reply) => RunEvent::ModelReplied { at, action, reply },
+        Err(error) => RunEvent::ModelFailed {
+            at,
+            action,
+            error,
+            received: PartialReply::default(),
+        },
+    }
 }

@@ -44,6 +44,18 @@ pub enum RuntimeError {
         /// The maximum length in characters.
         most: usize,
     },
+    /// A kept plan or the values of its parameters cannot be used.
+    #[error("{0}")]
+    Plan(String),
+    /// The model made no usable plan.
+    #[error("{message}")]
+    NotPlanned {
+        /// Why there is no plan.
+        message: String,
+        /// The error of the model, if that is the cause.
+        #[source]
+        model: Option<art_core::error::ModelError>,
+    },
     /// There is no conversation with this identifier.
     #[error("there is no thread `{id}`")]
     NoThread {

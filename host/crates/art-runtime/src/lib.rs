@@ -53,6 +53,8 @@ pub mod config;
 mod drive;
 pub mod dry_run;
 pub mod error;
+pub mod params;
+pub mod planned;
 pub mod plugins;
 mod recover;
 mod runtime;
@@ -61,6 +63,8 @@ pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
 pub use drive::{Answer, CallCost, CallSettings, Question, Streamed, Unwatched, Watcher};
 pub use error::RuntimeError;
+pub use params::read_plan;
+pub use planned::{PlanReview, Planned};
 pub use runtime::Runtime;
 
 /// The other crates of the host, for programs with a model, a store or a watcher of their own.

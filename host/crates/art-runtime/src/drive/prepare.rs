@@ -1,6 +1,6 @@
 //! Collects everything that a run starts with.
 
-use art_agent::RunStart;
+use art_agent::{PlanToRun, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::id;
@@ -14,6 +14,7 @@ use super::question::{CallSettings, Question};
 use super::records;
 use crate::config::Config;
 use crate::error::RuntimeError;
+use crate::params::Params;
 use crate::runtime::Runtime;
 
 /// Maximum number of earlier messages that a model is shown, unless the thread sets another maximum.
@@ -24,6 +25,7 @@ const MAX_HISTORY_BYTES: usize = 512 << 10;
 
 /// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
 pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
+    let plan = question.plan.map(complete_plan).transpose()?;
     let thread = open_thread(runtime, question.thread_id).await?;
     let history = load_history(runtime, &thread).await?;
     let (prior, version) = load_prior_state(runtime, &thread.id).await?;
@@ -39,6 +41,8 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
     let start = RunStart {
         records: records::read(runtime.store.as_ref(), registry, &tools).await?,
         tools,
+        disabled_tools: disabled_tools(runtime, &thread.config),
+        plan: plan.map(Box::new),
         history,
         prior,
         ..start_for_model(&runtime.model_info()?, props)
@@ -47,6 +51,27 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
         merge_settings(&runtime.config, thread.config, question.settings, start),
         version,
     ))
+}
+
+/// Returns the names of the registered tools that a thread may not call.
+pub(crate) fn disabled_tools(runtime: &Runtime, thread: &ThreadConfig) -> Vec<String> {
+    let disabled = runtime.tools.registry().available(|name| !thread.enables(name));
+    disabled.into_iter().map(|tool| tool.name).collect()
+}
+
+/// Returns the plan with admitted schemas and a value for each of its parameters.
+fn complete_plan(PlanToRun { mut plan, values }: PlanToRun) -> Result<PlanToRun, RuntimeError> {
+    let refused = |problems: Vec<String>| RuntimeError::Plan(problems.join("; "));
+    let params = Params::admit(&plan).map_err(refused)?;
+    let values = params.with_defaults(&values).map_err(refused)?;
+    plan.params = params.schemas();
+    match params.missing(&values).as_slice() {
+        [] => Ok(PlanToRun { plan, values }),
+        names => Err(RuntimeError::Plan(format!(
+            "the plan needs a value for `{}`",
+            names.join("`, `")
+        ))),
+    }
 }
 
 /// Returns the start of a run with the properties of the model.

@@ -1,5 +1,6 @@
 //! A question and its settings.
 
+use art_agent::PlanToRun;
 use art_core::agent::{ExecutionOverrides, QueryAttachment};
 use art_core::prompt::{AgentPersona, SystemPromptOverride};
 
@@ -12,6 +13,8 @@ pub struct Question {
     pub query: String,
     /// Conversation to continue; none starts a new one.
     pub thread_id: Option<String>,
+    /// A kept plan to carry out in place of one that the model writes. See [`read_plan`](crate::read_plan).
+    pub plan: Option<PlanToRun>,
     /// Files of the question.
     pub attachments: Vec<QueryAttachment>,
     /// Settings of this question alone.
@@ -42,6 +45,16 @@ impl Question {
     pub fn in_thread(mut self, thread_id: impl Into<String>) -> Self {
         self.thread_id = Some(thread_id.into());
         self
+    }
+
+    /// Returns the question of a kept plan with these values of its parameters.
+    #[must_use]
+    pub fn of_plan(plan: PlanToRun) -> Self {
+        Self {
+            query: plan.plan.with_values(&plan.values).question,
+            plan: Some(plan),
+            ..Self::default()
+        }
     }
 
     /// Checks the length of a question.

@@ -29,7 +29,7 @@ pub(super) async fn add(store: &dyn Store, trace_id: &str, costs: &[CallCost]) {
 }
 
 /// Returns what the calls of `tools` may use and what their recorded calls used, by name.
-pub(super) async fn read(
+pub(crate) async fn read(
     store: &dyn Store,
     registry: &ToolRegistry,
     tools: &[ToolSchema],

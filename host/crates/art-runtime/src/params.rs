@@ -1,0 +1,231 @@
+//! The parameters of a kept plan: their schemas, and the values that a caller gives.
+
+use std::collections::BTreeMap;
+
+use art_agent::KeptPlan;
+use art_core::JsonObject;
+use art_core::text::truncate;
+use art_tools::admission::Root;
+use art_tools::schema::CompiledSchema;
+use art_tools::shape::Shape;
+use serde_json::Value;
+
+/// Maximum length of a value in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 80;
+
+/// Reads a kept plan, and admits the schemas of its parameters as those of tools are admitted.
+///
+/// # Errors
+/// Fails with everything that is wrong with the form of the plan or with its parameters.
+pub fn read_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
+    let mut plan = KeptPlan::parse(text)?;
+    let params = Params::admit(&plan)?;
+    plan.params = params.schemas();
+    Ok(plan)
+}
+
+/// Parameters whose schemas are admitted, by name.
+#[derive(Debug)]
+pub struct Params(BTreeMap<String, CompiledSchema>);
+
+impl Params {
+    /// Admits the schemas of the parameters of a plan, and checks their defaults.
+    ///
+    /// # Errors
+    /// Fails with every schema that is refused, and every default that is no value of its schema.
+    pub fn admit(plan: &KeptPlan) -> Result<Self, Vec<String>> {
+        let (mut admitted, mut problems) = (BTreeMap::new(), Vec::new());
+        for (name, schema) in &plan.params {
+            match CompiledSchema::new(schema, Root::Any) {
+                Ok(schema) => drop(admitted.insert(name.clone(), schema)),
+                Err(problem) => problems.push(format!("the schema of the parameter `{name}` is refused: {problem}")),
+            }
+        }
+        let params = Self(admitted);
+        problems.extend(params.check(&params.defaults()));
+        if problems.is_empty() { Ok(params) } else { Err(problems) }
+    }
+
+    /// Returns the schemas without references.
+    #[must_use]
+    pub fn schemas(&self) -> BTreeMap<String, Value> {
+        let schemas = self.0.iter();
+        schemas
+            .map(|(name, schema)| (name.clone(), schema.schema().clone()))
+            .collect()
+    }
+
+    /// Reads values as a person writes them: as JSON, or as text where the schema asks for text.
+    ///
+    /// # Errors
+    /// Fails with every value that cannot be read, every name that is unknown or given twice, and every value that its
+    /// schema does not allow.
+    pub fn read(&self, texts: &[(String, String)]) -> Result<JsonObject, Vec<String>> {
+        let (mut values, mut problems) = (JsonObject::new(), Vec::new());
+        for (name, text) in texts {
+            let value = self
+                .0
+                .get(name)
+                .map_or_else(|| Value::from(text.as_str()), |schema| read(schema, text));
+            if values.insert(name.clone(), value).is_some() {
+                problems.push(format!("the parameter `{name}` is given twice"));
+            }
+        }
+        problems.extend(self.check(&values));
+        if problems.is_empty() { Ok(values) } else { Err(problems) }
+    }
+
+    /// Returns the values with the defaults of the parameters that have none.
+    ///
+    /// # Errors
+    /// Fails with every value of an unknown parameter, and every value that its schema does not allow.
+    pub fn with_defaults(&self, values: &JsonObject) -> Result<JsonObject, Vec<String>> {
+        let problems = self.check(values);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut all = self.defaults();
+        all.extend(values.clone());
+        Ok(all)
+    }
+
+    /// Returns the names of the parameters without a value.
+    #[must_use]
+    pub fn missing(&self, values: &JsonObject) -> Vec<&str> {
+        let names = self.0.keys().map(String::as_str);
+        names.filter(|name| !values.contains_key(*name)).collect()
+    }
+
+    fn defaults(&self) -> JsonObject {
+        let default = |schema: &CompiledSchema| schema.schema().get("default").cloned();
+        let defaults = self.0.iter();
+        defaults
+            .filter_map(|(name, schema)| Some((name.clone(), default(schema)?)))
+            .collect()
+    }
+
+    /// Returns every problem of the values.
+    fn check(&self, values: &JsonObject) -> Vec<String> {
+        let problems = values.iter().filter_map(|(name, value)| match self.0.get(name) {
+            None => Some(self.unknown(name)),
+            Some(schema) => check(schema, value).err().map(|problem| {
+                let value = truncate(&value.to_string(), MAX_SHOWN_CHARS);
+                format!("`{value}` is not a value of the parameter `{name}`: {problem}")
+            }),
+        });
+        problems.collect()
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let known: Vec<String> = self.0.keys().map(|name| format!("`{name}`")).collect();
+        match known.as_slice() {
+            [] => format!("the plan has no parameter `{name}`; it has none"),
+            known => format!("the plan has no parameter `{name}`; it has {}", known.join(", ")),
+        }
+    }
+}
+
+/// Returns the value that a text stands for: the text itself if the schema allows it, or else the JSON that it is.
+fn read(schema: &CompiledSchema, text: &str) -> Value {
+    let as_text = Value::from(text);
+    let asks_for_text = schema.schema().get("type") == Some(&Value::from("string"));
+    if asks_for_text || check(schema, &as_text).is_ok() {
+        return as_text;
+    }
+    serde_json::from_str(text).unwrap_or(as_text)
+}
+
+fn check(schema: &CompiledSchema, value: &Value) -> Result<(), String> {
+    let shape = Shape::of_payload(value).map_err(|error| format!("it is {error}"))?;
+    schema
+        .check(value, &shape, "it")
+        .map_err(|violations| violations.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn params(schemas: Value) -> Result<Params, Vec<String>> {
+        Params::admit(&KeptPlan {
+            params: serde_json::from_value(schemas).unwrap(),
+            ..KeptPlan::default()
+        })
+    }
+
+    fn invoice() -> Params {
+        let schemas = json!({
+            "rate": {"type": "number", "minimum": 0},
+            "name": {"type": "string"},
+            "either": {"type": ["string", "null"]},
+            "days": {"type": "array", "items": {"type": "integer"}, "default": [1]},
+        });
+        params(schemas).unwrap()
+    }
+
+    fn read(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
+        let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        invoice().read(&texts.iter().map(owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_text_stays_a_text_and_anything_else_is_read_as_json() {
+        let values = read(&[("rate", "17.5"), ("name", "12"), ("either", "null"), ("days", "[2, 3]")]).unwrap();
+        assert_eq!(
+            Value::Object(values),
+            json!({"rate": 17.5, "name": "12", "either": "null", "days": [2, 3]})
+        );
+    }
+
+    #[test]
+    fn every_value_that_cannot_be_used_is_named() {
+        let texts = [
+            ("rate", "-1"),
+            ("rate", "high"),
+            ("days", "[\"x\"]"),
+            ("nam", "x"),
+            ("name", "x"),
+        ];
+        insta::assert_snapshot!(read(&texts).unwrap_err().join("\n"), @r#"
+        the parameter `rate` is given twice
+        `"high"` is not a value of the parameter `rate`: it must be number
+        `["x"]` is not a value of the parameter `days`: /0 must be integer
+        the plan has no parameter `nam`; it has `days`, `either`, `name`, `rate`
+        "#);
+    }
+
+    #[test]
+    fn a_default_is_the_value_if_none_is_given() {
+        let params = invoice();
+        let values = params.with_defaults(&JsonObject::new()).unwrap();
+        assert_eq!(Value::Object(values.clone()), json!({"days": [1]}));
+        assert_eq!(params.missing(&values), ["either", "name", "rate"]);
+    }
+
+    #[test]
+    fn a_given_value_wins_over_the_default() {
+        let given = json!({"days": []});
+        let values = invoice().with_defaults(given.as_object().unwrap()).unwrap();
+        assert_eq!(Value::Object(values), given);
+    }
+
+    #[test]
+    fn schemas_are_admitted_as_those_of_tools_are() {
+        let schema = json!({"$ref": "https://example.org/schema"});
+        let problems = params(json!({"a": schema, "b": {"type": "integer", "default": "x"}})).unwrap_err();
+        assert!(
+            problems[0].starts_with("the schema of the parameter `a` is refused: "),
+            "{problems:?}"
+        );
+        assert_eq!(
+            problems[1],
+            "`\"x\"` is not a value of the parameter `b`: it must be integer"
+        );
+        let with_reference = json!({"$defs": {"n": {"type": "integer"}}, "$ref": "#/$defs/n"});
+        assert_eq!(
+            params(json!({"a": with_reference})).unwrap().schemas()["a"]["type"],
+            "integer"
+        );
+    }
+}

@@ -1,0 +1,414 @@
+//! Plans that are made, checked and compared with the tools of today, without running anything.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use art_agent::{
+    Action, Available, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, Run, RunEvent, RunReport, RunStage,
+    RunStart, ToolStamp,
+};
+use art_core::agent::{AgentProps, ExecutionMetadata, RunStatus, ThreadConfig};
+use art_core::json::sorted_text;
+use art_store::digest;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::drive::Question;
+use crate::drive::clock::now;
+use crate::drive::prepare::{disabled_tools, merge_settings, start_for_model};
+use crate::drive::records;
+use crate::dry_run::reply_event;
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// A plan that a model made, of which nothing was run.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan. It has no steps if the model needs none.
+    pub plan: KeptPlan,
+    /// The answer, if the model gave one in place of a plan.
+    pub answer: Option<String>,
+    /// What its check found.
+    pub review: PlanReview,
+    /// Number and cost of the model calls that made it.
+    pub metadata: ExecutionMetadata,
+}
+
+/// What the check of a plan against the tools of today found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanReview {
+    /// Faults, references, and what is known only when the plan runs.
+    #[serde(flatten)]
+    pub check: PlanCheck,
+    /// The tools that are not those with which the plan was made.
+    pub changed_tools: Vec<ChangedTool>,
+    /// What the calls and the answer will use; absent if the plan cannot be run as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<PlanEstimate>,
+}
+
+/// A tool that is not the one with which a plan was made. `Display` says what changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedTool {
+    /// Name of the tool.
+    pub tool_name: String,
+    /// The tool when the plan was made.
+    pub planned: ToolStamp,
+    /// The tool of today.
+    pub today: ToolStamp,
+}
+
+impl Runtime {
+    /// Asks the model for a plan and checks it. Calls no tool, and stores nothing: a plan is not a run. `question.thread_id`
+    /// and `question.plan` are not used.
+    ///
+    /// # Errors
+    /// Fails if the question is longer than [`Question::MAX_CHARS`], if the model makes no usable plan, or if the store cannot
+    /// be read. A plan with faults is not an error: see [`Planned::review`].
+    pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
+        Question::check(&question.query)?;
+        let mut run = start_run(self.detached_start(question, all_tools()).await?)?;
+        while run.stage() == RunStage::Planning {
+            let event = self.next_reply(&run).await?;
+            run.apply(&event).map_err(RuntimeError::internal)?;
+        }
+        let answer = run.finished().map(answer_of).transpose()?;
+        let mut plan = run.kept_plan();
+        plan.tools = self.stamps(&plan);
+        let check = check(&plan, run.started_with());
+        let may_run = check.faults.is_empty() && !plan.steps.is_empty();
+        let review = PlanReview {
+            check,
+            changed_tools: Vec::new(),
+            estimate: may_run.then(|| run.estimate().clone()),
+        };
+        let metadata = end(run)?.response.metadata;
+        Ok(Planned {
+            plan,
+            answer,
+            review,
+            metadata,
+        })
+    }
+
+    /// Checks the plan of a question against the tools of today that its thread may call, with the given values of its
+    /// parameters; of the others only the schemas are known. The schemas have to be admitted, as
+    /// [`read_plan`](crate::read_plan) does.
+    ///
+    /// # Errors
+    /// Fails if the question has no plan, if its thread does not exist, or if the store cannot be read.
+    pub async fn review_plan(&self, mut question: Question) -> Result<PlanReview, RuntimeError> {
+        let plan = question.plan.take();
+        let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
+        let thread = self.thread_config(question.thread_id.as_deref()).await?;
+        let start = self.detached_start(question, thread).await?;
+        let bound = plan.plan.with_values(&plan.values);
+        let mut review = PlanReview {
+            check: check(&bound, &start),
+            changed_tools: changed(&bound.tools, &self.stamps(&bound)),
+            estimate: None,
+        };
+        if review.check.faults.is_empty() && bound.params.is_empty() {
+            estimate(&mut review, bound, start)?;
+        }
+        Ok(review)
+    }
+
+    /// Returns the settings of a thread, or those of a new one.
+    async fn thread_config(&self, id: Option<&str>) -> Result<ThreadConfig, RuntimeError> {
+        let Some(id) = id else {
+            return Ok(all_tools());
+        };
+        let thread = self.store.get_thread(id).await?;
+        let thread = thread.ok_or_else(|| RuntimeError::NoThread { id: id.to_owned() })?;
+        Ok(thread.config)
+    }
+
+    /// Returns the start of a run in a thread with these settings that is not stored and has no earlier questions.
+    async fn detached_start(&self, question: Question, thread: ThreadConfig) -> Result<RunStart, RuntimeError> {
+        let props = AgentProps {
+            query: question.query,
+            thread_id: "plan".to_owned(),
+            attachments: question.attachments,
+            ..AgentProps::default()
+        };
+        let registry = self.tools.registry();
+        let tools = registry.available(|name| thread.enables(name));
+        let start = RunStart {
+            records: records::read(self.store.as_ref(), registry, &tools).await?,
+            tools,
+            disabled_tools: disabled_tools(self, &thread),
+            ..start_for_model(&self.model_info()?, props)
+        };
+        Ok(merge_settings(&self.config, thread, question.settings, start))
+    }
+
+    /// Calls the model that the run waits for.
+    async fn next_reply(&self, run: &Run) -> Result<RunEvent, RuntimeError> {
+        let action = run.open_actions().next().and_then(|id| run.action(id));
+        let Some(Action::CallModel { id, request, .. }) = action else {
+            return Err(RuntimeError::internal("planning waits for no model"));
+        };
+        Ok(reply_event(&self.engine, &self.model, id, *request).await)
+    }
+
+    /// Returns the stamps of the tools that the plan names, as far as they exist.
+    fn stamps(&self, plan: &KeptPlan) -> BTreeMap<String, ToolStamp> {
+        let registry = self.tools.registry();
+        let stamps = plan.tool_names().into_iter().filter_map(|name| {
+            let schema = registry.schema(name)?;
+            let stamp = ToolStamp {
+                component: registry.digest(name).map(|digest| digest.to_string()),
+                input: schema_digest(&schema.input_schema),
+                output: schema.output_schema.as_ref().map(schema_digest),
+            };
+            Some((name.to_owned(), stamp))
+        });
+        stamps.collect()
+    }
+}
+
+fn start_run(start: RunStart) -> Result<Run, RuntimeError> {
+    let started = RunEvent::Started {
+        at: now(),
+        start: Box::new(start),
+    };
+    let (run, _) = Run::start(&started).map_err(RuntimeError::internal)?;
+    Ok(run)
+}
+
+/// Checks a plan against the tools, files and limits of a run.
+fn check(plan: &KeptPlan, start: &RunStart) -> PlanCheck {
+    let files = start
+        .props
+        .attachments
+        .iter()
+        .map(|attachment| attachment.name.as_str());
+    plan.check(&Available {
+        tools: &start.tools,
+        disabled: &start.disabled_tools,
+        files: &files.collect(),
+        max_calls: usize::try_from(start.config.max_tool_calls).unwrap_or(usize::MAX),
+    })
+}
+
+/// Adds the estimate of a plan without faults, or the budgets that it exceeds. A run finds out, of which nothing is carried out.
+fn estimate(review: &mut PlanReview, plan: KeptPlan, start: RunStart) -> Result<(), RuntimeError> {
+    let plan = PlanToRun {
+        plan,
+        ..PlanToRun::default()
+    };
+    let run = start_run(RunStart {
+        plan: Some(Box::new(plan)),
+        ..start
+    })?;
+    let Some(report) = run.finished() else {
+        review.estimate = Some(run.estimate().clone());
+        return Ok(());
+    };
+    let metadata = &report.response.metadata;
+    let refused = metadata
+        .error
+        .iter()
+        .map(|error| &error.message)
+        .chain(&metadata.limits_hit);
+    review.check.faults.extend(refused.map(|text| PlanFault {
+        step: None,
+        text: text.clone(),
+    }));
+    Ok(())
+}
+
+fn schema_digest(schema: &Value) -> String {
+    digest(sorted_text(schema).as_bytes())
+}
+
+fn all_tools() -> ThreadConfig {
+    ThreadConfig {
+        enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
+        ..ThreadConfig::default()
+    }
+}
+
+/// Ends a run whose plan is not carried out, and returns its report.
+fn end(mut run: Run) -> Result<RunReport, RuntimeError> {
+    if run.finished().is_none() {
+        let event = RunEvent::CancelRequested {
+            at: now(),
+            interrupted: Vec::new(),
+        };
+        run.apply(&event).map_err(RuntimeError::internal)?;
+    }
+    let report = run.finished().cloned();
+    report.ok_or_else(|| RuntimeError::internal("the run did not end"))
+}
+
+/// Returns the answer that a model gave in place of a plan.
+fn answer_of(report: &RunReport) -> Result<String, RuntimeError> {
+    let metadata = &report.response.metadata;
+    let text = &report.response.response.content;
+    if metadata.status == RunStatus::Success {
+        return Ok(text.clone());
+    }
+    Err(RuntimeError::NotPlanned {
+        message: metadata.error.as_ref().map_or(text, |error| &error.message).clone(),
+        model: report.model_error.clone(),
+    })
+}
+
+/// Returns the tools that differ.
+fn changed(planned: &BTreeMap<String, ToolStamp>, today: &BTreeMap<String, ToolStamp>) -> Vec<ChangedTool> {
+    let pairs = planned
+        .iter()
+        .filter_map(|(name, planned)| Some((name, planned, today.get(name)?)));
+    let changed = pairs.filter(|(_, planned, today)| planned != today);
+    let changed = changed.map(|(name, planned, today)| ChangedTool {
+        tool_name: name.clone(),
+        planned: planned.clone(),
+        today: today.clone(),
+    });
+    changed.collect()
+}
+
+impl fmt::Display for ChangedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (planned, today) = (&self.planned, &self.today);
+        let what = match (planned.input != today.input, planned.output != today.output) {
+            (true, true) => "its input and its output",
+            (true, false) => "its input",
+            (false, true) => "its output",
+            (false, false) => "its code, but neither its input nor its output",
+        };
+        write!(
+            f,
+            "the tool `{}` has changed since the plan was made: {what}",
+            self.tool_name
+        )?;
+        if let (Some(planned), Some(today)) = (&planned.component, &today.component) {
+            write!(f, " (it was `{planned}`, it is `{today}`)")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_agent::PlannedStep;
+    use art_core::pes::PlannedCall;
+    use art_store::{RunFilter, ThreadFilter};
+    use art_tools::DirectTool;
+    use art_tools::direct::success;
+    use serde_json::json;
+
+    async fn runtime() -> Runtime {
+        let schema = json!({
+            "name": "population",
+            "description": "Returns how many people live in a city.",
+            "inputSchema": {"type": "object", "properties": {"city": {"type": "string", "enum": ["Paris", "Rome"]}}},
+            "examples": [{"input": {"city": "Paris"}, "description": "How many people live in Paris?"}],
+        });
+        let schema = serde_json::from_value(schema).unwrap();
+        let tool = DirectTool::new(schema, |_call| async { success(&json!(2)) });
+        Runtime::builder().tool(tool).build().await.unwrap()
+    }
+
+    /// Returns a plan that calls the tool with the parameter `city`.
+    fn plan() -> KeptPlan {
+        let call = PlannedCall {
+            tool_name: "population".to_owned(),
+            arguments: json!({"city": {"$param": "city"}}),
+        };
+        KeptPlan {
+            question: "How many people live in {{city}}?".to_owned(),
+            steps: vec![PlannedStep {
+                id: "a".to_owned(),
+                tool_calls: vec![call],
+                ..PlannedStep::default()
+            }],
+            params: BTreeMap::from([("city".to_owned(), json!({"enum": ["Paris", "Rome"]}))]),
+            ..KeptPlan::default()
+        }
+    }
+
+    fn question(values: &Value) -> Question {
+        Question::of_plan(PlanToRun {
+            plan: plan(),
+            values: values.as_object().unwrap().clone(),
+        })
+    }
+
+    async fn is_store_empty(runtime: &Runtime) -> bool {
+        let threads = runtime.store.list_threads(ThreadFilter::default()).await.unwrap();
+        let runs = runtime.store.list_runs(RunFilter::default()).await.unwrap();
+        threads.is_empty() && runs.is_empty()
+    }
+
+    #[tokio::test]
+    async fn a_plan_is_made_without_a_call_and_without_a_trace_in_the_store() {
+        let runtime = runtime().await;
+        let planned = runtime.plan("How many people live in Paris?".into()).await.unwrap();
+        let calls = (planned.metadata.llm_calls, planned.metadata.tool_calls);
+        assert_eq!((planned.plan.steps.len(), calls), (1, (1, 0)));
+        assert_eq!(planned.review.check.faults, []);
+        assert_eq!(planned.plan.tools["population"].component, None);
+        assert!(is_store_empty(&runtime).await);
+    }
+
+    #[tokio::test]
+    async fn a_question_of_a_plan_runs_it_with_the_values_of_its_parameters() {
+        let runtime = runtime().await;
+        let question = question(&json!({"city": "Rome"}));
+        assert_eq!(question.query, "How many people live in Rome?");
+        let review = runtime.review_plan(question.clone()).await.unwrap();
+        assert_eq!((review.check.faults, review.changed_tools), (vec![], vec![]));
+        assert_eq!(review.estimate.unwrap().calls[0].tool_name, "population");
+        let answer = runtime.ask(question).await.unwrap();
+        let made = &answer.steps().next().unwrap().actual_tool_calls[0];
+        assert_eq!(made.arguments, json!({"city": "Rome"}));
+    }
+
+    #[tokio::test]
+    async fn a_plan_without_valid_values_starts_no_run() {
+        let runtime = runtime().await;
+        for (values, part) in [
+            (json!({}), "needs a value for `city`"),
+            (json!({"city": 1}), "`1` is not a value of the parameter `city`"),
+            (json!({"city": "Rome", "town": 1}), "no parameter `town`"),
+        ] {
+            let error = runtime.ask(question(&values)).await.unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        assert!(is_store_empty(&runtime).await);
+    }
+
+    #[test]
+    fn what_changed_in_a_tool_is_named() {
+        let stamp = |component: &str, input: &str, output: Option<&str>| ToolStamp {
+            component: Some(component.to_owned()),
+            input: input.to_owned(),
+            output: output.map(str::to_owned),
+        };
+        let tools = |stamp| BTreeMap::from([("t".to_owned(), stamp)]);
+        let compared = |today| {
+            let changed = changed(&tools(stamp("a", "i", Some("o"))), &tools(today));
+            changed.iter().map(ToString::to_string).collect::<String>()
+        };
+        assert_eq!(compared(stamp("a", "i", Some("o"))), "");
+        let begin = "the tool `t` has changed since the plan was made:";
+        let end = "(it was `a`, it is `b`)";
+        for (today, what) in [
+            (stamp("b", "x", Some("y")), "its input and its output"),
+            (stamp("b", "x", Some("o")), "its input"),
+            (stamp("b", "i", None), "its output"),
+            (
+                stamp("b", "i", Some("o")),
+                "its code, but neither its input nor its output",
+            ),
+        ] {
+            assert_eq!(compared(today), format!("{begin} {what} {end}"));
+        }
+    }
+}
