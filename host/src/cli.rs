@@ -78,16 +78,16 @@ impl Global {
     }
 }
 
-/// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` that
-/// cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it as an option.
+/// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` or
+/// `plan` that cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it as an option.
 pub(crate) fn escape_leading_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let (mut after_run, mut after_separator) = (false, false);
+    let (mut after_command, mut after_separator) = (false, false);
     let mut escaped = Vec::new();
     for argument in arguments {
-        after_run |= argument == "run";
+        after_command |= argument == "run" || argument == "plan";
         after_separator |= argument == "--";
         let argument = match argument.to_str() {
-            Some(text) if after_run && !after_separator && cannot_be_an_option(text) => format!(" {text}").into(),
+            Some(text) if after_command && !after_separator && cannot_be_an_option(text) => format!(" {text}").into(),
             _ => argument,
         };
         escaped.push(argument);
@@ -110,6 +110,8 @@ pub enum Command {
     Quickstart,
     /// Answer a question with tools
     Run(RunArgs),
+    /// Plan a question and check the plan, without running a tool
+    Plan(PlanArgs),
     /// Hold a conversation
     Chat(ChatArgs),
     /// Measure how well a model picks tools and fills arguments, without running a tool
@@ -217,12 +219,14 @@ Examples:
   art run \"Which region has the highest total revenue?\" --attach sales.csv
   art run \"How many words are in this text?\" < story.txt
   art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"
+  art run --plan revenue.json --attach sales.csv
+  art run --plan discount.json --set rate=15 --check
 
 Text from a file or a pipe at stdin is attached to the question. stdin is not read if it is a terminal, /dev/null, a pipe that
 stays silent for 3 s, or a file that was partly read. In a loop that reads lines from stdin, use `< /dev/null`.")]
 pub struct RunArgs {
-    /// The question
-    #[arg(required = true)]
+    /// The question; with `--plan` in place of the question of the plan
+    #[arg(required_unless_present = "plan")]
     pub query: Vec<String>,
     /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
@@ -230,19 +234,72 @@ pub struct RunArgs {
     /// Conversation to continue: its identifier, a unique prefix of it, or `last`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,
+    /// File with a plan that `art plan` wrote, to carry out in place of a new one
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Value of a parameter of the plan, as JSON or text; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", requires = "plan", value_parser = name_and_value)]
+    pub set: Vec<(String, String)>,
+    /// Only check the plan against the tools of today, and show it
+    #[arg(long, requires = "plan")]
+    pub check: bool,
 }
 
 impl RunArgs {
     /// Returns the question, or `None` if it is empty.
     pub(crate) fn query(&self) -> Option<String> {
-        let words = self
-            .query
-            .iter()
-            .map(|word| word.trim())
-            .filter(|word| !word.is_empty());
-        let query = words.collect::<Vec<_>>().join(" ");
-        (!query.is_empty()).then_some(query)
+        joined(&self.query)
     }
+}
+
+/// `art plan`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  art plan \"What is 17.5% of 2340, and what is that divided by 7?\"
+  art plan \"Which region has the highest total revenue?\" --attach sales.csv --out revenue.json
+  art run --plan revenue.json --attach sales.csv
+  art plan \"What is 15% of 80?\" --param rate=15 --out rate.json && art run --plan rate.json --set rate=20
+
+Nothing is run or stored: only the model is called, and the plan is checked against the schemas of the tools. Exit code 10 means
+that the plan has faults.")]
+pub struct PlanArgs {
+    /// The question
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// File to attach to the question; `-` reads stdin; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
+    /// New file to write the plan to, for `art run --plan`
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Make a parameter of a constant: the plan has NAME wherever VALUE is an argument or a word in one; may be given several
+    /// times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub param: Vec<(String, String)>,
+}
+
+impl PlanArgs {
+    /// Returns the question, or `None` if it is empty.
+    pub(crate) fn query(&self) -> Option<String> {
+        joined(&self.query)
+    }
+}
+
+/// Returns the words of a question as one text, or `None` if there are none.
+fn joined(words: &[String]) -> Option<String> {
+    let words = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty());
+    let query = words.collect::<Vec<_>>().join(" ");
+    (!query.is_empty()).then_some(query)
+}
+
+/// Parses the value of `--set` and of `--param`.
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it has to be NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.to_owned()))
 }
 
 /// `art chat`
@@ -510,6 +567,31 @@ mod tests {
     fn arguments_of_other_subcommands_are_unchanged() {
         let words = ["art", "tool", "call", "calculator", "-5", "-"].map(OsString::from);
         assert_eq!(escape_leading_dashes(words.iter().cloned()), words);
+    }
+
+    #[test]
+    fn a_question_to_plan_may_begin_with_a_dash() {
+        let words = escape_leading_dashes(["art", "plan", "-5 + 3", "--out", "p.json"].iter().map(OsString::from));
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Plan(args) => assert_eq!(args.query().unwrap(), "-5 + 3"),
+            other => panic!("{other:?} is no plan"),
+        }
+    }
+
+    #[test]
+    fn a_plan_takes_the_place_of_the_question() {
+        let args = question(&["art", "run", "--plan", "p.json", "--set", "a=b=c", "--set", "n=-1"]);
+        assert_eq!(args.query(), None);
+        let set = [("a", "b=c"), ("n", "-1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(args.set, set);
+        for refused in [
+            &["art", "run"][..],
+            &["art", "run", "q", "--check"],
+            &["art", "run", "q", "--set", "a=1"],
+        ] {
+            assert!(Cli::try_parse_from(refused).is_err(), "{refused:?}");
+        }
+        assert!(Cli::try_parse_from(["art", "run", "--plan", "p.json", "--set", "a"]).is_err());
     }
 
     #[test]

@@ -7,7 +7,9 @@ mod doctor;
 mod eval;
 mod ids;
 mod interrupt;
+mod kept;
 mod piped;
+mod plan;
 mod plugin;
 mod quickstart;
 mod report;
@@ -20,9 +22,10 @@ mod tool;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use art_runtime::Runtime;
+use art_runtime::compose::open_store_read_only;
 use art_runtime::config::{self, Config, Origin, Overrides};
 use art_runtime::error::in_one_line;
+use art_runtime::{Runtime, RuntimeBuilder};
 use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
@@ -111,6 +114,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Quickstart => quickstart::quickstart(global),
         Command::Run(args) => run::run(global, &args),
+        Command::Plan(args) => plan::plan(global, &args),
         Command::Chat(args) => Ok(chat::chat(global, &args)),
         Command::Eval(args) => eval::eval(global, &args),
         Command::Tool(command) => tool::tool(global, command),
@@ -177,10 +181,20 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
 
 /// Opens the runtime. Shows the progress of compilation unless the output is JSON.
 async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    build(global, config, Runtime::builder()).await
+}
+
+/// Opens a runtime that only reads the store, even while another program uses it.
+async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    let store = open_store_read_only(&config)?;
+    build(global, config, Runtime::builder().store(store)).await
+}
+
+async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
-    let builder = Runtime::builder()
+    let builder = builder
         .config(config)
-        .on_compiled(|compiled| compiling.show(compiled));
+        .on_compiled(move |compiled| compiling.show(compiled));
     Ok(builder.build().await?)
 }

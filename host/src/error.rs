@@ -45,7 +45,8 @@ impl CommandError {
             Self::Runtime(
                 RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
             ) => Exit::Environment,
-            Self::Usage(_) => Exit::Usage,
+            Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
+            Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) => Exit::Usage,
             Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }
     }

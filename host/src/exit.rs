@@ -30,6 +30,8 @@ pub enum Exit {
     Model = 8,
     /// The answer could not be written.
     Unwritten = 9,
+    /// The check of a plan found faults, so nothing was run.
+    PlanFault = 10,
     /// The user cancelled the run.
     Cancelled = 130,
     /// The reader of the answer closed its pipe before the end. (A shell reports the same code for a process that SIGPIPE
@@ -50,6 +52,7 @@ Exit codes:
   7    the run waits for a decision of a person
   8    the model gave no answer: its provider refused or could not be reached
   9    the answer could not be written
+  10   the check of a plan found faults, so nothing was run
   130  cancelled
   141  the reader of the answer closed its pipe before the end";
 
@@ -74,6 +77,7 @@ impl Exit {
             Self::Suspended => "suspended",
             Self::Model => "model",
             Self::Unwritten => "unwritten",
+            Self::PlanFault => "plan_fault",
             Self::Cancelled => "cancelled",
             Self::Unread => "unread",
         }
@@ -96,13 +100,14 @@ impl Exit {
             Self::Partial => 2,
             Self::Suspended => 3,
             Self::ToolError => 4,
-            Self::Usage => 5,
-            Self::Failure => 6,
-            Self::Model => 7,
-            Self::Environment => 8,
-            Self::Unwritten => 9,
-            Self::Unread => 10,
-            Self::Cancelled => 11,
+            Self::PlanFault => 5,
+            Self::Usage => 6,
+            Self::Failure => 7,
+            Self::Model => 8,
+            Self::Environment => 9,
+            Self::Unwritten => 10,
+            Self::Unread => 11,
+            Self::Cancelled => 12,
         }
     }
 

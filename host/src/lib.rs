@@ -9,6 +9,7 @@ pub mod commands;
 pub mod error;
 mod executor;
 pub mod exit;
+mod new_file;
 pub mod plugins;
 pub mod render;
 mod usage_summary;

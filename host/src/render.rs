@@ -5,6 +5,7 @@ pub(crate) mod compiling;
 pub(crate) mod display;
 pub(crate) mod drawing;
 pub(crate) mod events;
+pub(crate) mod kept;
 pub mod plan;
 pub mod table;
 pub mod units;

@@ -47,6 +47,7 @@ mod no_network;
 mod odd_files;
 mod overrun;
 mod piped;
+mod plan_command;
 mod plugins;
 mod quickstart;
 mod schemas;

@@ -1,6 +1,6 @@
 //! `art run`: answers one question.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use art_core::agent::QueryAttachment;
 use art_lexical::LexicalModel;
@@ -9,7 +9,7 @@ use art_runtime::{Answer, Question, Runtime, Unwatched};
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, open, piped, report};
+use super::{attachment, config, ids, kept, open, piped, report};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -18,20 +18,31 @@ use crate::render;
 use crate::render::display::Display;
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
-    let empty = || CommandError::Usage("the question is empty (hint: `art run \"What is 2+2?\"`)".to_owned());
-    let query = args.query().ok_or_else(empty)?;
-    let question = Question {
-        query,
-        thread_id: args.thread.clone(),
-        attachments: attachments(args)?,
-        ..Question::default()
+    let Some(file) = &args.plan else {
+        let question = Question {
+            query: args.query().ok_or_else(|| empty_question("run"))?,
+            thread_id: args.thread.clone(),
+            attachments: attachments(&args.attach)?,
+            ..Question::default()
+        };
+        return open_and_ask(global, config(global)?, question);
     };
+    let question = kept::question(file, args)?;
+    if args.check {
+        return kept::check(global, config(global)?, question);
+    }
     open_and_ask(global, config(global)?, question)
 }
 
+pub(super) fn empty_question(command: &str) -> CommandError {
+    CommandError::Usage(format!(
+        "the question is empty (hint: `art {command} \"What is 2+2?\"`)"
+    ))
+}
+
 /// Reads the attached files and stdin. With `-` as a file, stdin is required.
-fn attachments(args: &RunArgs) -> Result<Vec<QueryAttachment>, CommandError> {
-    let (stdin, files): (Vec<_>, Vec<_>) = args.attach.iter().cloned().partition(|path| path == Path::new("-"));
+pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
+    let (stdin, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path == Path::new("-"));
     let mut attachments = attachment::read_all(&files)?;
     let piped = match stdin.as_slice() {
         [] => piped::read_if_piped()?,
@@ -50,6 +61,9 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
     let exit = executor.block_on(async {
         let runtime = open(global, config).await?;
         let question = with_full_thread_id(&runtime, question).await?;
+        if kept::refuses(global, &runtime, &question).await? {
+            return Ok(Exit::PlanFault);
+        }
         report::warn_of_cost(&runtime)?;
         report::warn_of_size(&runtime, &question.attachments);
         let run = interrupts.register_run();
@@ -73,7 +87,7 @@ pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) 
 }
 
 /// Returns the question with the full identifier of its conversation.
-async fn with_full_thread_id(runtime: &Runtime, mut question: Question) -> Result<Question, CommandError> {
+pub(super) async fn with_full_thread_id(runtime: &Runtime, mut question: Question) -> Result<Question, CommandError> {
     if let Some(typed) = &question.thread_id {
         question.thread_id = Some(ids::resolve_thread(runtime.store.as_ref(), typed).await?);
     }

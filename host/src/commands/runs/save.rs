@@ -1,8 +1,5 @@
 //! `art runs save`: writes a file that a tool produced to the file system.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use art_store::{Store, digest};
@@ -12,6 +9,7 @@ use super::{find_run, produced};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::new_file;
 use crate::render::{self, units};
 
 /// Destination of a file.
@@ -50,7 +48,7 @@ pub(super) async fn save(
         )));
     };
     let path = destination.path_for(&file.name);
-    destination.write(&path, &bytes)?;
+    new_file::write(&path, &bytes, destination.force)?;
     if global.json {
         render::json(&json!({"path": path, "file": file}));
     } else {
@@ -68,37 +66,5 @@ impl Destination<'_> {
             Some(path) if path.is_dir() => path.join(name),
             Some(path) => path.to_owned(),
         }
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-        let mut file = self.open(path)?;
-        file.write_all(bytes).map_err(CommandError::file("write", path))
-    }
-
-    /// Opens an empty file: a new one, or with `force` an existing one. Links are not followed, since they may lead anywhere.
-    fn open(&self, path: &Path) -> Result<File, CommandError> {
-        let new = OpenOptions::new().write(true).create_new(true).open(path);
-        match new {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.force => {}
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return Err(CommandError::Failed(format!(
-                    "`{}` already exists; set another path with --to, or overwrite it with --force",
-                    path.display()
-                )));
-            }
-            new => return new.map_err(CommandError::file("create", path)),
-        }
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let file = OpenOptions::new().write(true).custom_flags(flags).open(path);
-        let file = file.map_err(CommandError::file("open", path))?;
-        if !file.metadata().map_err(CommandError::file("read", path))?.is_file() {
-            return Err(CommandError::Failed(format!(
-                "`{}` is not a regular file",
-                path.display()
-            )));
-        }
-        file.set_len(0).map_err(CommandError::file("write", path))?;
-        Ok(file)
     }
 }

@@ -1,0 +1,113 @@
+//! `art plan`: plans a question and shows the plan, without running a tool.
+
+use std::path::Path;
+
+use art_agent::{KeptPlan, PlanToRun};
+use art_lexical::LexicalModel;
+use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
+use serde_json::{Value, json};
+
+use super::run::{attachments, empty_question};
+use super::{config, kept, open_read_only, report};
+use crate::cli::{Global, PlanArgs};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::usage_summary::UsageSummary;
+use crate::{new_file, render};
+
+pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandError> {
+    let question = Question {
+        query: args.query().ok_or_else(|| empty_question("plan"))?,
+        attachments: attachments(&args.attach)?,
+        ..Question::default()
+    };
+    // Find out before the model is called.
+    args.out
+        .as_deref()
+        .map_or(Ok(()), |path| new_file::check_free(path, args.force))?;
+    let config = config(global)?;
+    let executor = executor()?;
+    let exit = executor.block_on(async {
+        // A plan is not a run: nothing is stored.
+        let runtime = open_read_only(global, config).await?;
+        if !global.json {
+            report::introduce(&runtime).await?;
+        }
+        report::warn_of_size(&runtime, &question.attachments);
+        let mut planned = runtime.plan(question.clone()).await?;
+        if !args.param.is_empty() {
+            add_params(&mut planned.plan, &args.param)?;
+            planned.review = review(&runtime, question, &planned.plan).await?;
+        }
+        if let Some(path) = &args.out {
+            write(path, args.force, &planned)?;
+        }
+        show(global, &planned);
+        let exit = exit_of(&runtime, &planned);
+        runtime.close().await;
+        Ok(exit)
+    });
+    executor.shutdown_background();
+    exit
+}
+
+/// Makes parameters of constants.
+fn add_params(plan: &mut KeptPlan, params: &[(String, String)]) -> Result<(), CommandError> {
+    for (name, text) in params {
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
+        if !plan.parameterize(name, &value) {
+            return Err(CommandError::Failed(format!(
+                "the plan has no argument with `{text}`, so it cannot be the parameter `{name}` (hint: `art plan` without `--param` \
+                 shows the arguments)"
+            )));
+        }
+    }
+    // A name that a plan cannot have is refused as it would be in a file.
+    let text = serde_json::to_string(plan).unwrap_or_default();
+    *plan = read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))?;
+    Ok(())
+}
+
+/// Checks a plan whose parameters have no values yet.
+async fn review(runtime: &Runtime, question: Question, plan: &KeptPlan) -> Result<PlanReview, CommandError> {
+    let plan = PlanToRun {
+        plan: plan.clone(),
+        ..PlanToRun::default()
+    };
+    let question = Question {
+        plan: Some(plan),
+        ..question
+    };
+    Ok(runtime.review_plan(question).await?)
+}
+
+fn write(path: &Path, force: bool, planned: &Planned) -> Result<(), CommandError> {
+    let text = serde_json::to_string_pretty(&planned.plan);
+    let text = text.map_err(|error| CommandError::Failed(format!("the plan cannot be written: {error}")))?;
+    new_file::write(path, format!("{text}\n").as_bytes(), force)?;
+    render::note(&format!("the plan is in `{}`", path.display()));
+    Ok(())
+}
+
+fn show(global: &Global, planned: &Planned) {
+    let (metadata, review) = (&planned.metadata, &planned.review);
+    if global.json {
+        let usage = json!({"llmCalls": metadata.llm_calls, "tokens": metadata.tokens, "llmCost": metadata.llm_cost});
+        let (plan, answer) = (&planned.plan, &planned.answer);
+        return render::json(&json!({"plan": plan, "check": review, "answer": answer, "usage": usage}));
+    }
+    match &planned.answer {
+        Some(answer) => render::answer(&format!("the model answers without a plan:\n\n{answer}")),
+        None => render::answer(&render::kept::text(&planned.plan, review)),
+    }
+    render::note(&UsageSummary::from(metadata).to_line());
+}
+
+fn exit_of(runtime: &Runtime, planned: &Planned) -> Exit {
+    let is_embedded = runtime.model.provider_name == LexicalModel::PROVIDER;
+    match kept::exit_of(&planned.review) {
+        Exit::Success if is_embedded && planned.plan.steps.is_empty() => Exit::NoTool,
+        exit => exit,
+    }
+}

@@ -1,0 +1,211 @@
+//! A kept plan as a person reads it: its steps with their calls, which value goes where, and what the check found.
+
+use std::collections::BTreeSet;
+
+use art_agent::{
+    Basis, CallEstimate, CheckedReference, Fit, KeptPlan, PlanCheck, PlanEstimate, PlannedStep, Quantiles, value_text,
+};
+use art_core::pes::PlannedCall;
+use art_core::text::truncate;
+use art_runtime::PlanReview;
+use serde_json::Value;
+
+use super::plan::one_line;
+use super::{table, units};
+
+/// Maximum length of a description, in characters.
+const MAX_DESCRIPTION: usize = 200;
+/// Maximum number of faults or places that are listed.
+const MAX_LISTED: usize = 20;
+
+/// Returns the plan and the verdict of its check.
+pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
+    let mut lines = heading(plan);
+    for step in &plan.steps {
+        lines.push(String::new());
+        lines.extend(step_lines(step, &review.check));
+    }
+    lines.push(String::new());
+    if let Some(estimate) = &review.estimate {
+        lines.extend(estimate_lines(estimate));
+    }
+    lines.extend(verdict(plan, review));
+    lines.join("\n")
+}
+
+/// Returns a line for each fault.
+pub(crate) fn faults(review: &PlanReview) -> Vec<String> {
+    let faults = &review.check.faults;
+    let lines = faults
+        .iter()
+        .take(MAX_LISTED)
+        .map(|fault| format!("  {}", one_line(&fault.text)));
+    lines.chain(more(faults.len())).collect()
+}
+
+fn heading(plan: &KeptPlan) -> Vec<String> {
+    let mut lines = vec![shown(&plan.question)];
+    lines.extend(plan.plan.lines().map(|line| format!("  {}", shown(line))));
+    let files: Vec<String> = plan.files.iter().map(|name| one_line(name)).collect();
+    if !files.is_empty() {
+        lines.push(format!("files: {}", files.join(", ")));
+    }
+    let params = plan.params.iter();
+    lines.extend(params.map(|(name, schema)| format!("parameter {}: {}", one_line(name), shown(&schema.to_string()))));
+    lines
+}
+
+fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
+    let mut lines = vec![format!("{}  {}", one_line(&step.id), shown(&step.description))];
+    let of_step = || check.references.iter().filter(|reference| reference.step == step.id);
+    let sources: BTreeSet<&str> = of_step().filter_map(step_of).collect();
+    let after = step.dependencies.iter().filter(|id| !sources.contains(id.as_str()));
+    let after: Vec<String> = after.map(|id| one_line(id)).collect();
+    if !after.is_empty() {
+        lines.push(format!("  after {}", after.join(", ")));
+    }
+    if step.tool_calls.is_empty() {
+        lines.push(by_model(step));
+    }
+    for (number, call) in step.tool_calls.iter().enumerate() {
+        let references: Vec<&CheckedReference> = of_step().filter(|reference| reference.call == number).collect();
+        lines.extend(call_lines(call, &references));
+    }
+    lines
+}
+
+/// Returns the line of a step without calls.
+fn by_model(step: &PlannedStep) -> String {
+    let tools: Vec<String> = step.required_tools.iter().map(|name| one_line(name)).collect();
+    match tools.as_slice() {
+        [] => "  a model carries it out".to_owned(),
+        tools => format!("  a model carries it out, with {}", tools.join(", ")),
+    }
+}
+
+fn call_lines(call: &PlannedCall, references: &[&CheckedReference]) -> Vec<String> {
+    let mut lines = vec![format!("  {}", one_line(&call.tool_name))];
+    for (key, value) in call.arguments.as_object().into_iter().flatten() {
+        // The arrow says it all if the argument is a reference and nothing else.
+        if !references
+            .iter()
+            .any(|found| found.argument == *key && found.reference == *value)
+        {
+            lines.push(format!("    {} = {}", one_line(key), shown(&value_text(value))));
+        }
+    }
+    lines.extend(references.iter().map(|reference| arrow(reference)));
+    lines
+}
+
+/// Returns a line such as `step_1 /url -> url (fits)`.
+fn arrow(reference: &CheckedReference) -> String {
+    let fit = match reference.fit {
+        Fit::Fits => "fits",
+        Fit::AtRunTime => "known only when the plan runs",
+        Fit::Fault => "does not fit",
+    };
+    let (source, argument) = (reference.source(), &reference.argument);
+    format!("    {} -> {} ({fit})", one_line(&source), one_line(argument))
+}
+
+/// Returns the step that a reference takes a value from.
+fn step_of(reference: &CheckedReference) -> Option<&str> {
+    reference.reference.get("$from").and_then(Value::as_str)
+}
+
+/// Returns a table of what the calls will use, and what the answer will.
+fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !estimate.calls.is_empty() {
+        let heading = ["estimate", "tool", "fuel", "time", "output", "from"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(estimate.calls.iter().map(estimate_row));
+        lines.extend(table::lines(&rows));
+    }
+    let answer = &estimate.answer;
+    if answer.tokens().p95 > 0 {
+        let (read, written) = (answer.input_tokens, answer.output_tokens);
+        let cost = answer.cost_usd.map_or_else(String::new, |cost| {
+            format!(", {} to {}", units::dollars(cost.median), units::dollars(cost.p95))
+        });
+        let tokens = format!(
+            "{} tokens in, {} out",
+            range(read, units::count),
+            range(written, units::count)
+        );
+        lines.push(format!("answer: {tokens}{cost}"));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+fn estimate_row(call: &CallEstimate) -> Vec<String> {
+    let from = match call.basis {
+        Basis::Records { calls: 1 } => "1 call".to_owned(),
+        Basis::Records { calls } => format!("{calls} calls"),
+        Basis::Limits => "limits of the tool".to_owned(),
+    };
+    let usage = &call.usage;
+    vec![
+        call.step_id.clone(),
+        call.tool_name.clone(),
+        range(usage.fuel, units::count),
+        range(usage.wall_us, units::micros),
+        range(usage.bytes_out, units::bytes),
+        from,
+    ]
+}
+
+/// Returns the median and the 95th percentile.
+fn range(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
+    let (median, p95) = (unit(quantiles.median), unit(quantiles.p95));
+    if median == p95 {
+        median
+    } else {
+        format!("{median} to {p95}")
+    }
+}
+
+fn verdict(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
+    let check = &review.check;
+    let mut lines = Vec::new();
+    match check.faults.len() {
+        0 if plan.steps.is_empty() => {
+            lines.push("the plan has no steps: the answer is written without tools".to_owned())
+        }
+        0 => lines.push(format!("check: the plan can be carried out{}", fits(&check.references))),
+        1 => lines.push("check: the plan has a fault".to_owned()),
+        count => lines.push(format!("check: the plan has {count} faults")),
+    }
+    lines.extend(faults(review));
+    if !check.at_run_time.is_empty() {
+        lines.push("known only when the plan runs:".to_owned());
+        let places = check.at_run_time.iter().take(MAX_LISTED);
+        lines.extend(places.map(|place| format!("  {}", one_line(place))));
+        lines.extend(more(check.at_run_time.len()));
+    }
+    let decisions = check.decisions.iter();
+    lines.extend(decisions.map(|step| format!("{} waits for the decision of a person", one_line(step))));
+    lines
+}
+
+/// Returns how many references are known to fit.
+fn fits(references: &[CheckedReference]) -> String {
+    let fitting = references.iter().filter(|reference| reference.fit == Fit::Fits).count();
+    match references.len() {
+        0 => String::new(),
+        all => format!("; references known to fit: {fitting} of {all}"),
+    }
+}
+
+fn more(count: usize) -> Option<String> {
+    let hidden = count.checked_sub(MAX_LISTED).filter(|hidden| *hidden > 0)?;
+    Some(format!("  and {hidden} more"))
+}
+
+fn shown(text: &str) -> String {
+    one_line(&truncate(text.trim(), MAX_DESCRIPTION))
+}

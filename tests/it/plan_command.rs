@@ -1,0 +1,434 @@
+//! `art plan`, and `art run --plan`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::program::CommandOutput;
+use crate::provider::{Provider, Reply, is_synthesis, plan};
+
+/// Returns a step with one call of the calculator.
+fn calculates(id: &str, expression: &Value) -> Value {
+    let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
+    json!({"id": id, "description": format!("Calculate {id}"), "toolCalls": [call]})
+}
+
+/// Returns a plan of two sums with a parameter. The second sum takes the result of the first.
+fn discount() -> Value {
+    let part = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
+    let rest = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
+    json!({
+        "version": 1,
+        "question": "What is {{rate}}% of 2340, and what is left of it?",
+        "steps": [calculates("step_1", &part), calculates("step_2", &rest)],
+        "params": {"rate": {"type": "number", "minimum": 0, "maximum": 100}},
+    })
+}
+
+/// Returns a plan of these steps.
+fn plan_of(steps: &Value) -> Value {
+    json!({"version": 1, "question": "What is 6 times 7?", "steps": steps})
+}
+
+/// Writes a plan to a file of the home, and returns its path.
+fn write(home: &Home, plan: &Value) -> String {
+    home.file("plan.json", &plan.to_string()).to_str().unwrap().to_owned()
+}
+
+fn run(home: &Home, plan: &Value, more: &[&str]) -> CommandOutput {
+    home.art(&[&["run", "--plan", &write(home, plan)], more].concat())
+}
+
+/// Returns the number of runs of a home.
+fn run_count(home: &Home) -> usize {
+    home.art(&["--json", "runs", "list"]).json().as_array().unwrap().len()
+}
+
+/// Asserts that a plan is refused with faults that contain `parts`, and that nothing was run.
+fn assert_refused(home: &Home, refused: &CommandOutput, parts: &[&str]) {
+    assert_eq!(refused.code(), 10, "{refused}");
+    for part in parts {
+        assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
+    }
+    assert_eq!((refused.stdout().as_str(), run_count(home)), ("", 0));
+}
+
+/// Starts a provider that plans `items`, and then answers.
+fn planner(items: Value) -> Provider {
+    Provider::start(move |request| match is_synthesis(request) {
+        true => Reply::Text(vec!["<mainContent>It is done.</mainContent>".to_owned()]),
+        false => Reply::Text(vec![plan(&items)]),
+    })
+}
+
+/// Runs `art` with a model of `provider`.
+fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    home.art(&[&model, args].concat())
+}
+
+/// Returns what was shown, without the estimate of the answer, which depends on the wording of prompts.
+fn shown(ran: &CommandOutput) -> String {
+    let stdout = ran.stdout();
+    let lines = stdout.lines().filter(|line| !line.starts_with("answer: "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Plans sums with a scripted model.
+fn plan_sums(home: &Home, more: &[&str]) -> CommandOutput {
+    let rest = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
+    let provider = planner(json!([calculates("a", &json!("15% of 2340")), calculates("b", &rest)]));
+    art_with(
+        home,
+        &provider,
+        &[&["plan", "What is left of 2340 without 15%?"], more].concat(),
+    )
+}
+
+#[test]
+fn a_planned_question_shows_its_calls_and_arrows_and_runs_nothing() {
+    let home = Home::new();
+    let planned = plan_sums(&home, &[]);
+    assert_eq!(planned.code(), 0, "{planned}");
+    insta::assert_snapshot!(shown(&planned), @r#"
+    What is left of 2340 without 15%?
+      The plan.
+
+    a  Calculate a
+      calculator
+        expression = "15% of 2340"
+
+    b  Calculate b
+      calculator
+        expression = "2340 - " + a /result
+        a /result -> expression (fits)
+
+    estimate  tool        fuel    time   output   from
+    a         calculator  50.0 M  2.0 s  1.0 MiB  limits of the tool
+    b         calculator  50.0 M  2.0 s  1.0 MiB  limits of the tool
+
+    check: the plan can be carried out; references known to fit: 1 of 1
+    "#);
+    assert!(planned.stderr().contains("1 model call, 0 tool calls"), "{planned}");
+    assert_eq!(run_count(&home), 0);
+    assert_eq!(home.art(&["--json", "thread", "list"]).json(), json!([]));
+}
+
+#[test]
+fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
+    let home = Home::new();
+    let provider = planner(json!([
+        calculates("a", &json!(15)),
+        calculates("b", &json!({"$from": "a", "path": "/total"})),
+        {"id": "c", "description": "Weigh it", "dependencies": ["b"]},
+    ]));
+    let planned = art_with(&home, &provider, &["plan", "How much is it?"]);
+    assert_eq!(planned.code(), 10, "{planned}");
+    insta::assert_snapshot!(shown(&planned), @r"
+    How much is it?
+      The plan.
+
+    a  Calculate a
+      calculator
+        expression = 15
+
+    b  Calculate b
+      calculator
+        a /total -> expression (does not fit)
+
+    c  Weigh it
+      after b
+      a model carries it out
+
+    check: the plan has 2 faults
+      `a.arguments.expression`: a string is asked for, `15` is given
+      `b.arguments.expression`: the output of `a` (`calculator`) has nothing at `/total`
+    ");
+    assert_eq!(provider.requests().len(), 3);
+}
+
+#[test]
+fn a_plan_for_programs_has_the_plan_its_check_and_its_cost() {
+    let planned = plan_sums(&Home::new(), &["--json"]).json();
+    assert_eq!(planned["plan"]["steps"][1]["dependencies"], json!(["a"]), "{planned}");
+    assert_eq!(
+        planned["check"]["references"],
+        json!([{"step": "b", "call": 0, "argument": "expression", "fit": "fits",
+            "reference": {"$from": "a", "path": "/result"}}])
+    );
+    assert_eq!(
+        (&planned["check"]["faults"], &planned["usage"]["llmCalls"]),
+        (&json!([]), &json!(1))
+    );
+}
+
+#[test]
+fn a_kept_plan_runs_without_a_planner() {
+    let home = Home::new();
+    let file = home.dir.path().join("kept.json");
+    let file = file.to_str().unwrap();
+    let planned = plan_sums(&home, &["--out", file]);
+    assert_eq!(planned.code(), 0, "{planned}");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let shown = home.art(&["--json", "tool", "show", "calculator"]).json();
+    assert_eq!(kept["tools"]["calculator"]["component"], shown["digest"], "{kept}");
+
+    let provider = planner(json!([]));
+    let ran = art_with(&home, &provider, &["--json", "run", "--plan", file]);
+    assert_eq!(ran.code(), 0, "{ran}");
+    let report = ran.json();
+    let outputs = [
+        "/steps/0/toolResults/0/output/result",
+        "/steps/1/toolResults/0/output/result",
+    ];
+    assert_eq!(
+        outputs.map(|output| report.pointer(output).unwrap().to_string()),
+        ["351", "1989"]
+    );
+    assert_eq!(provider.requests().len(), 1, "only the answer is requested");
+    // It is a run like any other, with a journal that has the plan.
+    let shown = home.art(&["--json", "runs", "show", "last"]).json();
+    assert_eq!(shown["run"]["status"], "success", "{shown}");
+    assert_eq!(shown["journal"][0]["payload"]["start"]["plan"]["plan"], kept, "{shown}");
+}
+
+#[test]
+fn an_existing_file_is_overwritten_by_force_only() {
+    let home = Home::new();
+    let file = home.file("mine.txt", "mine");
+    let out = ["--out", file.to_str().unwrap()];
+    let refused = plan_sums(&home, &out);
+    assert_eq!(refused.code(), 1, "{refused}");
+    assert!(refused.stderr().contains("already exists"), "{refused}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert_eq!(plan_sums(&home, &[&out[..], &["--force"]].concat()).code(), 0);
+    assert!(fs::read_to_string(&file).unwrap().contains("\"version\": 1"));
+}
+
+#[test]
+fn a_plan_runs_with_the_values_of_its_parameters() {
+    let home = Home::new();
+    run(&home, &discount(), &["--set", "rate=10"]).answers(&["234", "2106"]);
+    let shown = home.art(&["--json", "runs", "show", "last"]).json();
+    assert_eq!(
+        shown["run"]["query"], "What is 10% of 2340, and what is left of it?",
+        "{shown}"
+    );
+}
+
+#[test]
+fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
+    let home = Home::new();
+    for (set, part) in [
+        (&[][..], "the plan needs a value for `rate` (hint: `--set rate=VALUE`)"),
+        (
+            &["--set", "rate=10", "--set", "rat=1"],
+            "the plan has no parameter `rat`; it has `rate`",
+        ),
+        (
+            &["--set", "rate=ten"],
+            "`\"ten\"` is not a value of the parameter `rate`: it must be number",
+        ),
+        (&["--set", "rate=101"], "`101` is not a value of the parameter `rate`"),
+    ] {
+        let refused = run(&home, &discount(), set);
+        assert_eq!(refused.code(), 2, "{refused}");
+        assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
+    }
+    assert_eq!(run_count(&home), 0);
+}
+
+#[test]
+fn a_constant_of_a_planned_question_can_be_a_parameter() {
+    let home = Home::new();
+    let file = home.dir.path().join("kept.json");
+    let file = file.to_str().unwrap();
+    let planned = plan_sums(&home, &["--param", "rate=15", "--out", file]);
+    assert!(
+        planned.stdout().contains("parameter rate -> expression (fits)"),
+        "{planned}"
+    );
+    home.art(&["run", "--plan", file]).answers(&["351", "1989"]);
+    home.art(&["run", "--plan", file, "--set", "rate=10"])
+        .answers(&["234", "2106"]);
+    let refused = plan_sums(&home, &["--param", "rate=99"]);
+    assert_eq!(refused.code(), 1, "{refused}");
+    assert!(
+        refused.stderr().contains("the plan has no argument with `99`"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_plan_with_faults_is_not_run() {
+    let home = Home::new();
+    let steps = json!([calculates("a", &json!(7)), {"id": "b", "description": "Delete", "toolCalls": [
+        {"toolName": "calculater", "arguments": {}},
+    ]}]);
+    let refused = run(&home, &plan_of(&steps), &[]);
+    let faults = [
+        "`a.arguments.expression`: a string",
+        "`7` is given",
+        "`b`: there is no tool `calculater`; did you mean `calculator`?",
+    ];
+    assert_refused(&home, &refused, &faults);
+}
+
+#[test]
+fn a_file_with_which_a_plan_was_made_has_to_be_attached_again() {
+    let home = Home::new();
+    let sales = home.file("sales.csv", "region,sales\nNorth,120\nSouth,340\n");
+    let call = json!({"toolName": "text_stats", "arguments": {"text": {"$attachment": "sales.csv"}}});
+    let mut plan = plan_of(&json!([{"id": "a", "description": "Count", "toolCalls": [call]}]));
+    plan["files"] = json!(["sales.csv"]);
+    assert_refused(
+        &home,
+        &run(&home, &plan, &[]),
+        &["the file `sales.csv`, which is not attached"],
+    );
+    assert_eq!(run(&home, &plan, &["--attach", sales.to_str().unwrap()]).code(), 0);
+}
+
+#[test]
+fn a_check_shows_the_plan_and_runs_nothing() {
+    let home = Home::new();
+    let checked = run(&home, &discount(), &["--check"]);
+    assert_eq!(checked.code(), 0, "{checked}");
+    insta::assert_snapshot!(shown(&checked), @r#"
+    What is {{rate}}% of 2340, and what is left of it?
+    parameter rate: {"type":"number","minimum":0,"maximum":100}
+
+    step_1  Calculate step_1
+      calculator
+        expression = parameter rate + "% of 2340"
+        parameter rate -> expression (fits)
+
+    step_2  Calculate step_2
+      calculator
+        expression = "2340 - " + step_1 /result
+        step_1 /result -> expression (fits)
+
+    check: the plan can be carried out; references known to fit: 2 of 2
+    "#);
+    let with_value = run(&home, &discount(), &["--check", "--set", "rate=10", "--json"]).json();
+    assert_eq!(
+        with_value["plan"]["question"],
+        "What is 10% of 2340, and what is left of it?"
+    );
+    let faulty = run(&home, &plan_of(&json!([calculates("a", &json!(7))])), &["--check"]);
+    assert_eq!(faulty.code(), 10, "{faulty}");
+    assert_eq!(run_count(&home), 0);
+}
+
+#[test]
+fn the_estimate_of_a_plan_comes_from_recorded_calls() {
+    let home = Home::new();
+    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    let basis = || run(&home, &plan, &["--check", "--json"]).json()["check"]["estimate"]["calls"][0]["basis"].clone();
+    assert_eq!(basis(), json!({"source": "limits"}));
+    run(&home, &plan, &[]).answers(&["42"]);
+    assert_eq!(basis(), json!({"source": "records", "calls": 1}));
+}
+
+#[test]
+fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
+    let home = Home::new();
+    let mut plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    plan["tools"] = json!({"calculator": {"component": "blake3:00", "input": "blake3:00"}});
+    let ran = run(&home, &plan, &[]);
+    ran.answers(&["42"]);
+    let warning = "warning: the tool `calculator` has changed since the plan was made: its input and its output (it was \
+                   `blake3:00`, it is `";
+    assert!(ran.stderr().contains(warning), "{ran}");
+    let checked = run(&home, &plan, &["--check", "--json"]).json();
+    assert_eq!(
+        checked["check"]["changedTools"][0]["toolName"], "calculator",
+        "{checked}"
+    );
+}
+
+#[test]
+fn a_tool_that_the_conversation_disables_is_a_fault() {
+    let home = Home::new();
+    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    run(&home, &plan, &[]).answers(&["42"]);
+    assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
+    let refused = run(&home, &plan, &["--thread", "last"]);
+    assert_eq!(refused.code(), 10, "{refused}");
+    let fault = "`a`: the tool `calculator` is disabled in this conversation";
+    assert!(refused.stderr().contains(fault), "{refused}");
+    assert_eq!(run_count(&home), 1);
+}
+
+#[test]
+fn a_plan_runs_again_in_its_conversation() {
+    let home = Home::new();
+    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    for _ in 0..2 {
+        let ran = run(&home, &plan, &["--json"]).json();
+        assert_eq!(ran["metadata"]["toolCalls"], 1, "{ran}");
+    }
+    let again = run(&home, &plan, &["--json", "--thread", "last"]).json();
+    assert_eq!(again["metadata"]["toolCalls"], 1, "{again}");
+}
+
+#[test]
+fn a_call_that_fails_is_handed_to_the_model() {
+    let home = Home::new();
+    let plan = plan_of(&json!([calculates("a", &json!("1 / 0"))]));
+    let provider = planner(json!([]));
+    let ran = art_with(&home, &provider, &["--json", "run", "--plan", &write(&home, &plan)]);
+    assert!(provider.requests().len() > 1, "{ran}");
+    assert_eq!(ran.json()["metadata"]["toolCalls"], 1, "{ran}");
+}
+
+#[test]
+fn a_file_that_is_no_plan_is_refused_with_all_its_problems() {
+    let home = Home::new();
+    let mut misspelt = plan_of(&json!([calculates("a", &json!("1"))]));
+    misspelt["qestion"] = json!("x");
+    misspelt["steps"][0]["toolCall"] = json!([]);
+    let refused = run(&home, &misspelt, &[]);
+    assert_eq!(refused.code(), 2, "{refused}");
+    for part in [
+        "`qestion` is not known; did you mean `question`?",
+        "`steps[0].toolCall` is not known; did you mean `toolCalls`?",
+    ] {
+        assert!(refused.stderr().contains(part), "{refused}");
+    }
+    let large = format!("{{\"version\": 1, \"x\": \"{}\"}}", "x".repeat(1 << 20));
+    let deep = format!("{{\"version\": 1, \"x\": {}{}}}", "[".repeat(100), "]".repeat(100));
+    for (text, part) in [
+        ("no", "not valid JSON"),
+        (&large, "1048576 bytes"),
+        (&deep, "deeper than 64 levels"),
+    ] {
+        let file = home.file("bad.json", text);
+        let refused = home.art(&["run", "--plan", file.to_str().unwrap()]);
+        assert_eq!(refused.code(), 2, "{refused}");
+        assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
+    }
+    let pipe = home.dir.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    for path in [&pipe, home.dir.path(), Path::new("/dev/zero")] {
+        assert_eq!(home.art(&["run", "--plan", path.to_str().unwrap()]).code(), 1);
+    }
+}
+
+#[test]
+fn a_question_that_the_embedded_model_does_not_understand_has_no_plan() {
+    let home = Home::new();
+    let planned = home.art(&["plan", "Who won the football world cup in 2018?"]);
+    assert_eq!(planned.code(), 4, "{planned}");
+    assert!(planned.stdout().contains("No tool fits"), "{planned}");
+}
+
+#[test]
+fn a_provider_that_fails_gives_no_plan() {
+    let provider = Provider::failing(401, "", json!({"error": {"message": "no such key"}}));
+    let planned = art_with(&Home::empty(), &provider, &["plan", "What is 2+2?"]);
+    assert_eq!(planned.code(), 8, "{planned}");
+    assert_eq!(planned.stdout(), "");
+}
