@@ -71,6 +71,12 @@ impl Catalog {
         self.tools.get(tool).map(|(tool, _)| tool)
     }
 
+    /// Returns whether an example of the tool of that name has a word with that stem.
+    pub(crate) fn knows(&self, tool: &str, stem: &str) -> bool {
+        let mut grammars = self.tools.iter().zip(&self.grammars);
+        grammars.any(|((known, _), grammar)| known.name == tool && grammar.knows(stem))
+    }
+
     /// Returns whether the schema of a tool allows `arguments`.
     pub(crate) fn allows(&self, tool: usize, arguments: &Value) -> bool {
         let tool = self.tools.get(tool);

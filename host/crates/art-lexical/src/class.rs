@@ -86,6 +86,13 @@ impl Reading {
         self.data.iter().any(|data| data.keys.names.contains_key(&token.stem))
     }
 
+    /// Returns whether a word is the name of anything in the data, or a part of one name only.
+    pub(crate) fn is_name(&self, token: &Token) -> bool {
+        let values = self.data.iter().flat_map(|data| [&data.keys, &data.cells]);
+        let mut names = values.flat_map(|values| [&values.names, &values.parts]);
+        names.any(|names| names.contains_key(&token.stem))
+    }
+
     /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
     pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
         reference_length(tokens).filter(|_| self.may_refer)

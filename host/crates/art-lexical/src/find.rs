@@ -162,7 +162,7 @@ fn sorted(value: &Value) -> Value {
 }
 
 /// The ways to split `text`: as it is, and with all that follows a colon or the first line as one text.
-fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
+pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let plain = tokens(text, &names);
     let colon = plain.iter().find(|token| token.kind == Kind::Mark && token.text == ":");

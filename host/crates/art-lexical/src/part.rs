@@ -2,6 +2,7 @@
 
 use crate::earlier::Origin;
 use crate::find::{Call, Finder};
+use crate::remark::{is_remark, may_be_remark, without_subject};
 use crate::token::{Kind, Token, tokens};
 use crate::words::CONNECTIVES;
 
@@ -17,7 +18,12 @@ pub(crate) type Part = (String, Result<Call, String>);
 
 /// Returns the parts of `query`, which stays whole when no part of it asks for a call.
 pub(crate) fn parts(finder: &Finder<'_>, query: &str) -> Vec<Part> {
-    split(finder, query, MAX_PARTS)
+    let mut parts = split(finder, query, MAX_PARTS);
+    let calls = parts.iter().filter_map(|(_, call)| call.as_ref().ok());
+    let tools: Vec<String> = calls.map(|call| call.tool.clone()).collect();
+    let is_aside = |text: &str| !tools.is_empty() && tools.iter().all(|tool| is_remark(finder, text, tool));
+    parts.retain(|part| is_call(part) || !is_aside(&part.0));
+    parts
 }
 
 /// Returns the finder for the part after `parts`.
@@ -33,8 +39,12 @@ fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
 
 /// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls.
 fn split(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
-    let whole = (text.trim().to_owned(), finder.find(text));
-    if whole.1.is_ok() || room < 2 {
+    let mut whole = (text.trim().to_owned(), finder.find(text));
+    if is_call(&whole) || room < 2 {
+        return vec![whole];
+    }
+    if let Some(call) = without_subject(text).and_then(|text| finder.find(text).ok()) {
+        whole.1 = Ok(call);
         return vec![whole];
     }
     if let Some((sentence, rest)) = sentence_end(text).and_then(|end| text.split_at_checked(end)) {
@@ -55,7 +65,30 @@ fn split(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
         parts.extend(split(&after(finder, &parts), rest, room - 1));
         (is_part || parts.iter().all(is_call)).then_some(parts)
     });
-    splits.next().unwrap_or_else(|| vec![whole])
+    splits.next().unwrap_or_else(|| {
+        whole.1 = without_remark(finder, text).ok_or(()).or(whole.1);
+        vec![whole]
+    })
+}
+
+/// Returns the call of a sentence without a remark before or after a comma or a dash.
+fn without_remark(finder: &Finder<'_>, text: &str) -> Option<Call> {
+    let tokens = tokens(text, &[]);
+    let marks = tokens
+        .iter()
+        .filter(|token| matches!(token.text.as_str(), "," | "-" | "–" | "—"));
+    let mut halves = marks
+        .take(MAX_PLACES)
+        .filter_map(|mark| Some((text.get(..mark.start)?, text.get(mark.end..)?)));
+    halves.find_map(|(before, after)| {
+        let call = |text: &str, remark: &str| {
+            let call = Some(remark)
+                .filter(|remark| may_be_remark(remark))
+                .and_then(|_| finder.find(text).ok());
+            call.filter(|call| is_remark(finder, remark, &call.tool))
+        };
+        call(before, after).or_else(|| call(after, before))
+    })
 }
 
 const fn is_call(part: &Part) -> bool {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::token::{Kind, Token, beginnings, stems, tokens};
+use crate::token::{Kind, Token, beginnings, stems, texts, tokens};
 
 /// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one a line. None of
 /// them limits, negates or names anything. Words of other languages are known from the examples alone.
@@ -12,6 +12,15 @@ static CONVERSATION: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(inclu
 
 /// Nouns for a text as a whole, one a line. A question may call an attachment by any of them.
 static DOCUMENTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("documents.txt")));
+
+/// Words with which a remark begins, one a line: `it's for my sister`.
+static REMARKS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| include_str!("remarks.txt").lines().collect());
+
+/// Words that limit, negate or ask for something, one a line. No remark has one of them.
+static LIMITS: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("limits.txt")));
+
+/// Maximum number of words with which a remark begins.
+const MAX_REMARK: usize = 4;
 
 /// Maximum number of words in a phrase of conversation.
 const MAX_CONVERSATION: usize = 7;
@@ -45,6 +54,20 @@ pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
     };
     let phrase = beginnings(tokens, MAX_CONVERSATION).find(|words| is_free(words))?;
     Some(phrase.len())
+}
+
+/// Returns how many tokens at the beginning of `tokens` begin a remark: all of them if none has content.
+pub(crate) fn remark_length(tokens: &[Token]) -> Option<usize> {
+    let begins = |words: &&[Token]| REMARKS.contains(texts(words).to_lowercase().replace('’', "'").as_str());
+    let phrase = beginnings(tokens, MAX_REMARK).find(begins);
+    let is_empty = |token: &Token| token.kind == Kind::Mark || is_functional(token.word());
+    let empty = tokens.iter().all(is_empty).then_some(tokens.len());
+    phrase.map(<[_]>::len).or(empty)
+}
+
+/// Returns whether a word with that stem limits, negates or asks for something.
+pub(crate) fn is_limiting(stem: &str) -> bool {
+    LIMITS.contains(stem)
 }
 
 /// Returns whether a word with that stem points to the noun after it. `that` refers to an earlier result instead.

@@ -10,6 +10,7 @@ mod calls;
 mod chains;
 mod grammar;
 mod refusals;
+mod remarks;
 mod replies;
 mod runs;
 

@@ -1,0 +1,44 @@
+//! Remarks beside a question, such as "it's for my new kitchen".
+
+use crate::find::{Finder, readings};
+use crate::token::{Kind, Token, tokens};
+use crate::words::{is_functional, is_limiting, remark_length};
+
+/// Words before a value that only say what it belongs to: `My suitcase weighs 23 kg`.
+const SUBJECTS: [&str; 9] = ["a", "an", "the", "if", "my", "our", "we", "it", "i"];
+
+/// Returns whether `text` begins like a remark.
+pub(crate) fn may_be_remark(text: &str) -> bool {
+    remark_length(&tokens(text, &[])).is_some()
+}
+
+/// Returns whether `text` is a statement that cannot change a call to `tool`: it has no number, no name, no word that limits
+/// something, and no word with content that an example of the tool has.
+pub(crate) fn is_remark(finder: &Finder<'_>, text: &str, tool: &str) -> bool {
+    let Some(reading) = readings(text, finder.files, false).pop() else {
+        return false;
+    };
+    let begins = remark_length(&reading.tokens);
+    let rest = begins.and_then(|length| reading.tokens.get(length..));
+    let is_known = |token: &Token| !is_functional(&token.stem) && finder.catalog.knows(tool, &token.stem);
+    let is_named = |token: &Token| reading.is_name(token) || reading.context.contains(&token.stem);
+    let is_free = |token: &Token| token.kind == Kind::Mark || (is_idle(token) && !is_known(token) && !is_named(token));
+    rest.is_some_and(|rest| rest.iter().all(is_free))
+}
+
+/// Returns whether a token is a word that neither names nor limits anything.
+fn is_idle(token: &Token) -> bool {
+    let is_name = token.text.contains(char::is_uppercase) && token.text != "I" && !token.text.starts_with("I'");
+    token.kind == Kind::Word && !is_name && !is_limiting(&token.stem)
+}
+
+/// Returns a text from its first number on, if only the subject of the number stands before it and "that" comes later.
+pub(crate) fn without_subject(text: &str) -> Option<&str> {
+    let tokens = tokens(text, &[]);
+    let (before, rest) = tokens.split_at(tokens.iter().position(|token| token.kind == Kind::Number)?);
+    let (first, others) = before.split_first()?;
+    let begins = SUBJECTS.contains(&first.text.to_lowercase().as_str());
+    let refers = rest.iter().any(|token| token.stem == "that");
+    let is_subject = begins && refers && others.iter().all(is_idle);
+    text.get(rest.first()?.start..).filter(|_| is_subject)
+}
