@@ -1,6 +1,5 @@
 //! The patterns of a set of tools, and what comparing them shows about their words.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use art_core::rank::Ranker;
@@ -13,13 +12,11 @@ use crate::class::Reading;
 use crate::grammar::{Found, Grammar};
 use crate::pattern::{Pattern, patterns};
 use crate::token::{Token, tokens};
-use crate::words::is_functional;
+use crate::words::{is_functional, is_plain};
 use crate::{CompileSchema, Validator};
 
 /// Maximum number of patterns that one question is aligned with; of more, those with the nearest words.
 const MAX_ALIGNED: usize = 4_096;
-/// Minimum rarity of a word that makes an example near. Words such as "how" and "many" are below it.
-const MIN_RARITY: f64 = 0.45;
 
 /// Everything that the examples of a set of tools teach.
 #[derive(Debug)]
@@ -29,8 +26,6 @@ pub(crate) struct Catalog {
     patterns: Vec<Pattern>,
     /// What comparing the examples of each tool teaches.
     grammars: Vec<Grammar>,
-    /// For each word, how many patterns have it.
-    counts: HashMap<String, usize>,
     ranker: Ranker,
 }
 
@@ -44,16 +39,13 @@ impl Catalog {
         let all = all.collect_vec();
         let grammars = all.iter().map(|patterns| Grammar::learn(patterns)).collect();
         let patterns = all.into_iter().flatten().collect_vec();
-        let words = patterns.iter().flat_map(|pattern| pattern.words().unique());
-        let counts = words.cloned().counts();
         let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
-        let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask).join(" ")));
+        let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask)));
         Self {
             tools: tools.collect(),
             compile,
             patterns,
             grammars,
-            counts,
             ranker,
         }
     }
@@ -107,40 +99,29 @@ impl Catalog {
         !words.is_empty() && !others.any(has_all)
     }
 
-    /// How rare a word is over all patterns, from 0 to 1.
-    fn rarity(&self, word: &str) -> f64 {
-        let with = self.counts.get(word).copied().unwrap_or(1);
-        let all = self.patterns.len().max(1) as f64;
-        (1.0 + all / with as f64).ln() / (1.0 + all).ln()
-    }
-
     /// Returns the patterns to align with `text`.
     pub(crate) fn candidates(&self, text: &str) -> Vec<&Pattern> {
         if self.patterns.len() <= MAX_ALIGNED {
             return self.patterns.iter().collect();
         }
-        self.ranked(&content(text), MAX_ALIGNED).collect()
+        self.ranked(text, MAX_ALIGNED).collect()
     }
 
-    /// Returns questions of examples that share a distinctive word with `text`, the nearest first, one for each tool.
+    /// Returns questions of examples that share a word with `text`, the nearest first, one for each tool.
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
-        let mut words = content(text);
-        words.retain(|word| self.rarity(word) >= MIN_RARITY);
-        let ranked = self.ranked(&words, self.patterns.len());
+        let ranked = self.ranked(text, self.patterns.len());
         let nearest = ranked.unique_by(|pattern| pattern.tool);
         nearest.take(limit).map(|pattern| pattern.ask.as_str()).collect()
     }
 
-    fn ranked(&self, words: &[String], limit: usize) -> impl Iterator<Item = &Pattern> {
-        let ranked = self.ranker.rank(&words.join(" "), limit).into_iter();
+    fn ranked(&self, text: &str, limit: usize) -> impl Iterator<Item = &Pattern> {
+        let ranked = self.ranker.rank(&content(text), limit).into_iter();
         ranked.filter_map(|(position, _)| self.patterns.get(position))
     }
 }
 
-/// The stems of the words of a text that have content.
-fn content(text: &str) -> Vec<String> {
-    let has_content = |word: &&str| !word.is_empty() && !is_functional(word);
+/// The stems of the words of a text that name something, joined by blanks.
+fn content(text: &str) -> String {
     let tokens = tokens(text, &[]);
-    let words = tokens.iter().map(Token::word).filter(has_content);
-    words.map(str::to_owned).collect()
+    tokens.iter().filter(|token| is_plain(token)).map(Token::word).join(" ")
 }

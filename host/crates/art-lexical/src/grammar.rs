@@ -38,6 +38,8 @@ pub(crate) struct Grammar {
     pub(crate) additions: Vec<Addition>,
     /// The stems of all words of the tool's examples.
     words: BTreeSet<String>,
+    /// Pairs of words that make the difference between two inputs.
+    contrasts: BTreeSet<(String, String)>,
 }
 
 /// A phrase with slots, and the part of an input that it adds.
@@ -60,17 +62,17 @@ pub(crate) struct Found {
 impl Grammar {
     /// Compares `patterns`, which are those of one tool.
     pub(crate) fn learn(patterns: &[Pattern]) -> Self {
-        let mut lessons = Lessons::default();
+        let mut grammar = Self {
+            words: patterns.iter().flat_map(Pattern::words).cloned().collect(),
+            ..Self::default()
+        };
         let known: Vec<Known<'_>> = patterns.iter().map(Known::new).collect();
-        known.iter().for_each(|one| lessons.learn_nouns(one));
+        known.iter().for_each(|one| grammar.learn_nouns(one));
         for (one, other) in known.iter().tuple_combinations().take(MAX_PAIRS) {
-            lessons.compare(one, other);
+            grammar.compare(one, other);
         }
-        let words = patterns.iter().flat_map(Pattern::words).cloned().collect();
-        Self {
-            words,
-            ..lessons.grammar()
-        }
+        grammar.forget_what_tells_inputs_apart();
+        grammar
     }
 
     /// Returns whether an example has a word with that stem.
@@ -136,41 +138,33 @@ impl Addition {
         let Some((item, others)) = items.split_first() else {
             return vec![Found::default()];
         };
-        let mut found = Vec::new();
-        let mut go_on = |items: &[Item], length: usize, cost: f64, value: Option<(usize, Value)>| {
-            let rests = self.find_items(items, tokens.get(length..).unwrap_or_default(), reading, grammar);
-            found.extend(rests.into_iter().map(|rest| rest.after(length, cost, value.clone())));
+        let go_on = |items: &[Item], way: &Found| {
+            let rest = tokens.get(way.length..).unwrap_or_default();
+            let rests = self.find_items(items, rest, reading, grammar).into_iter();
+            rests.map(|rest| rest.after(way)).collect_vec()
         };
-        match item {
-            Item::Word(word) => {
-                let is_next = tokens.first().is_some_and(|token| token.stem == *word);
-                let words = std::slice::from_ref(word);
-                let same = grammar
-                    .synonyms(words, tokens)
-                    .into_iter()
-                    .map(|(_, length)| (length, VARIANT));
-                for (length, cost) in is_next.then_some((1, 0.0)).into_iter().chain(same) {
-                    go_on(others, length, cost, None);
-                }
-                if is_article(word) && !is_next {
-                    go_on(others, 0, VARIANT, None);
-                }
-            }
-            Item::Slot(slot) => {
-                let class = self.slots.get(*slot).map(|slot| slot.class.as_ref());
-                let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(tokens, reading));
-                // A few words of an addition do not tell which unknown words are its value.
-                fillers.retain(|filler| filler.unknown != Some(true));
-                for filler in fillers {
-                    go_on(others, filler.length, filler.cost, Some((*slot, filler.value)));
-                }
-            }
-        }
+        let ways = match item {
+            Item::Word(word) => words(word, tokens, grammar),
+            Item::Slot(slot) => self.fillers(*slot, tokens, reading),
+        };
+        let mut found = ways.iter().flat_map(|way| go_on(others, way)).collect_vec();
         let is_inside = items.len() < self.items.len();
         if is_inside && tokens.first().is_some_and(|token| is_article(&token.stem)) {
-            go_on(items, 1, VARIANT, None);
+            found.extend(go_on(items, &Found::words(1, VARIANT)));
         }
         found
+    }
+
+    fn fillers(&self, slot: usize, tokens: &[Token], reading: &Reading) -> Vec<Found> {
+        let class = self.slots.get(slot).map(|slot| slot.class.as_ref());
+        let fillers = class.map_or_else(Vec::new, |class| class.fillers(tokens, reading));
+        // A few words of an addition do not tell which unknown words are its value.
+        let known = fillers.into_iter().filter(|filler| filler.unknown != Some(true));
+        let found = known.map(|filler| Found {
+            values: BTreeMap::from([(slot, filler.value)]),
+            ..Found::words(filler.length, filler.cost)
+        });
+        found.collect()
     }
 
     /// Returns `input` with what the addition adds, if the input has nothing else at that place.
@@ -180,12 +174,30 @@ impl Addition {
 }
 
 impl Found {
-    fn after(mut self, length: usize, cost: f64, value: Option<(usize, Value)>) -> Self {
-        self.length += length;
-        self.cost += cost;
-        self.values.extend(value);
+    fn words(length: usize, cost: f64) -> Self {
+        let values = BTreeMap::new();
+        Self { length, cost, values }
+    }
+
+    fn after(mut self, way: &Self) -> Self {
+        self.length += way.length;
+        self.cost += way.cost;
+        self.values.extend(way.values.clone());
         self
     }
+}
+
+/// The ways in which the first of `tokens` are a word of an addition, which may lack an article.
+fn words(word: &String, tokens: &[Token], grammar: &Grammar) -> Vec<Found> {
+    let is_next = tokens.first().is_some_and(|token| token.stem == *word);
+    let synonyms = grammar.synonyms(std::slice::from_ref(word), tokens).into_iter();
+    let same = synonyms.map(|(_, length)| Found::words(length, VARIANT));
+    let lacks = is_article(word) && !is_next;
+    let exact = is_next.then(|| Found::words(1, 0.0)).into_iter();
+    exact
+        .chain(same)
+        .chain(lacks.then(|| Found::words(0, VARIANT)))
+        .collect()
 }
 
 /// A pattern with what is compared of it.
@@ -221,17 +233,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What is learnt from pairs of questions, before words that tell two inputs apart are known.
-#[derive(Default)]
-struct Lessons {
-    optional: BTreeSet<Phrase>,
-    synonyms: BTreeSet<(Phrase, Phrase)>,
-    additions: Vec<Addition>,
-    /// Pairs of words that make the difference between two inputs.
-    contrasts: BTreeSet<(String, String)>,
-}
-
-impl Lessons {
+impl Grammar {
     /// Learns that a question may lack or change the noun for a text that comes with it: `this letter`, `these two files`.
     fn learn_nouns(&mut self, known: &Known<'_>) {
         if known.pattern.texts().is_empty() {
@@ -261,7 +263,10 @@ impl Lessons {
             let (old, new) = (one.phrase(left), other.phrase(right));
             match (old, new) {
                 _ if has_moved => {}
-                (Some(old), Some(new)) => self.synonyms.extend([(old.clone(), new.clone()), (new, old)]),
+                (Some(old), Some(new)) => {
+                    self.synonyms.entry(old.clone()).or_default().insert(new.clone());
+                    self.synonyms.entry(new).or_default().insert(old);
+                }
                 (Some(phrase), None) if one.keys.len() > other.keys.len() => self.learn_optional(&phrase),
                 (None, Some(phrase)) if other.keys.len() > one.keys.len() => self.learn_optional(&phrase),
                 _ => {}
@@ -304,36 +309,25 @@ impl Lessons {
         }
     }
 
-    fn grammar(self) -> Grammar {
+    /// Forgets what is wrong where a word makes the difference: as an optional word, as a synonym of the other word, or as an
+    /// addition of one thing here and of another there.
+    fn forget_what_tells_inputs_apart(&mut self) {
         let contrasted = self.contrasts.iter().map(|(one, _)| one);
-        let added = self
-            .additions
-            .iter()
-            .flat_map(|addition| addition.items.iter().filter_map(Item::word));
-        let decisive = contrasted.chain(added).filter(|word| !is_functional(word));
-        let decisive: BTreeSet<&String> = decisive.collect();
-        let is_decisive = |phrase: &Phrase| phrase.is_empty() || phrase.iter().any(|word| decisive.contains(word));
-        let is_contrast = |one: &Phrase, other: &Phrase| {
-            let mut pairs = one.iter().cartesian_product(other);
-            pairs.any(|(one, other)| self.contrasts.contains(&(one.clone(), other.clone())))
-        };
-        let optional = self.optional.iter().filter(|phrase| !is_decisive(phrase)).cloned();
-        let mut grammar = Grammar {
-            optional: optional.collect(),
-            ..Grammar::default()
-        };
-        for (one, other) in self
-            .synonyms
-            .into_iter()
-            .filter(|(one, other)| !is_contrast(one, other))
-        {
-            grammar.synonyms.entry(one).or_default().insert(other);
+        let items = self.additions.iter().flat_map(|addition| &addition.items);
+        let decisive = contrasted.chain(items.filter_map(Item::word));
+        let decisive: BTreeSet<&String> = decisive.filter(|word| !is_functional(word)).collect();
+        self.optional
+            .retain(|phrase| !phrase.iter().any(|word| decisive.contains(word)));
+        for (one, others) in &mut self.synonyms {
+            let is_contrast = |other: &Phrase| {
+                let mut pairs = one.iter().cloned().cartesian_product(other.iter().cloned());
+                pairs.any(|pair| self.contrasts.contains(&pair))
+            };
+            others.retain(|other| !is_contrast(other));
         }
-        // Words that add one thing here and another there need the words around them.
         let meanings = self.additions.iter().map(|addition| addition.signature().0).counts();
-        let is_clear = |addition: &Addition| meanings.get(&addition.signature().0) == Some(&1);
-        grammar.additions = self.additions.into_iter().filter(is_clear).collect();
-        grammar
+        self.additions
+            .retain(|addition| meanings.get(&addition.signature().0) == Some(&1));
     }
 }
 

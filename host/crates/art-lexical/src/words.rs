@@ -31,8 +31,8 @@ fn phrases(lines: &str) -> BTreeSet<String> {
 }
 
 /// Words that ask or negate. A slot for plain words never takes one of them.
-const ASKING_OR_NEGATING: [&str; 10] = [
-    "not", "no", "never", "what", "which", "who", "how", "when", "where", "why",
+const ASKING_OR_NEGATING: [&str; 12] = [
+    "not", "no", "never", "what", "which", "who", "how", "many", "much", "when", "where", "why",
 ];
 
 /// Words that refer to the result of the part before.
