@@ -4,8 +4,8 @@ use art_core::stream::ModelReply;
 
 use super::*;
 use crate::parse;
+use crate::plan::plan_question;
 use crate::plan::review::Fit;
-use crate::plan::{Keep, merge};
 
 /// A question with a plan as a model would write it.
 #[derive(serde::Deserialize)]
@@ -29,7 +29,8 @@ fn checked(good: &GoodPlan, tools: &[ToolSchema]) -> CallCheck {
     };
     let draft = parse::planning(&reply).outcome.unwrap();
     check_calls(Surroundings {
-        items: &merge(&[], draft.items.unwrap(), Keep::Completed, 0),
+        items: &plan_question(&[], draft.items.unwrap(), &[], 0),
+        earlier: &[],
         tools,
         disabled: &[],
         files: &good.files.iter().map(String::as_str).collect(),
