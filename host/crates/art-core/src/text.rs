@@ -28,7 +28,7 @@ pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
         let rest = text.get(end + c.len_utf8()..).unwrap_or_default();
         matches!(c, '.' | '!' | '?') && rest.starts_with(char::is_whitespace) || matches!(c, '。' | '\n')
     };
-    if let Some((end, c)) = beginning.char_indices().filter(ends_sentence).next_back() {
+    if let Some((end, c)) = beginning.char_indices().rfind(ends_sentence) {
         return Cow::Borrowed(beginning.get(..end + c.len_utf8()).unwrap_or(beginning).trim_end());
     }
     let word_end = beginning.rfind(char::is_whitespace).unwrap_or(beginning.len());
