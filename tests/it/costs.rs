@@ -91,7 +91,7 @@ fn a_model_call_of_a_host_that_was_killed_is_counted_by_the_next_one() {
     kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
     run.wait_with_output().unwrap();
     // Any question of a later host ends the runs that are unfinished.
-    let next = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
+    let next = Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]));
     home.art(&with_model(&next, &["run", "Hello again"])).answers(&["Hi."]);
     let runs = home.art(&["--json", "runs", "list"]).json();
     let killed = runs.as_array().unwrap().last().unwrap();

@@ -29,6 +29,7 @@ mod contracts;
 mod costs;
 mod embedding;
 mod endings;
+mod estimates;
 mod first_start;
 mod handmade_endings;
 mod heavy;

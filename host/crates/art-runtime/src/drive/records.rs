@@ -54,3 +54,59 @@ async fn read_tool(
     };
     Ok(Some((name.to_owned(), ToolRecord::new(digest, &limits, &calls))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use art_core::usage::Usage;
+    use art_store::{MemoryStore, NewRun, NewThread};
+
+    fn cost(ending: CallEnding, tool_digest: Option<&str>, fuel: u64) -> CallCost {
+        CallCost {
+            item_id: "a".to_owned(),
+            tool: "tool".to_owned(),
+            ending,
+            usage: Usage {
+                fuel,
+                ..Usage::default()
+            },
+            tool_digest: tool_digest.map(Into::into),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
+        let store = MemoryStore::new();
+        let thread = NewThread {
+            id: "t".to_owned(),
+            ..NewThread::default()
+        };
+        store.create_thread(thread).await.unwrap();
+        let run = NewRun {
+            trace_id: "r".to_owned(),
+            thread_id: "t".to_owned(),
+            ..NewRun::default()
+        };
+        store.begin_run(run).await.unwrap();
+        let costs = [
+            cost(CallEnding::Success, Some("d"), 1),
+            cost(CallEnding::Timeout, Some("d"), 2),
+            cost(CallEnding::Success, None, 3),
+            cost(CallEnding::Success, Some("e"), 4),
+        ];
+        add(&store, "r", &costs).await;
+        let fuel = |calls: Vec<Usage>| calls.iter().map(|usage| usage.fuel).collect::<Vec<_>>();
+        assert_eq!(fuel(store.list_calls("d", None).await.unwrap()), [1]);
+        assert_eq!(fuel(store.list_calls("e", None).await.unwrap()), [4]);
+    }
+
+    #[tokio::test]
+    async fn a_run_goes_on_if_its_calls_cannot_be_recorded() {
+        add(
+            &MemoryStore::new(),
+            "unknown",
+            &[cost(CallEnding::Success, Some("d"), 1)],
+        )
+        .await;
+    }
+}

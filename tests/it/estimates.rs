@@ -1,0 +1,89 @@
+//! Estimates of plans come from the recorded calls of earlier runs, and refuse a plan before any tool runs.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::program::CommandOutput;
+use crate::provider::{Provider, Reply, Request, plan};
+
+/// Returns whether the request is for the answer, which comes in the conversation with the planner.
+fn asks_for_answer(request: &Request) -> bool {
+    request.body.to_string().contains("Write the answer to the query now.")
+}
+
+/// Starts a provider whose plan has one call, with an output that is much larger than its input.
+fn provider() -> Provider {
+    let arguments = json!({"text": "a".repeat(100), "pattern": "a", "limit": 100});
+    let call = json!({"toolName": "regex_extract", "arguments": arguments});
+    let steps = json!([{"id": "step_1", "description": "Find", "toolCalls": [call]}]);
+    Provider::start(move |request| {
+        let text = if asks_for_answer(request) {
+            "Many.".to_owned()
+        } else {
+            plan(&steps)
+        };
+        Reply::Text(vec![text])
+    })
+}
+
+fn ask(home: &Home, provider: &Provider) -> CommandOutput {
+    let model = ["--json", "--model", "compatible:m", "--base-url", &provider.base_url];
+    home.art(&[&model[..], &["run", "Find the letters"]].concat())
+}
+
+/// Returns what the run of a report started with about the tool.
+fn record(home: &Home, report: &Value) -> Value {
+    let shown = home.art(&["--json", "runs", "show", report["traceId"].as_str().unwrap()]);
+    shown.json()["journal"][0]["payload"]["start"]["records"]["regex_extract"].clone()
+}
+
+#[test]
+fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
+    let (home, provider) = (Home::new(), provider());
+    let first = ask(&home, &provider);
+    assert_eq!(first.code(), 0, "{first}");
+    let first = first.json();
+    let call = &first["calls"][0];
+    let without = record(&home, &first);
+    assert_eq!(without.get("sizes"), None, "nothing is recorded before the first call");
+    assert_eq!(without["limits"]["fuel"], 2_000_000_000_u64);
+    let second = record(&home, &ask(&home, &provider).json());
+    assert_eq!(second["digest"], call["toolDigest"]);
+    assert_eq!(second["digest"].as_str().unwrap().len(), 64);
+    let [size] = &second["sizes"].as_array().unwrap()[..] else {
+        panic!("{second}")
+    };
+    assert_eq!(size["calls"], 1);
+    for (estimated, measured) in [("fuel", "fuel"), ("wallUs", "wallUs"), ("bytesOut", "bytesOut")] {
+        assert_eq!(size["usage"][estimated]["p95"], call["usage"][measured], "{estimated}");
+    }
+}
+
+// M12: a plan over a budget.
+#[test]
+fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
+    let (home, provider) = (Home::new(), provider());
+    home.file("art.toml", "[execution]\nmaxTokens = 3000\nplanRepairs = 0\n");
+    let allowed = ask(&home, &provider);
+    assert_eq!(
+        allowed.code(),
+        0,
+        "without records, nothing is known about the output: {allowed}"
+    );
+    assert_eq!(
+        (
+            allowed.json()["calls"].as_array().unwrap().len(),
+            provider.requests().len()
+        ),
+        (1, 2)
+    );
+    let refused = ask(&home, &provider);
+    assert_eq!((refused.code(), provider.requests().len()), (3, 1), "{refused}");
+    let report = refused.json();
+    assert_eq!((&report["calls"], &report["steps"]), (&json!([]), &json!([])));
+    let limit = report["metadata"]["limitsHit"][0].as_str().unwrap();
+    assert!(
+        limit.contains("tokens (95th percentile), the run used 1050, and its maximum is 3000"),
+        "{limit}"
+    );
+}
