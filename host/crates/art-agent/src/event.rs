@@ -23,7 +23,6 @@ use crate::plan::KeptPlan;
 /// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[expect(clippy::large_enum_variant, reason = "one at a time is made, journaled and applied")]
 pub enum RunEvent {
     /// The run started.
     Started {
