@@ -218,6 +218,7 @@ Examples:
   art run \"What is 17.5% of 2340, and what is that divided by 7?\"
   art run \"Which region has the highest total revenue?\" --attach sales.csv
   art run \"How many words are in this text?\" < story.txt
+  art run --raw \"Which rows have a revenue above 100?\" --attach sales.csv > rows.json
   art run --json \"How many days are there between 2024-02-27 and 2026-11-21?\"
   art run --plan revenue.json --attach sales.csv
   art run --plan discount.json --set rate=15 --check
@@ -243,6 +244,9 @@ pub struct RunArgs {
     /// Only check the plan against the tools of today, and show it
     #[arg(long, requires = "plan")]
     pub check: bool,
+    /// Print the output of the tool as it is, without an answer of the model, if the plan has only one call and it succeeds
+    #[arg(long)]
+    pub raw: bool,
 }
 
 impl RunArgs {

@@ -30,6 +30,14 @@ pub fn answer(text: &str) {
     to_stdout(|out| line(out, text));
 }
 
+/// Writes the output of a tool to stdout: as it is to a file or another program, with escaped control characters to a terminal.
+pub(crate) fn output(text: &str) {
+    if stdout_is_terminal() {
+        return answer(text);
+    }
+    to_stdout(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
+}
+
 /// Writes to stdout with `write`, unless an earlier write failed.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
     if stdout_error().is_some() {

@@ -119,8 +119,14 @@ pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError
         render::note(&format!("error: {error}"));
         return None;
     }
-    display.finish(&answer.report.response.response.content);
-    show_sources(answer);
+    let content = &answer.report.response.response.content;
+    if answer.report.raw {
+        display.abandon();
+        render::output(content);
+    } else {
+        display.finish(content);
+        show_sources(answer);
+    }
     Some(answer)
 }
 
@@ -220,6 +226,7 @@ pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
         "threadId": answer.thread_id,
         "traceId": answer.trace_id,
         "answer": answer.report.response.response.content,
+        "raw": answer.report.raw,
         "files": answer.report.files,
         "displayed": drawing::for_programs(&answer.report),
         "sources": answer.report.sources,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use art_core::agent::QueryAttachment;
 use art_lexical::LexicalModel;
 use art_runtime::config::Config;
-use art_runtime::{Answer, Question, Runtime, Unwatched};
+use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched};
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
@@ -18,20 +18,23 @@ use crate::render;
 use crate::render::display::Display;
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
-    let Some(file) = &args.plan else {
-        let question = Question {
+    let question = match &args.plan {
+        Some(file) => kept::question(file, args)?,
+        None => Question {
             query: args.query().ok_or_else(|| empty_question("run"))?,
             thread_id: args.thread.clone(),
             attachments: attachments(&args.attach)?,
             ..Question::default()
-        };
-        return open_and_ask(global, config(global)?, question);
+        },
     };
-    let question = kept::question(file, args)?;
     if args.check {
         return kept::check(global, config(global)?, question);
     }
-    open_and_ask(global, config(global)?, question)
+    let settings = CallSettings {
+        raw: args.raw,
+        ..CallSettings::default()
+    };
+    open_and_ask(global, config(global)?, Question { settings, ..question })
 }
 
 pub(super) fn empty_question(command: &str) -> CommandError {

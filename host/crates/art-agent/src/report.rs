@@ -18,6 +18,9 @@ use crate::file::RunFile;
 pub struct RunReport {
     /// The answer, with the cost and the status of the run.
     pub response: AgentFinalResponse,
+    /// Whether the answer is the output of a tool as it is, in place of an answer of the model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw: bool,
     /// Metadata of the answer for a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ui_metadata: Option<Value>,
@@ -82,6 +85,17 @@ pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
         return outputs;
     }
     vec![item.result.as_ref().map_or(Cow::Owned(Value::Null), Cow::Borrowed)]
+}
+
+/// Returns the output of the only successful call of `item`, as the tool gave it. There is none if it is drawn for a person, since the
+/// answer becomes part of the conversation that models read (C9).
+pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
+    let mut successes = item
+        .tool_results
+        .iter()
+        .filter(|result| result.status == ToolStatus::Success);
+    let result = successes.next().filter(|result| !result.metadata.for_display)?;
+    result.output.as_ref().filter(|_| successes.next().is_none())
 }
 
 /// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (C9), so

@@ -35,6 +35,10 @@ pub struct AgentProps {
     /// Files that come with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
+    /// Whether the output of the only call of the only step is the answer, as the tool gave it, so that no model writes one. If the
+    /// plan has more, or anything failed, the model writes the answer as usual.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw: bool,
 }
 
 /// A file that comes with a question. The model sees its name, the beginning of a text file, and the content of any

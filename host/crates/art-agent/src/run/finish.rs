@@ -7,6 +7,7 @@ use art_core::error::{ArtError, ErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, PartialReply, Phase};
+use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::{Value, json};
 
 use super::ask::CallRefusal;
@@ -14,7 +15,7 @@ use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
 use crate::parse;
 use crate::prompt;
-use crate::report::{RunReport, collect_sources};
+use crate::report::{self, RunReport, collect_sources};
 
 /// The answer and status with which a run ends.
 pub(super) struct RunEnding {
@@ -23,6 +24,8 @@ pub(super) struct RunEnding {
     pub(super) ui_metadata: Option<Value>,
     pub(super) error: Option<ArtError>,
     pub(super) unanswered: Vec<String>,
+    /// Whether the text is the output of a tool.
+    raw: bool,
 }
 
 impl RunEnding {
@@ -33,6 +36,16 @@ impl RunEnding {
             ui_metadata: None,
             error: None,
             unanswered: Vec::new(),
+            raw: false,
+        }
+    }
+
+    /// Creates the end of a run whose answer is the output of a tool.
+    fn with_output(output: &Value) -> Self {
+        let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+        Self {
+            raw: true,
+            ..Self::new(RunStatus::Success, text)
         }
     }
 
@@ -47,8 +60,11 @@ impl RunEnding {
 }
 
 impl Run {
-    /// Starts the synthesis, or ends the run if the model cannot be called.
+    /// Starts the synthesis, or ends the run if it needs no answer of the model or the model cannot be called.
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
+        if let Some(ending) = self.raw_ending() {
+            return self.finish(ending, out);
+        }
         if self.conversation.messages.is_empty() {
             // The run continued with a plan that it had.
             self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
@@ -67,6 +83,15 @@ impl Run {
             Err(CallRefusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
             Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
         }
+    }
+
+    /// Returns the end of a run whose person wants the output of the only step as it is, if there is one and nothing is missing.
+    pub(super) fn raw_ending(&self) -> Option<RunEnding> {
+        let [item] = self.question_items() else { return None };
+        let is_wanted = self.start.props.raw && self.is_complete();
+        report::only_output(item)
+            .filter(|_| is_wanted)
+            .map(RunEnding::with_output)
     }
 
     /// Ends the run with the answer in `reply`, or with an error if it has none.
@@ -142,20 +167,26 @@ impl Run {
         let phase = self.phase_label();
         self.abandon_open_work(out);
         let message = self.message(&ending);
+        let mut told = message.clone();
+        if ending.raw {
+            // The report has the whole output. A conversation keeps what a model could read of it.
+            told.content = truncate(&told.content, DEFAULT_STRINGIFY_LIMIT);
+        }
         if let Some(error) = &ending.error {
             out.error(phase, None, &error.message);
         }
         // An error is returned to the caller and not added to the conversation (P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
-            out.add_message(message.clone());
+            out.add_message(told.clone());
         }
-        let content = json!({"message": message, "uiMetadata": ending.ui_metadata});
+        let content = json!({"message": told, "uiMetadata": ending.ui_metadata});
         out.observe(ObservationType::FinalResponse, None, content);
         let report = RunReport {
             response: AgentFinalResponse {
                 response: message,
                 metadata: self.metadata(&ending),
             },
+            raw: ending.raw,
             ui_metadata: ending.ui_metadata,
             unanswered: ending.unanswered,
             model_error: self.model_error.clone(),

@@ -226,8 +226,11 @@ impl Run {
         self.state.intent = draft.intent.unwrap_or_else(|| std::mem::take(&mut self.state.intent));
         self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
         out.mark_state_changed();
-        let ending = RunEnding::new(self.status_of_answer(reply), draft.answer.unwrap_or_default());
-        self.finish(ending.with_ui_metadata(draft.ui_metadata), out);
+        let ending = self.raw_ending().unwrap_or_else(|| {
+            let ending = RunEnding::new(self.status_of_answer(reply), draft.answer.unwrap_or_default());
+            ending.with_ui_metadata(draft.ui_metadata)
+        });
+        self.finish(ending, out);
     }
 
     /// Returns whether the planner waits for the results of calls that it made.

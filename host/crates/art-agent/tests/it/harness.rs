@@ -173,7 +173,7 @@ pub fn times_out() -> Reply {
 }
 
 /// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before
-/// the tool runs, `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters,
+/// the tool runs, `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters and `huge` 20,000,
 /// `assist` requests help of the model, `assist!` requests it by failing, `draw` returns output for display, and `draw!` fails
 /// with such output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
@@ -220,6 +220,7 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
             failed.metadata.for_display = true;
             failed
         }
+        Some("huge") => ToolResult::success(call, json!("x".repeat(20_000))),
         Some("big") => ToolResult::success(call, json!("x".repeat(10_000))),
         _ => result,
     }

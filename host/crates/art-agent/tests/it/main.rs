@@ -26,6 +26,7 @@ mod planned_calls;
 mod planner;
 mod planning;
 mod prompts;
+mod raw;
 mod replies;
 mod schedule;
 mod taef;

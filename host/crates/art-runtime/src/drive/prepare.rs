@@ -34,6 +34,7 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
         thread_id: thread.id,
         attachments: question.attachments,
         trace_id: Some(id::ordered()),
+        raw: question.settings.raw,
         ..AgentProps::default()
     };
     let registry = runtime.tools.registry();

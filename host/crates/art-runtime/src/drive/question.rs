@@ -82,6 +82,8 @@ pub struct CallSettings {
     pub persona: AgentPersona,
     /// System prompt, which follows those of the configuration and the thread.
     pub system_prompt: Option<SystemPromptOverride>,
+    /// Whether the output of the only call of the only step is the answer, as the tool gave it.
+    pub raw: bool,
     /// Whether a panic of the watcher becomes a panic of the run, for tests of watchers.
     pub strict_watcher: bool,
 }

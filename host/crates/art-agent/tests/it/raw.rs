@@ -1,0 +1,111 @@
+//! The output of the only step in place of an answer of the model.
+
+use art_agent::{Effect, RunReport};
+use art_core::agent::RunStatus;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+fn call(expression: &str) -> Value {
+    json!({"toolName": "calculator", "arguments": {"expression": expression}})
+}
+
+fn step(id: &str, calls: &[Value]) -> Value {
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
+}
+
+/// Returns a run with the plan of `items`, whose person wants the output as it is.
+fn raw_run(items: &Value) -> Driver {
+    let mut start = start("q");
+    start.props.raw = true;
+    Driver::new(start).script("plan", [plan(items)])
+}
+
+fn raw(mut driver: Driver) -> (RunReport, Driver) {
+    let report = driver.drive();
+    (report, driver)
+}
+
+/// Returns the report of a run in which the model writes the answer although the person wants the output.
+fn answered(items: &Value) -> RunReport {
+    let (report, _) = raw(raw_run(items).script("answer", [says("It is 42.")]));
+    assert_eq!(content(&report), "It is 42.");
+    assert!(!report.raw);
+    report
+}
+
+#[test]
+fn the_output_of_the_only_call_is_the_answer_and_no_model_writes_one() {
+    let (report, driver) = raw(raw_run(&json!([step("a", &[call("1")])])));
+    assert_eq!(content(&report), r#"{"result":42}"#);
+    assert_eq!((status(&report), report.raw), (RunStatus::Success, true));
+    assert_eq!(report.response.metadata.llm_calls, 1);
+    let added = driver
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::AddMessage(message) if message.content == r#"{"result":42}"#));
+    assert!(added, "the answer is not in the conversation");
+}
+
+#[test]
+fn an_output_that_is_a_text_is_the_answer_without_quotes() {
+    let (report, driver) = raw(raw_run(&json!([step("a", &[call("huge")])])));
+    assert_eq!(content(&report), "x".repeat(20_000));
+    let added = driver.effects.iter().rev().find_map(|effect| match effect {
+        Effect::AddMessage(message) => Some(&message.content),
+        _ => None,
+    });
+    assert!(added.unwrap().len() < 11_000, "the conversation has the whole output");
+}
+
+#[test]
+fn a_step_that_a_model_carried_out_with_one_call_is_printed_too() {
+    let (report, _) = raw(raw_run(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("42")]));
+    assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
+}
+
+#[test]
+fn several_steps_or_calls_are_answered_as_usual() {
+    answered(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
+    answered(&json!([step("a", &[call("1"), call("2")])]));
+    answered(&json!([]));
+}
+
+#[test]
+fn a_drawn_output_is_answered_as_usual() {
+    let report = answered(&json!([step("a", &[call("draw")])]));
+    assert!(!content(&report).contains("walrus"));
+}
+
+#[test]
+fn a_failed_step_is_answered_as_usual() {
+    let items = json!([step("a", &[call("fail")])]);
+    let driver = raw_run(&items)
+        .script("a", [fails_item("no abacus")])
+        .script("answer", [says("It failed.")]);
+    let (report, _) = raw(driver);
+    assert_eq!((content(&report), status(&report)), ("It failed.", RunStatus::Partial));
+}
+
+#[test]
+fn the_output_replaces_the_answer_of_a_planner_that_called_the_tool_itself() {
+    let mut start = start("q");
+    start.props.raw = true;
+    start.native_tools = true;
+    let replies = [
+        native_call("x", "calculator", r#"{"expression":"1"}"#),
+        says("It is 42."),
+    ];
+    let (report, _) = raw(Driver::new(start).script("plan", replies));
+    assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
+}
+
+#[test]
+fn whether_the_output_is_wanted_is_in_the_journal() {
+    let driver = raw_run(&json!([]));
+    let start = serde_json::to_value(&driver.journal[0]).unwrap();
+    assert_eq!(start["start"]["props"]["raw"], true);
+    let usual = Driver::new(crate::harness::start("q"));
+    let start = serde_json::to_value(&usual.journal[0]).unwrap();
+    assert_eq!(start["start"]["props"].get("raw"), None);
+}
