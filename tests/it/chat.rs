@@ -38,6 +38,23 @@ fn a_person_can_switch_between_conversations() {
     assert!(ran.stdout().contains("40"), "{}", ran.stdout());
 }
 
+#[test]
+fn the_same_question_twice_calls_its_tool_twice() {
+    let home = Home::new();
+    let questions = ["What is 2+2?", "What is 2+2?", "What is that times 10?"];
+    let ran = home.art_with_input(&["chat", "--json"], &questions.join("\n"));
+    let events = events(&ran);
+    let reports = events.iter().map(|event| &event["data"]);
+    let reports: Vec<_> = reports.filter(|report| report["answer"].is_string()).collect();
+    assert_eq!(reports.len(), 3, "{}", ran.stdout());
+    for report in &reports {
+        let counts = ["calls", "steps"].map(|list| report[list].as_array().unwrap().len());
+        assert_eq!(counts, [1, 1], "{report}");
+        assert_eq!(report["metadata"]["llmCalls"], 2, "{report}");
+    }
+    assert!(reports[2]["answer"].as_str().unwrap().contains("40"), "{}", reports[2]);
+}
+
 /// Returns every line of stdout as JSON.
 fn events(ran: &CommandOutput) -> Vec<Value> {
     let stdout = ran.stdout();
