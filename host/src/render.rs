@@ -118,6 +118,12 @@ pub fn stderr_is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
 
+/// Returns the width of the terminal at stderr in characters, if there is one.
+pub(crate) fn stderr_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
 /// Returns whether stdout is a terminal, so that an answer is shown while the model writes it.
 pub(crate) fn stdout_is_terminal() -> bool {
     stdout().is_terminal()

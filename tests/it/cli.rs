@@ -434,3 +434,46 @@ fn logs_and_usage_errors_are_escaped_for_the_terminal() {
         assert!(!ran.stderr().contains(['\u{202e}', '\u{200b}', '\u{1b}']), "{ran}");
     }
 }
+
+#[test]
+fn the_output_of_the_only_call_is_printed_as_it_is() {
+    let home = Home::new();
+    let ran = home.art(&["run", "--raw", "What is 2+2?"]);
+    assert_eq!((ran.code(), &ran.json()["result"]), (0, &json!(4)), "{}", ran.stderr());
+    assert!(ran.stderr().contains("1 model call, 1 tool call"), "{}", ran.stderr());
+    let shown = home.art(&["--json", "runs", "show", "last"]).json();
+    assert!(shown.to_string().contains(r#""raw":true"#), "{shown}");
+}
+
+#[test]
+fn a_plan_with_several_calls_is_answered_although_the_output_is_wanted() {
+    let ran = Home::new().art(&["run", "--raw", "What is 17.5% of 2340, and what is that divided by 7?"]);
+    ran.answers(&["409.5", "58.5"]);
+    assert!(ran.stderr().contains("2 model calls"), "{}", ran.stderr());
+}
+
+#[test]
+fn the_calls_of_each_step_are_printed_with_their_arguments() {
+    let ran = Home::new().run("What is 17.5% of 2340, and what is that divided by 7?");
+    let lines: Vec<String> = ran.stderr().lines().map(str::to_owned).collect();
+    let starts = [
+        "begin step_1",
+        "call  step_1",
+        "done  step_1",
+        "begin step_2",
+        "call  step_2",
+        "done  step_2",
+    ];
+    let mut found = lines.iter().filter(|line| line.contains(" step_"));
+    for start in starts {
+        let line = found.next().unwrap();
+        assert!(
+            line.starts_with(start),
+            "`{start}` is not where it should be: {}",
+            ran.stderr()
+        );
+        if start == "call  step_2" {
+            assert!(line.contains("409.5"), "{line}");
+        }
+    }
+}

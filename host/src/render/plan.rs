@@ -11,16 +11,21 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
 use art_core::text::{prefix, printable, truncate};
+use art_core::tool::ParsedToolCall;
 use art_core::usage::Usage;
 use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
-use super::{note, stderr_is_terminal, units};
+use super::{note, stderr_is_terminal, stderr_width, units};
 use live::Live;
 use plain::Plain;
 
 /// Maximum length of the shown description of a step, in characters.
 const MAX_DESCRIPTION: usize = 70;
+/// Maximum length of a line about a call where the width of the terminal is unknown, in characters.
+const MAX_DETAIL: usize = 160;
+/// Maximum length of the arguments of a call before they are cut to a line, in characters.
+const MAX_ARGUMENTS: usize = 1_000;
 /// Maximum length of the shown progress message of a tool, in characters.
 const MAX_PROGRESS: usize = 50;
 
@@ -121,6 +126,59 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String 
         text.push_str(&one_line(&truncate(error, 200)));
     }
     text
+}
+
+/// Something that happened in a step: a call, or that the model took over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Detail {
+    mark: &'static str,
+    text: String,
+}
+
+impl Detail {
+    /// Returns the detail in one line of at most `width` characters.
+    fn line(&self, width: usize) -> String {
+        let line = format!("  {:<5} {}", self.mark, self.text);
+        match prefix(&line, width) {
+            kept if kept.len() == line.len() => line,
+            _ => format!("{}...", prefix(&line, width.saturating_sub(3))),
+        }
+    }
+}
+
+/// Returns what happened in a step, without the first `shown` details: its calls with values in place of references, and why the
+/// model carries it out although the plan has its calls.
+fn details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
+    if item.actual_tool_calls.len() < shown.calls {
+        // The step has started again.
+        *shown = Shown::default();
+    }
+    let calls = item.actual_tool_calls.get(shown.calls..).unwrap_or_default();
+    let mut details: Vec<_> = calls.iter().map(call_detail).collect();
+    shown.calls = item.actual_tool_calls.len();
+    let fallback = item.fallback.as_ref().filter(|_| !shown.fallback);
+    shown.fallback |= fallback.is_some();
+    details.extend(fallback.map(|reason| Detail {
+        mark: "model",
+        text: format!("takes over: {}", one_line(&truncate(reason, 200))),
+    }));
+    details
+}
+
+/// How much of what happened in a step was shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    calls: usize,
+    fallback: bool,
+}
+
+fn call_detail(call: &ParsedToolCall) -> Detail {
+    let arguments = call.arguments.to_string();
+    let arguments = prefix(&arguments, MAX_ARGUMENTS);
+    Detail {
+        mark: "call",
+        text: one_line(&format!("{} {arguments}", call.tool_name)),
+    }
 }
 
 /// Returns the titles of the results of a completed step, cut to the maximum length.

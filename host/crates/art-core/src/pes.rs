@@ -87,6 +87,9 @@ pub struct TodoItem {
     /// The calls that carry out the step, as the planner wrote them. Without any, a model chooses the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<PlannedCall>,
+    /// Why a model carried out the step, although the plan has its calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     /// How strictly the required tools are demanded; absent means strict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_validation_mode: Option<ToolValidationMode>,
@@ -103,7 +106,7 @@ pub struct TodoItem {
     /// Thoughts of the model, one entry for each call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<String>,
-    /// The calls that passed validation.
+    /// The calls that passed validation, with values in place of references. A step in progress has those that it has made so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
     /// Results of these calls.

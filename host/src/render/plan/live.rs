@@ -9,7 +9,7 @@ use art_runtime::CallCost;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{description, note, one_line, progress_text, step_line};
+use super::{Detail, MAX_DETAIL, Shown, description, details, note, one_line, progress_text, stderr_width, step_line};
 
 /// How often the line of a running step is redrawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -34,6 +34,9 @@ struct Line {
     started_at: Option<Instant>,
     description: String,
     progress: Option<CallProgress>,
+    /// Lines under that of the step, each with what it shows.
+    details: Vec<(ProgressBar, Detail)>,
+    shown: Shown,
 }
 
 /// The last progress message of a tool call.
@@ -70,8 +73,10 @@ impl Live {
         }
         for item in view.items {
             self.add(&item.id);
+            let list = self.list.clone();
             if let Some(line) = self.line(&item.id) {
                 line.update(item, calls, Instant::now());
+                line.add_details(item, &list);
             }
         }
     }
@@ -86,6 +91,8 @@ impl Live {
                 started_at: None,
                 description: String::new(),
                 progress: None,
+                details: Vec::new(),
+                shown: Shown::default(),
             });
         }
     }
@@ -121,10 +128,12 @@ impl Live {
             return;
         }
         let finished = self.lines.iter().filter(|line| line.bar.is_finished());
-        let texts: Vec<String> = finished.map(|line| line.bar.message()).collect();
+        let width = stderr_width().unwrap_or(MAX_DETAIL);
+        let texts: Vec<String> = finished.flat_map(|line| line.texts(width)).collect();
         self.heading.finish_and_clear();
         for line in &self.lines {
             line.bar.finish_and_clear();
+            line.details.iter().for_each(|(bar, _)| bar.finish_and_clear());
         }
         drop(self.list.clear());
         for text in texts {
@@ -172,6 +181,24 @@ impl Line {
                 self.bar.finish_with_message(step_line(item, duration, calls));
             }
         }
+    }
+
+    /// Adds a line for each call of the step that has none, and for a model that takes over.
+    fn add_details(&mut self, item: &TodoItem, list: &MultiProgress) {
+        for detail in details(item, &mut self.shown) {
+            let above = self.details.last().map_or(&self.bar, |(bar, _)| bar);
+            let bar = ProgressBar::new_spinner().with_style(style("{wide_msg}"));
+            let bar = list.insert_after(above, bar);
+            bar.set_message(detail.line(MAX_DETAIL));
+            bar.tick();
+            self.details.push((bar, detail));
+        }
+    }
+
+    /// Returns the line of the step and those under it, cut to the width of the terminal.
+    fn texts(&self, width: usize) -> Vec<String> {
+        let details = self.details.iter().map(|(_, detail)| detail.line(width));
+        std::iter::once(self.bar.message()).chain(details).collect()
     }
 
     /// Draws a step that has not ended, also when it starts again after it had ended.
@@ -282,5 +309,32 @@ mod tests {
         live.line("a").unwrap().bar.finish_with_message("done a");
         live.show_progress(&progress("reading", None));
         assert_eq!(message_of(&mut live), "done a");
+    }
+
+    #[test]
+    fn the_calls_of_a_step_and_its_fallback_are_listed_under_it() {
+        let mut live = live();
+        let list = live.list.clone();
+        let line = live.line("a").unwrap();
+        let call = |expression: &str| json!({"callId": "c", "toolName": "calculator", "arguments": {"expression": expression}});
+        let mut item = json!({
+            "id": "a", "description": "Count", "status": "in_progress", "actualToolCalls": [call("6 * 7\u{1b}[2J")],
+        });
+        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        item["fallback"] = json!("the abacus\nis broken");
+        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        item["actualToolCalls"] = json!([call("6 * 7\u{1b}[2J"), call(&"1 + ".repeat(20))]);
+        line.add_details(&serde_json::from_value(item.clone()).unwrap(), &list);
+        line.add_details(&serde_json::from_value(item).unwrap(), &list);
+        line.bar.set_message("done  a  Count");
+        assert_eq!(
+            line.texts(60),
+            [
+                "done  a  Count",
+                r#"  call  calculator {"expression":"6 * 7\\u001b[2J"}"#,
+                "  model takes over: the abacus is broken",
+                r#"  call  calculator {"expression":"1 + 1 + 1 + 1 + 1 + 1 ..."#,
+            ]
+        );
     }
 }

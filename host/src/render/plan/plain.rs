@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use art_agent::{RunStage, RunView};
-use art_core::pes::TodoItemStatus;
+use art_core::pes::{TodoItem, TodoItemStatus};
 use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
-use super::{note, one_line, progress_text, step_line};
+use super::{Detail, MAX_DETAIL, Shown, details, note, one_line, progress_text, step_line};
 
 /// Minimum time between two printed lines of a step, so that progress messages are not too frequent.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
@@ -22,6 +22,8 @@ pub(crate) struct Plain {
     started_at: BTreeMap<String, Instant>,
     /// When a line of each step was last printed.
     printed_at: BTreeMap<String, Instant>,
+    /// Which details of each step were printed.
+    shown: BTreeMap<String, Shown>,
     /// Whether the number of steps was printed.
     step_count_printed: bool,
 }
@@ -42,16 +44,27 @@ impl Plain {
             });
         }
         for item in view.items {
-            if self.printed.insert(item.id.clone(), item.status) == Some(item.status) {
-                continue;
-            }
-            let now = Instant::now();
-            let duration = self.time_since_start(&item.id, item.status, now);
-            self.printed_at.insert(item.id.clone(), now);
-            if item.status != TodoItemStatus::Pending {
-                note(&step_line(item, duration, calls));
+            let details = details(item, self.shown.entry(item.id.clone()).or_default());
+            let line = self.status_line(item, calls);
+            let details = details.iter().map(|detail| detail_line(item, detail));
+            // What a step did stands between its start and its end.
+            match item.status {
+                TodoItemStatus::InProgress => line.into_iter().chain(details).for_each(|line| note(&line)),
+                _ => details.chain(line).for_each(|line| note(&line)),
             }
         }
+    }
+
+    /// Returns the line of a step whose status changed.
+    fn status_line(&mut self, item: &TodoItem, calls: &[CallCost]) -> Option<String> {
+        let before = self.printed.insert(item.id.clone(), item.status);
+        if before == Some(item.status) {
+            return None;
+        }
+        let now = Instant::now();
+        let duration = self.time_since_start(&item.id, item.status, now);
+        self.printed_at.insert(item.id.clone(), now);
+        (item.status != TodoItemStatus::Pending).then(|| step_line(item, duration, calls))
     }
 
     /// Records the start of a step if its new status is `InProgress`. Returns the time since its last start, or zero if it never
@@ -82,6 +95,15 @@ impl Plain {
         *printed_at = now;
         Some(format!("works {}  {text}", one_line(step)))
     }
+}
+
+/// Returns a line such as `call  step_1  calculator {"expression":"6 * 7"}`.
+fn detail_line(item: &TodoItem, detail: &Detail) -> String {
+    let detail = Detail {
+        text: format!("{}  {}", one_line(&item.id), detail.text),
+        ..detail.clone()
+    };
+    detail.line(MAX_DETAIL).trim_start().to_owned()
 }
 
 #[cfg(test)]
@@ -139,5 +161,23 @@ mod tests {
                 .progress_line(&progress("reading", None), now + MIN_INTERVAL)
                 .is_some()
         );
+    }
+
+    #[test]
+    fn a_call_is_one_line_that_names_its_step() {
+        let item = serde_json::json!({
+            "id": "a", "description": "Count",
+            "actualToolCalls": [{"callId": "c", "toolName": "calculator", "arguments": {"expression": "1\n+".repeat(99)}}],
+            "fallback": "the abacus is broken",
+        });
+        let item = serde_json::from_value(item).unwrap();
+        let details = details(&item, &mut Shown::default());
+        let lines: Vec<_> = details.iter().map(|detail| detail_line(&item, detail)).collect();
+        assert_eq!(lines[0].chars().count(), MAX_DETAIL - 2);
+        assert!(
+            lines[0].starts_with(r#"call  a  calculator {"expression":"1\n+1"#),
+            "{lines:?}"
+        );
+        assert_eq!(lines[1], "model a  takes over: the abacus is broken");
     }
 }

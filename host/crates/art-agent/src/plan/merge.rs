@@ -122,6 +122,7 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
         step_type: draft.step_type,
         required_tools: draft.required_tools,
         tool_calls: draft.tool_calls,
+        fallback: None,
         expected_outcome: draft.expected_outcome,
         tool_validation_mode: draft.tool_validation_mode,
         result: None,

@@ -4,7 +4,7 @@ use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
-use art_core::tool::ToolResult;
+use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
@@ -128,16 +128,13 @@ impl Run {
             NextStep::HandOver(reason) if self.start.plans_only || self.direct_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
-            NextStep::HandOver(_) => {
-                if let Err(refusal) = self.hand_over(id, out) {
+            NextStep::HandOver(reason) => {
+                if let Err(refusal) = self.hand_over(id, reason, out) {
                     self.end_unopened_item(id, refusal, out);
                     self.advance(out);
                 }
             }
-            NextStep::CallTools(calls) => {
-                let item = id.to_owned();
-                self.open_action(OpenAction::Tools { item, calls });
-            }
+            NextStep::CallTools(calls) => self.open_tools(id, calls),
             NextStep::Fail(reason) => self.fail_item(id, &reason, out),
             NextStep::Complete(result) => {
                 self.end_item(id, Ok(result), out);
@@ -153,13 +150,17 @@ impl Run {
         let item_run = ItemRun::new(Vec::new(), self.start.native_tools);
         self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
+        if let Some(item) = self.item_mut(&item.id) {
+            item.actual_tool_calls.clear();
+            item.fallback = None;
+        }
         self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
         let Err(reason) = self.start_planned_calls(item) else {
             return;
         };
         if self.start.plans_only {
             self.end_item(&item.id, Err(reason), out);
-        } else if let Err(refusal) = self.hand_over(&item.id, out) {
+        } else if let Err(refusal) = self.hand_over(&item.id, reason, out) {
             self.end_unopened_item(&item.id, refusal, out);
         }
     }
@@ -187,13 +188,21 @@ impl Run {
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
         match next {
             NextStep::CallTools(calls) => {
-                let item = item.id.clone();
-                self.open_action(OpenAction::Tools { item, calls });
+                self.open_tools(&item.id, calls);
                 Ok(())
             }
             NextStep::HandOver(reason) => Err(reason),
             _ => Err(has_none()),
         }
+    }
+
+    /// Opens tool calls of an item, which lists them while they run.
+    fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) {
+        if let Some(item) = self.item_mut(id) {
+            item.actual_tool_calls.extend_from_slice(&calls);
+        }
+        let item = id.to_owned();
+        self.open_action(OpenAction::Tools { item, calls });
     }
 
     fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
@@ -209,8 +218,11 @@ impl Run {
         plan::output_of(item, origin)
     }
 
-    /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it.
-    fn hand_over(&mut self, id: &str, out: &mut Outbox) -> Result<(), CallRefusal> {
+    /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it for this reason.
+    fn hand_over(&mut self, id: &str, reason: String, out: &mut Outbox) -> Result<(), CallRefusal> {
+        if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
+            item.fallback = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
+        }
         let Some(item) = self.item(id) else {
             return Ok(());
         };

@@ -326,3 +326,52 @@ fn a_step_without_calls_fails_if_the_model_only_plans() {
     let error = driver.item("a").error.clone().unwrap();
     assert!(error.contains("the plan has no calls for this step"), "{error}");
 }
+
+#[test]
+fn a_step_in_progress_shows_its_calls_with_values_in_place_of_references() {
+    let mut driver = planned(&json!([
+        calculates("a", "1"),
+        calculates("b", json!({"$concat": [of("a"), " / 2"]}))
+    ]));
+    let shown = |driver: &Driver| -> Vec<Vec<Value>> {
+        let items = driver.run.view().items.iter();
+        let calls = items.map(|item| {
+            item.actual_tool_calls
+                .iter()
+                .map(|call| call.arguments.clone())
+                .collect()
+        });
+        calls.collect()
+    };
+    driver.answer_all();
+    assert_eq!(shown(&driver), [vec![json!({"expression": "1"})], vec![]]);
+    driver.answer_all();
+    assert_eq!(shown(&driver)[1], [json!({"expression": "42 / 2"})]);
+    assert_eq!(driver.item("b").fallback, None);
+}
+
+#[test]
+fn a_step_that_falls_back_to_the_model_says_why() {
+    let gone = json!({"$from": "a", "path": "/gone"});
+    let items = json!([
+        calculates("a", "1"),
+        calculates("b", gone),
+        calculates("c", "fail"),
+        tool_item("d", &[])
+    ]);
+    let mut driver = planned(&items)
+        .script("b", [calculate("2"), completes_item("")])
+        .script("c", [completes_item("about 42")])
+        .script("d", [calculate("3"), completes_item("")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let why = |id: &str| driver.item(id).fallback.clone();
+    assert_eq!(why("a"), None);
+    assert_eq!(
+        why("b").unwrap(),
+        "`arguments/expression`: the output of `a` has nothing at `/gone`"
+    );
+    assert_eq!(why("c").unwrap(), "the abacus is broken");
+    assert_eq!(why("d"), None, "the plan has no calls for it");
+    assert_eq!(driver.item("b").actual_tool_calls.len(), 1);
+}
