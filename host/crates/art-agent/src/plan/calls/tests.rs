@@ -106,6 +106,18 @@ fn a_value_that_may_be_absent_is_known_at_run_time() {
 }
 
 #[test]
+fn a_value_of_a_step_without_planned_calls_or_of_a_completed_one_is_known_at_run_time() {
+    let mut completed = search();
+    completed.status = TodoItemStatus::Completed;
+    for earlier in [item("step_1", &[]), completed] {
+        let url = json!({"$from": "step_1", "path": "/anything"});
+        let found = check(&[earlier, step("step_2", "fetch", json!({"url": url}))]);
+        assert_eq!(found.faults, []);
+        assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
+    }
+}
+
+#[test]
 fn a_text_with_a_part_that_may_be_no_scalar_is_known_at_run_time() {
     for (part, places) in [
         (json!({"$from": "step_1", "path": "/count"}), vec![]),
