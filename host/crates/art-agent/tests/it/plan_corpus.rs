@@ -3,9 +3,9 @@
 
 mod mutants;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use art_agent::{Action, Run, RunEvent, RunStart};
+use art_agent::{Action, Available, KeptPlan, Run, RunEvent, RunStart};
 use art_core::agent::QueryAttachment;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::Phase;
@@ -122,6 +122,43 @@ fn escape(run: Run, mutant: &Mutant) -> Option<String> {
         Answer::Adopted(_) => Some(format!("{name}: adopted\n  {}", mutant.todo_list)),
         Answer::Returned(told) if told.lines().any(|line| names(line, mutant)) => None,
         Answer::Returned(told) => Some(format!("{name}: another place was named: {told}")),
+    }
+}
+
+/// Returns all faults of a kept plan with the steps `list`, one in each line.
+fn faults_of_kept(list: &Value, start: &RunStart) -> String {
+    let files: BTreeSet<&str> = start.props.attachments.iter().map(|file| file.name.as_str()).collect();
+    let kept = json!({"version": KeptPlan::VERSION, "question": "q", "files": &files, "steps": list});
+    let kept = match KeptPlan::parse(&kept.to_string()) {
+        Ok(kept) => kept,
+        Err(problems) => return problems.join("\n"),
+    };
+    let check = kept.check(&Available {
+        tools: &start.tools,
+        disabled: &start.disabled_tools,
+        files: &files,
+        max_calls: usize::try_from(start.config.max_tool_calls).unwrap(),
+    });
+    let texts: Vec<String> = check.faults.into_iter().map(|fault| fault.text).collect();
+    texts.join("\n")
+}
+
+#[test]
+fn the_check_of_a_kept_plan_accepts_the_good_ones_and_names_the_place_of_every_fault() {
+    let tools = first_party_tools();
+    for good in &good_plans() {
+        assert_eq!(
+            faults_of_kept(&good.todo_list, &start_of(good)),
+            "",
+            "{}",
+            good.question
+        );
+        for mutant in mutants(&good.todo_list, &tools) {
+            let mut start = start_of(good);
+            mutant.change_start(&mut start);
+            let faults = faults_of_kept(&mutant.todo_list, &start);
+            assert!(faults.lines().any(|line| names(line, &mutant)), "{mutant:?}: {faults}");
+        }
     }
 }
 
