@@ -12,6 +12,7 @@
 
 mod bare_engine;
 mod guest;
+mod planned;
 mod report;
 mod sandboxed;
 
@@ -27,13 +28,14 @@ use guest::Components;
 type Section = fn(&Components);
 
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
-const SECTIONS: [(&str, Section); 5] = [
+const SECTIONS: [(&str, Section); 6] = [
     ("calls", calls_in_turn),
     ("throughput", |guest| sandboxed::throughput(&guest.plain)),
     ("kernels", |guest| sandboxed::processor_bound(&guest.plain)),
     // A guest needs WASI to sleep.
     ("deadlines", |guest| sandboxed::deadlines(&guest.wasi)),
     ("loading", |guest| sandboxed::loading(&guest.plain)),
+    ("plans", |guest| planned::plans(&guest.plain)),
 ];
 
 fn main() {

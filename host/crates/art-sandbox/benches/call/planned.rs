@@ -1,0 +1,184 @@
+//! Plans with calls: their check, and the work of the agent between two planned calls.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use art_agent::{Action, Available, KeptPlan, Run, RunEvent, RunStart};
+use art_core::agent::{AgentProps, QueryAttachment};
+use art_core::provider::RuntimeProviderConfig;
+use art_core::stream::ModelReply;
+use art_core::tool::{ToolResult, ToolSchema};
+use art_core::usage::Usage;
+use serde_json::{Value, json};
+
+use crate::report::{Row, fastest, table};
+use crate::sandboxed::Sandboxed;
+
+const FILE: &str = "orders.csv";
+
+/// The first-party tools, as the tests of the agent have them.
+fn tools() -> Vec<ToolSchema> {
+    let snapshot = include_str!("../../../art-agent/tests/it/corpus/tools.snap");
+    serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
+}
+
+/// Returns a step that filters a table, one that queries the rows, or one that calculates with their number, each with the output
+/// of the step before.
+fn step(n: usize) -> Value {
+    let before = |path: &str| json!({"$from": format!("step_{}", n - 1), "path": path});
+    let call = match n % 3 {
+        0 => {
+            let filter = json!([{"column": "total", "operator": "gt", "value": n}]);
+            let arguments = json!({"csv": {"$attachment": FILE}, "filter": filter, "sort": "descending", "limit": 100});
+            json!({"toolName": "csv_query", "arguments": arguments})
+        }
+        1 => {
+            json!({"toolName": "json_query", "arguments": {"json": before("/rows"), "query": "group_by(.customer)[]"}})
+        }
+        _ => {
+            let expression = json!({"$concat": ["100 * ", before("/count"), " / 7"]});
+            json!({"toolName": "calculator", "arguments": {"expression": expression}})
+        }
+    };
+    json!({"id": format!("step_{n}"), "description": "Carry out a part of the question.", "toolCalls": [call]})
+}
+
+fn steps(count: usize) -> Value {
+    (0..count).map(step).collect()
+}
+
+/// The check of a plan.
+struct Check {
+    plan: KeptPlan,
+    tools: Vec<ToolSchema>,
+}
+
+impl Check {
+    fn new(count: usize) -> Self {
+        let plan = json!({"version": KeptPlan::VERSION, "question": "q", "steps": steps(count)});
+        let (plan, tools) = (serde_json::from_value(plan).unwrap(), tools());
+        let check = Self { plan, tools };
+        assert!(check.has_no_faults());
+        check
+    }
+
+    fn has_no_faults(&self) -> bool {
+        let available = Available {
+            tools: &self.tools,
+            disabled: &[],
+            files: &BTreeSet::from([FILE]),
+            max_calls: 64,
+        };
+        black_box(&self.plan).check(&available).faults.is_empty()
+    }
+
+    fn time(&self, iterations: u64) -> Duration {
+        let start = Instant::now();
+        for _ in 0..iterations {
+            assert!(self.has_no_faults());
+        }
+        start.elapsed()
+    }
+}
+
+/// A run that waits for the result of its first planned call.
+struct Dispatch {
+    run: Run,
+    result: RunEvent,
+}
+
+impl Dispatch {
+    fn new(count: usize) -> Self {
+        let mut run = begin();
+        let action = run.open_actions().next().unwrap();
+        let text = json!({"todoList": steps(count)}).to_string();
+        let reply = ModelReply {
+            text,
+            ..ModelReply::default()
+        };
+        run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
+        let action = run.open_actions().next().unwrap();
+        let Some(Action::CallTools { calls, .. }) = run.action(action) else {
+            unreachable!("the first step has a planned call");
+        };
+        let rows = json!([{"customer": "Ada", "total": 120}, {"customer": "Bob", "total": 80}]);
+        let output = json!({"rows": rows, "columns": ["customer", "total"], "row_count": 2, "matched_rows": 2});
+        let results = calls
+            .iter()
+            .map(|call| ToolResult::success(call, output.clone()))
+            .collect();
+        let usage = Usage::default();
+        let result = RunEvent::ToolsReturned {
+            at: 3,
+            action,
+            results,
+            usage,
+        };
+        Self { run, result }
+    }
+
+    /// Measures from the result of a call to the next call with values in place of its references.
+    fn time(&self, iterations: u64) -> Duration {
+        let mut runs: Vec<Run> = (0..iterations).map(|_| self.run.clone()).collect();
+        let start = Instant::now();
+        for run in &mut runs {
+            drop(run.apply(&self.result).unwrap());
+            let next = run.open_actions().next().and_then(|id| run.action(id));
+            assert!(matches!(black_box(next), Some(Action::CallTools { .. })));
+        }
+        start.elapsed()
+    }
+}
+
+fn begin() -> Run {
+    let file = QueryAttachment {
+        name: FILE.to_owned(),
+        media_type: "text/csv".to_owned(),
+        text: "customer,total\nAda,120\nBob,80\n".to_owned(),
+        base64: None,
+    };
+    let props = AgentProps {
+        query: "q".to_owned(),
+        thread_id: "thread".to_owned(),
+        trace_id: Some("trace".to_owned()),
+        attachments: vec![file],
+        ..AgentProps::default()
+    };
+    let mut start = RunStart::new(props, RuntimeProviderConfig::new("bench", "bench"));
+    start.tools = tools();
+    // A file is taken, so the first step is the only one that can start.
+    start.config.max_parallel_items = 1;
+    let start = Box::new(start);
+    Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
+}
+
+/// Prints the check of a plan and the work between two planned calls, against a fresh sandboxed call. All are measured in turn.
+pub(crate) fn plans(wasm: &[u8]) {
+    const ROUNDS: usize = 60;
+    let sandboxed = Sandboxed::new(wasm, 1);
+    let (check, two, fifty) = (Check::new(50), Dispatch::new(2), Dispatch::new(50));
+    let rounds: Vec<[f64; 4]> = (0..ROUNDS)
+        .map(|_| {
+            [
+                sandboxed.on_worker(500).as_secs_f64() / 500.0,
+                check.time(10).as_secs_f64() / 10.0,
+                two.time(200).as_secs_f64() / 200.0,
+                fifty.time(50).as_secs_f64() / 50.0,
+            ]
+        })
+        .collect();
+    let names = [
+        "sandboxed call",
+        "check of a plan with 50 steps",
+        "next call in a plan with 2 steps",
+        "next call in a plan with 50 steps",
+    ];
+    let column = |n: usize| fastest(rounds.iter().filter_map(|round| round.get(n).copied()));
+    let base = column(0);
+    let rows: Vec<Row> = (0..)
+        .zip(names)
+        .map(|(n, name)| Row::new(name, format!("{:.2} us", column(n) * 1e6), column(n) / base))
+        .collect();
+    table("plans, against a fresh sandboxed call", &rows);
+}
