@@ -37,6 +37,10 @@ pub(super) const LIST: &str =
          WHERE tool_digest = ?1 ORDER BY seq DESC LIMIT ?2";
 
 pub(super) fn list(connection: &Connection, tool_digest: &str, limit: Option<usize>) -> Result<Vec<Usage>, Fault> {
+    // A database that is opened for reading may have an older format, without this table.
+    if !connection.table_exists(None, "calls")? {
+        return Ok(Vec::new());
+    }
     query_all(connection, LIST, params![tool_digest, limit_parameter(limit)], |row| {
         Ok(Usage {
             fuel: get_u64(row, 0)?,
@@ -65,5 +69,12 @@ mod tests {
             .unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
         assert_eq!(steps, ["SEARCH calls USING INDEX calls_by_tool (tool_digest=?)"]);
+    }
+
+    #[test]
+    fn a_database_of_an_older_format_has_no_calls() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, std::path::Path::new("x"), &MIGRATIONS[..2]).unwrap();
+        assert_eq!(list(&connection, "d", None).unwrap(), []);
     }
 }
