@@ -426,6 +426,26 @@ fn a_question_that_the_embedded_model_does_not_understand_has_no_plan() {
 }
 
 #[test]
+fn calls_that_a_model_makes_at_once_are_its_plan() {
+    let home = Home::new();
+    let provider = Provider::start(|_| Reply::Call("calculator", json!({"expression": "6 * 7"})));
+    let planned = art_with(&home, &provider, &["--json", "plan", "What is 6 times 7?"]);
+    assert_eq!(planned.code(), 0, "{planned}");
+    let call = planned.json().pointer("/plan/steps/0/toolCalls/0").cloned();
+    let expected = json!({"toolName": "calculator", "arguments": {"expression": "6 * 7"}});
+    assert_eq!(call, Some(expected), "{planned}");
+    assert_eq!((provider.requests().len(), run_count(&home)), (1, 0));
+}
+
+#[test]
+fn an_answer_in_place_of_a_plan_is_shown() {
+    let provider = Provider::start(|_| Reply::Text(vec!["Hello to you.".to_owned()]));
+    let planned = art_with(&Home::empty(), &provider, &["plan", "Hello"]);
+    assert_eq!(planned.code(), 0, "{planned}");
+    assert_eq!(planned.stdout(), "the model answers without a plan:\n\nHello to you.\n");
+}
+
+#[test]
 fn a_provider_that_fails_gives_no_plan() {
     let provider = Provider::failing(401, "", json!({"error": {"message": "no such key"}}));
     let planned = art_with(&Home::empty(), &provider, &["plan", "What is 2+2?"]);

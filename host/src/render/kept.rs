@@ -173,9 +173,7 @@ fn verdict(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
     let check = &review.check;
     let mut lines = Vec::new();
     match check.faults.len() {
-        0 if plan.steps.is_empty() => {
-            lines.push("the plan has no steps: the answer is written without tools".to_owned())
-        }
+        0 if plan.steps.is_empty() => lines.push("check: the plan has no steps, so no tool is called".to_owned()),
         0 => lines.push(format!("check: the plan can be carried out{}", fits(&check.references))),
         1 => lines.push("check: the plan has a fault".to_owned()),
         count => lines.push(format!("check: the plan has {count} faults")),
