@@ -35,7 +35,10 @@ pub use estimate::{
 pub use event::{InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;
 pub use parse::AnswerStream;
-pub use plan::{Available, CheckedReference, Fit, KeptPlan, PlanCheck, PlanFault, PlannedStep, ToolStamp, value_text};
+pub use plan::{
+    Available, CheckedReference, Fit, KeptPlan, PlanCheck, PlanFault, PlannedStep, ToolStamp, constant_arguments,
+    value_text,
+};
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
 pub use run::{Run, RunStage, RunView};

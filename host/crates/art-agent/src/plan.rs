@@ -22,6 +22,7 @@ pub(crate) use diff::{added, diff};
 pub(crate) use earlier::{EarlierStep, archive, earlier_steps, find_earlier, steps_of};
 pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{has_ended, plan_question, requeue_orphans, update};
+pub use reference::constant_arguments;
 pub(crate) use reference::{Origin, Template, output_of, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};

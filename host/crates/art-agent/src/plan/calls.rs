@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::describe::{asked, given, nearest};
 use super::earlier::{earlier_steps, find_earlier};
 use super::flow::{self, Verdict, flow};
+use super::kept::call_place;
 use super::output::{Output, declared_pointers};
 use super::reference::{Origin, Template, origins, output_of, references};
 use super::review::{CheckedReference, Fit};
@@ -66,10 +67,7 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
             continue;
         }
         for (number, call) in item.tool_calls.iter().enumerate() {
-            let place = match item.tool_calls.len() {
-                1 => item.id.clone(),
-                _ => format!("{}.toolCalls[{number}]", item.id),
-            };
+            let place = call_place(&item.id, item.tool_calls.len(), number);
             let mut checker = Checker {
                 surroundings,
                 before: surroundings.items.get(..position).unwrap_or_default(),

@@ -174,6 +174,23 @@ fn literal(value: &Value) -> Value {
     }
 }
 
+impl PlannedStep {
+    /// Returns the place of the arguments of a call, as the check names it, such as `step_1.arguments`. `number` is that of the
+    /// call in the step, from 0.
+    #[must_use]
+    pub fn arguments_place(&self, number: usize) -> String {
+        format!("{}.arguments", call_place(&self.id, self.tool_calls.len(), number))
+    }
+}
+
+/// Returns the place of one of the `count` calls of a step.
+pub(super) fn call_place(step: &str, count: usize, number: usize) -> String {
+    match count {
+        1 => step.to_owned(),
+        _ => format!("{step}.toolCalls[{number}]"),
+    }
+}
+
 impl From<&TodoItem> for PlannedStep {
     fn from(item: &TodoItem) -> Self {
         Self {

@@ -171,6 +171,15 @@ pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)
     }
 }
 
+/// Returns the arguments of a call that takes nothing from steps, files or parameters, as it is made, or `None` if it takes something.
+#[must_use]
+pub fn constant_arguments(arguments: &Value) -> Option<Value> {
+    let mut is_constant = true;
+    references(arguments, &mut |_| is_constant = false);
+    let none = |_: Origin<'_>| Err("there is no output".to_owned());
+    resolve(arguments, &none).ok().filter(|_| is_constant)
+}
+
 /// Returns `value` with other values in place of those for which `replace` returns one. What is replaced is not looked into.
 pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> Option<Value>) -> Value {
     let Ok(template) = Template::read(value) else {
@@ -401,6 +410,20 @@ mod tests {
         assert!(resolved(&repeated(3), &output).is_ok());
         let reason = resolved(&repeated(5), &output).unwrap_err();
         assert!(reason.contains("more than 4194304 bytes"), "{reason}");
+    }
+
+    #[test]
+    fn only_arguments_without_references_are_constant() {
+        let arguments = json!({"a": {"$literal": [1]}, "b": {"$concat": ["x", 1]}});
+        assert_eq!(constant_arguments(&arguments), Some(json!({"a": [1], "b": "x1"})));
+        for reference in [
+            json!({"$from": "a"}),
+            json!({"$attachment": "f"}),
+            json!({"$param": "p"}),
+            json!({"$from": 1}),
+        ] {
+            assert_eq!(constant_arguments(&json!({"a": [reference]})), None);
+        }
     }
 
     proptest! {
