@@ -61,7 +61,7 @@ fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-struct ValidArguments {
+pub(crate) struct ValidArguments {
     arguments: Value,
     /// The arguments as compact JSON text, which is the input of the tool.
     input_json: String,
@@ -91,7 +91,11 @@ async fn check_offloaded(
 }
 
 /// Fills in the defaults, validates the arguments, and serialises them. The error describes the violations.
-fn check_arguments(tool: &RegisteredTool, mut arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
+pub(crate) fn check_arguments(
+    tool: &RegisteredTool,
+    mut arguments: Value,
+    shape: Shape,
+) -> Result<ValidArguments, String> {
     let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
     let shape = tool
         .input

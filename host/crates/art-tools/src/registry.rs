@@ -5,10 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use art_core::limits::Limits;
 use art_core::tool::ToolSchema;
+use serde_json::Value;
 
+use crate::check::check_arguments;
 use crate::compiled::RegisteredTool;
 use crate::executor::ToolExecutor;
 use crate::refusal::RegisterError;
+use crate::shape::Shape;
 
 /// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
@@ -102,6 +105,16 @@ impl ToolRegistry {
             .filter(|schema| is_enabled(&schema.name))
             .cloned()
             .collect()
+    }
+
+    /// Checks arguments as before a call, with the defaults of the input schema.
+    ///
+    /// # Errors
+    /// Fails with what is wrong with them, or if there is no such tool.
+    pub fn check_arguments(&self, name: &str, arguments: &Value) -> Result<(), String> {
+        let tool = self.tool(name).ok_or_else(|| format!("there is no tool `{name}`"))?;
+        let shape = Shape::of_payload(arguments).map_err(|problem| format!("input is {problem}"))?;
+        check_arguments(&tool, arguments.clone(), shape).map(drop)
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<RegisteredTool>> {
