@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use art_agent::{
-    Action, Available, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, Run, RunEvent, RunReport, RunStage,
-    RunStart, ToolStamp,
+    Action, Available, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport,
+    RunStage, RunStart, ToolStamp, constant_arguments,
 };
 use art_core::agent::{AgentProps, ExecutionMetadata, RunStatus, ThreadConfig};
 use art_core::json::sorted_text;
+use art_core::pes::PlannedCall;
 use art_store::digest;
 use serde::Serialize;
 use serde_json::Value;
@@ -77,7 +78,7 @@ impl Runtime {
         let answer = run.finished().map(answer_of).transpose()?;
         let mut plan = run.kept_plan();
         plan.tools = self.stamps(&plan);
-        let check = check(&plan, run.started_with());
+        let check = self.check(&plan, run.started_with());
         let may_run = check.faults.is_empty() && !plan.steps.is_empty();
         let review = PlanReview {
             check,
@@ -106,7 +107,7 @@ impl Runtime {
         let start = self.detached_start(question, thread).await?;
         let bound = plan.plan.with_values(&plan.values);
         let mut review = PlanReview {
-            check: check(&bound, &start),
+            check: self.check(&bound, &start),
             changed_tools: changed(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
@@ -154,6 +155,43 @@ impl Runtime {
         Ok(reply_event(&self.engine, &self.model, id, *request).await)
     }
 
+    /// Checks a plan against the tools, files and limits of a run.
+    fn check(&self, plan: &KeptPlan, start: &RunStart) -> PlanCheck {
+        let files = start
+            .props
+            .attachments
+            .iter()
+            .map(|attachment| attachment.name.as_str());
+        let mut check = plan.check(&Available {
+            tools: &start.tools,
+            disabled: &start.disabled_tools,
+            files: &files.collect(),
+            max_calls: usize::try_from(start.config.max_tool_calls).unwrap_or(usize::MAX),
+        });
+        for step in &plan.steps {
+            for (number, call) in step.tool_calls.iter().enumerate() {
+                self.check_constants(&mut check, step, (number, call));
+            }
+        }
+        check
+    }
+
+    /// Validates the arguments of a call in full if they are known, and the comparison of schemas leaves it open whether they
+    /// fit, for example because of a pattern.
+    fn check_constants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
+        let place = step.arguments_place(number);
+        let is_open = check.at_run_time.iter().any(|open| is_within(open, &place));
+        let Some(arguments) = constant_arguments(&call.arguments).filter(|_| is_open) else {
+            return;
+        };
+        check.at_run_time.retain(|open| !is_within(open, &place));
+        let checked = self.tools.registry().check_arguments(&call.tool_name, &arguments);
+        check.faults.extend(checked.err().map(|violations| PlanFault {
+            step: Some(step.id.clone()),
+            text: format!("`{place}`: {violations}"),
+        }));
+    }
+
     /// Returns the stamps of the tools that the plan names, as far as they exist.
     fn stamps(&self, plan: &KeptPlan) -> BTreeMap<String, ToolStamp> {
         let registry = self.tools.registry();
@@ -179,19 +217,10 @@ fn start_run(start: RunStart) -> Result<Run, RuntimeError> {
     Ok(run)
 }
 
-/// Checks a plan against the tools, files and limits of a run.
-fn check(plan: &KeptPlan, start: &RunStart) -> PlanCheck {
-    let files = start
-        .props
-        .attachments
-        .iter()
-        .map(|attachment| attachment.name.as_str());
-    plan.check(&Available {
-        tools: &start.tools,
-        disabled: &start.disabled_tools,
-        files: &files.collect(),
-        max_calls: usize::try_from(start.config.max_tool_calls).unwrap_or(usize::MAX),
-    })
+/// Returns whether `place` is `outer` or inside of it.
+fn is_within(place: &str, outer: &str) -> bool {
+    let rest = place.strip_prefix(outer);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// Adds the estimate of a plan without faults, or the budgets that it exceeds. A run finds out, of which nothing is carried out.
@@ -296,8 +325,6 @@ impl fmt::Display for ChangedTool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use art_agent::PlannedStep;
-    use art_core::pes::PlannedCall;
     use art_store::{RunFilter, ThreadFilter};
     use art_tools::DirectTool;
     use art_tools::direct::success;
@@ -382,6 +409,41 @@ mod tests {
             assert!(error.to_string().contains(part), "{error}");
         }
         assert!(is_store_empty(&runtime).await);
+    }
+
+    #[tokio::test]
+    async fn constants_are_validated_in_full() {
+        let schema = json!({
+            "name": "look_up",
+            "description": "Looks up a code.",
+            "inputSchema": {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[A-Z]{2}$"}}},
+        });
+        let schema = serde_json::from_value(schema).unwrap();
+        let tool = DirectTool::new(schema, |_call| async { success(&json!(2)) });
+        let runtime = Runtime::builder().tool(tool).build().await.unwrap();
+        for (code, faults, at_run_time) in [
+            (json!("DE"), 0, 0),
+            (json!({"$concat": ["D", "E"]}), 0, 0),
+            (json!("Germany"), 1, 0),
+            (json!({"$param": "city"}), 0, 1),
+        ] {
+            let mut plan = plan();
+            plan.params = BTreeMap::from([("city".to_owned(), json!({"type": "string"}))]);
+            plan.steps[0].tool_calls = vec![PlannedCall {
+                tool_name: "look_up".to_owned(),
+                arguments: json!({"code": code}),
+            }];
+            let question = Question::of_plan(PlanToRun {
+                plan,
+                ..PlanToRun::default()
+            });
+            let check = runtime.review_plan(question).await.unwrap().check;
+            assert_eq!(
+                (check.faults.len(), check.at_run_time.len()),
+                (faults, at_run_time),
+                "{check:?}"
+            );
+        }
     }
 
     #[test]
