@@ -10,7 +10,7 @@ use crate::class::{Class, Filler, Reading};
 use crate::grammar::{Found, Grammar};
 use crate::pattern::{Item, Pattern};
 use crate::token::{Kind, Token};
-use crate::words::{is_functional, is_plain, is_pointing, phrase_length, reference_length};
+use crate::words::{is_content, is_functional, is_plain, is_pointing, phrase_length, reference_length};
 
 /// Cost of a word or a slot that is left over: more than any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
@@ -71,10 +71,15 @@ impl Alignment {
         let is_blurred = pairs.any(|((first, a), (next, b))| first.end == next.start && (*a || *b));
         let is_known = open.is_empty() || open.iter().any(|(_, unknown)| !unknown);
         let matched = self.tokens(Effect::Match).filter_map(|at| reading.tokens.get(at));
-        let matched = matched.map(Token::word).collect_vec();
+        let matched = matched.filter(|token| is_plain(token)).map(Token::word).collect_vec();
+        // "How many?" asks for nothing, even if some question lacks each of the other words of the pattern.
+        let is_optional = |word: &&str| catalog.may_lack(pattern.tool, word);
+        let is_empty =
+            matched.iter().all(is_optional) && self.fills().next().is_none() && self.additions().next().is_none();
+        let is_vacuous = is_empty && pattern.words().any(|word| is_content(word));
         // An unknown word is clear only where the question has all words of the pattern.
         let is_vague = open.iter().any(|(_, unknown)| *unknown) && self.steps.iter().any(|step| step.0 == Effect::Lack);
-        let is_clear = !is_confused && !is_blurred && !is_vague && self.cost <= MAX_COST;
+        let is_clear = !is_confused && !is_blurred && !is_vague && !is_vacuous && self.cost <= MAX_COST;
         is_clear && (is_known || catalog.is_distinctive(&matched, pattern.tool))
     }
 }

@@ -69,6 +69,12 @@ impl Catalog {
         grammars.any(|((known, _), grammar)| known.name == tool && grammar.knows(stem))
     }
 
+    /// Returns whether a question for a tool may lack the word with that stem.
+    pub(crate) fn may_lack(&self, tool: usize, stem: &str) -> bool {
+        let grammar = self.grammars.get(tool);
+        grammar.is_some_and(|grammar| grammar.optional(&[stem.to_owned()]).is_some())
+    }
+
     /// Returns whether the schema of a tool allows `arguments`.
     pub(crate) fn allows(&self, tool: usize, arguments: &Value) -> bool {
         let tool = self.tools.get(tool);

@@ -2,7 +2,7 @@
 
 use crate::find::{Finder, readings};
 use crate::token::{Kind, Token, tokens};
-use crate::words::{is_functional, is_limiting, remark_length};
+use crate::words::{is_limiting, is_plain, remark_length};
 
 /// Words before a value that only say what it belongs to: `My suitcase weighs 23 kg`.
 const SUBJECTS: [&str; 9] = ["a", "an", "the", "if", "my", "our", "we", "it", "i"];
@@ -18,12 +18,15 @@ pub(crate) fn is_remark(finder: &Finder<'_>, text: &str, tool: &str) -> bool {
     let Some(reading) = readings(text, finder.files, false).pop() else {
         return false;
     };
-    let begins = remark_length(&reading.tokens);
-    let rest = begins.and_then(|length| reading.tokens.get(length..));
-    let is_known = |token: &Token| !is_functional(&token.stem) && finder.catalog.knows(tool, &token.stem);
-    let is_named = |token: &Token| reading.is_name(token) || reading.context.contains(&token.stem);
-    let is_free = |token: &Token| token.kind == Kind::Mark || (is_idle(token) && !is_known(token) && !is_named(token));
-    rest.is_some_and(|rest| rest.iter().all(is_free))
+    let Some((begin, rest)) = remark_length(&reading.tokens).and_then(|length| reading.tokens.split_at_checked(length))
+    else {
+        return false;
+    };
+    // What it is for may have any word: "it's for the car papers".
+    let is_purpose = begin.last().is_some_and(|token| token.stem == "for");
+    let is_known = |token: &Token| !is_purpose && is_plain(token) && finder.catalog.knows(tool, &token.stem);
+    let is_free = |token: &Token| is_idle(token) && !is_known(token) && !reading.is_name(token);
+    rest.iter().all(|token| token.kind == Kind::Mark || is_free(token))
 }
 
 /// Returns whether a token is a word that neither names nor limits anything.

@@ -30,9 +30,9 @@ fn phrases(lines: &str) -> BTreeSet<String> {
     lines.lines().map(|line| stems(&tokens(line, &[]))).collect()
 }
 
-/// Words that ask or negate. A slot for plain words never takes one of them.
+/// Stems of words that ask or negate. A slot for plain words never takes one of them.
 const ASKING_OR_NEGATING: [&str; 12] = [
-    "not", "no", "never", "what", "which", "who", "how", "many", "much", "when", "where", "why",
+    "not", "no", "never", "what", "which", "who", "how", "mani", "much", "when", "where", "whi",
 ];
 
 /// Words that refer to the result of the part before.
@@ -77,8 +77,12 @@ pub(crate) fn is_pointing(stem: &str) -> bool {
 
 /// Returns whether a token is a plain word: one with content that neither asks, negates nor refers.
 pub(crate) fn is_plain(token: &Token) -> bool {
-    let is_closed = is_functional(&token.stem) || ASKING_OR_NEGATING.contains(&token.stem.as_str());
-    token.kind == Kind::Word && !is_closed && reference_length(std::slice::from_ref(token)).is_none()
+    token.kind == Kind::Word && is_content(&token.stem) && reference_length(std::slice::from_ref(token)).is_none()
+}
+
+/// Returns whether a word with that stem has content, and neither asks nor negates.
+pub(crate) fn is_content(stem: &str) -> bool {
+    !is_functional(stem) && !ASKING_OR_NEGATING.contains(&stem)
 }
 
 /// Returns whether a word with that stem is an article.

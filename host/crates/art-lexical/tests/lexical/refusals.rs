@@ -132,3 +132,24 @@ fn an_expression_does_not_begin_with_an_operator_between_numbers() {
 fn a_refusal_shows_no_example_when_none_is_near() {
     assert!(!reason("Who wrote Hamlet?").contains("Ask for example"));
 }
+
+#[test]
+fn a_question_of_which_only_grammar_is_left_asks_for_nothing() {
+    let input = json!({"text": "The sea was calm. The ship was not."});
+    let asks = [
+        "How many words are in this text?",
+        "How many are in this text?",
+        "How many words are in these minutes?",
+        "Count the words in this text",
+    ];
+    let examples = asks.map(|ask| (ask, input.clone()));
+    let count = tool("count", &json!({"text": {"type": "string"}}), &examples);
+    let letter = file("letter.txt", "text/plain", "The river is calm.");
+    let asked = |query: &str| {
+        let (count, letter) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
+        calls_with(query, count, letter).len()
+    };
+    assert_eq!(asked("Count the words"), 1);
+    assert_eq!(asked("How many minutes?"), 0);
+    assert_eq!(asked("How many are in it?"), 0);
+}
