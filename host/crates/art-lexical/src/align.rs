@@ -125,33 +125,32 @@ impl<'a> Sentence<'a> {
             let additions = grammar.additions.iter().enumerate();
             let found = additions.flat_map(|(number, addition)| {
                 let found = addition.find(tokens, reading, grammar).into_iter();
-                found.map(move |found| (number, found))
+                found.map(move |found| {
+                    Move(
+                        Effect::Add(number, found.clone()),
+                        0,
+                        found.length,
+                        ADDITION + found.cost,
+                    )
+                })
             });
-            let cost = |found: &Found| ADDITION + found.cost;
-            let found =
-                found.map(|(number, found)| Move(Effect::Add(number, found.clone()), 0, found.length, cost(&found)));
-            found.collect::<Vec<_>>()
-        };
-        let optional = |tokens: &[Token]| {
-            let words = tokens.iter().take(MAX_WORDS).map(|token| token.word().to_owned());
-            let length = grammar.optional(&words.collect_vec())?;
-            let is_key = tokens.iter().take(length).any(|token| reading.is_key(token));
-            (!is_key).then_some(Move(Effect::Differ, 0, length, OTHER_WORD))
+            found.collect_vec()
         };
         let has_file = reading.data.iter().any(|data| data.is_file);
-        let phrase = |tokens: &[Token]| {
-            let length = phrase_length(tokens, has_file)?;
-            let is_key = tokens.iter().take(length).any(|token| reading.is_key(token));
-            (!is_key).then_some(Move(Effect::Differ, 0, length, FUNCTIONAL))
+        let needless = |tokens: &[Token]| {
+            let words = tokens.iter().take(MAX_WORDS).map(|token| token.word().to_owned());
+            let optional = grammar
+                .optional(&words.collect_vec())
+                .map(|length| (length, OTHER_WORD));
+            let phrase = phrase_length(tokens, has_file).map(|length| (length, FUNCTIONAL));
+            let both = optional.into_iter().chain(phrase);
+            let is_free = |(length, _): &(usize, f64)| !reading.has_key(tokens.iter().take(*length));
+            let free = both.filter(is_free);
+            free.map(|(length, cost)| Move(Effect::Differ, 0, length, cost))
+                .collect_vec()
         };
         let rests = (0..reading.tokens.len()).filter_map(|at| reading.tokens.get(at..));
-        let extra = rests.map(|rest| {
-            additions(rest)
-                .into_iter()
-                .chain(optional(rest))
-                .chain(phrase(rest))
-                .collect()
-        });
+        let extra = rests.map(|rest| additions(rest).into_iter().chain(needless(rest)).collect());
         Self {
             reading,
             grammar,
@@ -296,9 +295,8 @@ impl Aligner<'_> {
             Item::Word(word) if first.stem == *word => return vec![Move(Effect::Match, 1, 1, 0.0)],
             Item::Word(_) => {
                 let same = self.sentence.grammar.synonyms(words, rest).into_iter();
-                let has_key = |length| rest.iter().take(length).any(|token| reading.is_key(token));
                 return same
-                    .filter(|(_, length)| !has_key(*length))
+                    .filter(|(_, length)| !reading.has_key(rest.iter().take(*length)))
                     .map(|(items, length)| Move(Effect::Match, items, length, SYNONYM))
                     .collect();
             }

@@ -86,6 +86,11 @@ impl Reading {
         self.data.iter().any(|data| data.keys.names.contains_key(&token.stem))
     }
 
+    /// Returns whether one of `tokens` is the name of a column or a key.
+    pub(crate) fn has_key<'a>(&self, mut tokens: impl Iterator<Item = &'a Token>) -> bool {
+        tokens.any(|token| self.is_key(token))
+    }
+
     /// Returns whether a word is the name of anything in the data, or a part of one name only.
     pub(crate) fn is_name(&self, token: &Token) -> bool {
         let values = self.data.iter().flat_map(|data| [&data.keys, &data.cells]);

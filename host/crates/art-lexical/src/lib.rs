@@ -59,7 +59,7 @@ pub type CompileSchema = fn(&Value) -> Option<Box<dyn Validator>>;
 pub struct LexicalModel {
     config: RuntimeProviderConfig,
     compile: CompileSchema,
-    /// The catalogs that were used last, each with its tools, the newest first.
+    /// The catalogs that were made last, each with its tools, the newest first.
     catalogs: Mutex<Vec<(Vec<ToolSchema>, Arc<Catalog>)>>,
 }
 
@@ -82,12 +82,11 @@ impl LexicalModel {
     /// Returns the catalog of `tools`, which is made once for each set of tools.
     fn catalog(&self, tools: &[ToolSchema]) -> Arc<Catalog> {
         let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = match catalogs.iter().position(|(of, _)| of == tools) {
-            Some(place) => catalogs.remove(place),
-            None => (tools.to_vec(), Arc::new(Catalog::new(tools, self.compile))),
-        };
-        let catalog = Arc::clone(&entry.1);
-        catalogs.insert(0, entry);
+        if let Some((_, catalog)) = catalogs.iter().find(|(of, _)| of == tools) {
+            return Arc::clone(catalog);
+        }
+        let catalog = Arc::new(Catalog::new(tools, self.compile));
+        catalogs.insert(0, (tools.to_vec(), Arc::clone(&catalog)));
         catalogs.truncate(MAX_CATALOGS);
         catalog
     }
