@@ -37,7 +37,9 @@ impl Catalog {
     pub(crate) fn new(tools: &[ToolSchema], compile: CompileSchema) -> Self {
         let all = tools.iter().enumerate().map(|(tool, schema)| patterns(tool, schema));
         let all = all.collect_vec();
-        let grammars = all.iter().map(|patterns| Grammar::learn(patterns)).collect();
+        let mut grammars = all.iter().map(|patterns| Grammar::learn(patterns)).collect_vec();
+        let synonyms = grammars.iter().flat_map(Grammar::same_words).collect();
+        grammars.iter_mut().for_each(|grammar| grammar.adopt(&synonyms));
         let patterns = all.into_iter().flatten().collect_vec();
         let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
         let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask)));

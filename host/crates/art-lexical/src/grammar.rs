@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::class::{Class, Reading};
 use crate::pattern::{Item, Pattern, Slot, Template};
 use crate::token::Token;
-use crate::words::{is_article, is_functional, is_pointing};
+use crate::words::{is_article, is_content, is_functional, is_pointing};
 
 /// Maximum number of pairs of questions that are compared for a tool.
 const MAX_PAIRS: usize = 200_000;
@@ -73,6 +73,29 @@ impl Grammar {
         }
         grammar.forget_what_tells_inputs_apart();
         grammar
+    }
+
+    /// Returns the pairs of words with content that mean the same, in any tool. Words that a question may lack, such as the
+    /// nouns for a text, are not among them: to another tool a letter is a character.
+    pub(crate) fn same_words(&self) -> impl Iterator<Item = (String, String)> {
+        let word = |phrase: &Phrase| match phrase.as_slice() {
+            [word] if is_content(word) && !self.optional.contains(phrase) => Some(word.clone()),
+            _ => None,
+        };
+        let pairs = self
+            .synonyms
+            .iter()
+            .flat_map(|(one, others)| others.iter().map(move |other| (one, other)));
+        pairs.filter_map(move |(one, other)| Some((word(one)?, word(other)?)))
+    }
+
+    /// Adopts synonyms that other tools teach for the words of this tool, unless an example of this tool has the other word.
+    pub(crate) fn adopt(&mut self, pairs: &BTreeSet<(String, String)>) {
+        let is_new = |(own, other): &&(String, String)| self.words.contains(own) && !self.words.contains(other);
+        for (own, other) in pairs.iter().filter(is_new) {
+            let others = self.synonyms.entry(vec![own.clone()]).or_default();
+            others.insert(vec![other.clone()]);
+        }
     }
 
     /// Returns whether an example has a word with that stem.

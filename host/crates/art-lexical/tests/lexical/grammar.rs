@@ -164,3 +164,22 @@ fn a_cell_is_no_value_of_a_column_that_lacks_it() {
     assert_eq!(asked_of("branch")[0]["filter"], filter);
     assert!(asked_of("product").is_empty());
 }
+
+#[test]
+fn a_synonym_that_one_tool_teaches_holds_for_the_others() {
+    let text = json!({"type": "string"});
+    let words = [
+        ("Count the words of \"to be\"", json!({"text": "to be"})),
+        ("Tally the words of \"to be\"", json!({"text": "to be"})),
+    ];
+    let words = tool("words", &json!({"text": text}), &words);
+    let rows = |more: &[(&str, Value)]| {
+        let one = ("Count the rows of \"a b\"", json!({"rows": "a b"}));
+        tool("rows", &json!({"rows": text}), &[&[one], more].concat())
+    };
+    let asked = |tools: &[ToolSchema]| calls_with("Tally the rows of \"c d\"", tools, &[]);
+    assert_eq!(asked(&[words.clone(), rows(&[])]), [json!({"rows": "c d"})]);
+    assert!(asked(&[rows(&[])]).is_empty());
+    let other = ("Tally marks in \"a b\"", json!({"rows": "marks"}));
+    assert!(asked(&[words, rows(&[other])]).is_empty());
+}
