@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, instructions_contain, is_synthesis, plan};
+use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
 
 /// Starts a run whose first step attaches a table called `name` and a picture, and whose second step reads the file
 /// `input`.
@@ -27,7 +27,7 @@ fn run(home: &Home, name: &str, input: &'static str, more: &[&str]) -> (CommandO
         Reply::Call("produces_files", table),
     ];
     let provider = Provider::start(move |request| {
-        if instructions_contain(request, "JSON_OUTPUT_START") {
+        if is_planning(request) {
             Reply::Text(vec![plan(&steps)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There.</mainContent>".to_owned()])

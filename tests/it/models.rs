@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, Request, instructions_contain, is_synthesis, plan};
+use crate::provider::{Provider, Reply, Request, instructions_contain, is_planning, is_synthesis, plan};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
@@ -81,7 +81,7 @@ fn without_function_calls() -> Provider {
             let error = json!({"error": {"message": "`tools` is not supported with this model"}});
             return Reply::Json(400, "", error);
         }
-        let text = if instructions_contain(request, "JSON_OUTPUT_START") {
+        let text = if is_planning(request) {
             let id = format!("step_{}", requests.fetch_add(1, Ordering::Relaxed));
             plan(&json!([{"id": id, "description": "Multiply", "stepType": "tool", "requiredTools": ["calculator"]}]))
         } else if is_synthesis(request) {
@@ -189,7 +189,7 @@ pub(crate) fn drawing() -> (Home, Provider) {
         "dependencies": []}]);
     let mut called = false;
     let provider = Provider::start(move |request| {
-        if instructions_contain(request, "JSON_OUTPUT_START") {
+        if is_planning(request) {
             Reply::Text(vec![plan(&step)])
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There it is.</mainContent>".to_owned()])
@@ -376,7 +376,7 @@ fn a_fallback_answer_names_the_provider_that_failed_and_a_remedy() {
     let provider = Provider::start(move |request| {
         if is_synthesis(request) {
             Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
-        } else if instructions_contain(request, "JSON_OUTPUT_START") {
+        } else if is_planning(request) {
             Reply::Text(vec![plan(&step)])
         } else if called.fetch_add(1, Ordering::Relaxed) == 0 {
             Reply::Call("calculator", json!({"expression": "6*7"}))

@@ -77,7 +77,7 @@ impl Provider {
             "dependencies": []}]);
         let mut call = Some(Reply::Call(tool, arguments));
         Self::start(move |request| {
-            if instructions_contain(request, "JSON_OUTPUT_START") {
+            if is_planning(request) {
                 Reply::Text(vec![plan(&step)])
             } else if is_synthesis(request) {
                 Reply::Text(vec![format!("<mainContent>{answer}</mainContent>")])
@@ -105,9 +105,16 @@ pub(crate) fn plan(items: &Value) -> String {
     format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---")
 }
 
+/// Returns whether the request is for a plan.
+pub(crate) fn is_planning(request: &Request) -> bool {
+    instructions_contain(request, "You answer queries") && !is_synthesis(request)
+}
+
 /// Returns whether the request is for the final answer.
 pub(crate) fn is_synthesis(request: &Request) -> bool {
-    instructions_contain(request, "<mainContent>")
+    request.body["messages"]
+        .to_string()
+        .contains("Write the answer to the query now.")
 }
 
 /// Returns whether the system message of the request contains `text`.

@@ -9,7 +9,7 @@ use crate::handmade::Handmade;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
-use crate::provider::{Provider, Reply, instructions_contain, plan};
+use crate::provider::{Provider, Reply, is_planning, plan};
 
 /// Limits of each command: kilobytes of writable memory and seconds of processor time. They are generous, because a build
 /// for tests is slow.
@@ -136,12 +136,10 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
     let home = home_with(&with_item_schemas(70, &megabyte()));
     let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": ["handmade"],
         "dependencies": []}]);
-    let provider = Provider::start(
-        move |request| match instructions_contain(request, "JSON_OUTPUT_START") {
-            true => Reply::Text(vec![plan(&step)]),
-            false => Reply::Call("handmade", json!({})),
-        },
-    );
+    let provider = Provider::start(move |request| match is_planning(request) {
+        true => Reply::Text(vec![plan(&step)]),
+        false => Reply::Call("handmade", json!({})),
+    });
     let run = home.start(&[
         "--model",
         "compatible:m",

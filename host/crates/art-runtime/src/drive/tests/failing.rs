@@ -1,23 +1,22 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use art_core::error::ModelErrorCode;
 use art_core::pes::TodoItemStatus;
 use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
-use art_core::stream::{Phase, StreamEvent};
+use art_core::stream::StreamEvent;
 use art_model::{Model, ReasoningEngine};
-use futures_util::stream::{BoxStream, StreamExt, iter};
+use futures_util::stream::BoxStream;
 
+use super::scripted::{Reply, failing_reply, one_step, scripted, text_reply};
 use super::*;
 
-/// The embedded model, which fails in some phases.
+/// The embedded model, which notes that it was shut down.
 #[derive(Debug)]
-struct Failing {
+struct Noted {
     model: Arc<dyn Model>,
-    phases: &'static [Phase],
     shut_down: Arc<AtomicBool>,
 }
 
-impl Model for Failing {
+impl Model for Noted {
     fn config(&self) -> &RuntimeProviderConfig {
         self.model.config()
     }
@@ -27,15 +26,7 @@ impl Model for Failing {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
-        if !self.phases.contains(&request.phase) {
-            return self.model.stream(request);
-        }
-        let error = ModelError {
-            code: ModelErrorCode::AuthenticationError,
-            message: "no".to_owned(),
-            retry_after_ms: None,
-        };
-        iter([StreamEvent::Error(error)]).boxed()
+        self.model.stream(request)
     }
 
     fn shutdown(&self) {
@@ -43,25 +34,25 @@ impl Model for Failing {
     }
 }
 
-fn runtime_with_failing_model(phases: &'static [Phase]) -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
+fn runtime_with_noted_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
     let (home, mut runtime) = runtime_with_population_tool();
     let shut_down = Arc::new(AtomicBool::new(false));
-    runtime.engine = ReasoningEngine::with_model(Arc::new(Failing {
+    runtime.engine = ReasoningEngine::with_model(Arc::new(Noted {
         model: Arc::new(crate::compose::embedded_model()),
-        phases,
         shut_down: Arc::clone(&shut_down),
     }));
     (home, runtime, shut_down)
 }
 
-async fn ask_failing(phases: &'static [Phase]) -> Answer {
-    let (_home, runtime, _) = runtime_with_failing_model(phases);
+/// Asks a model that plans a step, fails when it carries it out, and then gives `answer`.
+async fn ask_failing(answer: Reply) -> Answer {
+    let (_home, runtime) = scripted([one_step(), failing_reply(), answer]);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_model_failure_that_the_run_recovers_from_is_not_reported() {
-    let recovered = ask_failing(&[Phase::Execution]).await;
+    let recovered = ask_failing(text_reply("It failed.")).await;
     assert!(
         recovered
             .report
@@ -70,13 +61,13 @@ async fn a_model_failure_that_the_run_recovers_from_is_not_reported() {
             .any(|item| item.status == TodoItemStatus::Failed)
     );
     assert_eq!(recovered.report.model_error, None);
-    let failed = ask_failing(&[Phase::Execution, Phase::Synthesis]).await;
+    let failed = ask_failing(failing_reply()).await;
     assert!(failed.report.model_error.is_some());
 }
 
 #[tokio::test]
 async fn closing_a_runtime_shuts_its_model_down() {
-    let (_home, runtime, shut_down) = runtime_with_failing_model(&[]);
+    let (_home, runtime, shut_down) = runtime_with_noted_shutdown();
     ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert!(!shut_down.load(Ordering::Relaxed));
     runtime.close().await;

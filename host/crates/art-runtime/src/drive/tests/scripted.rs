@@ -125,9 +125,14 @@ pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::T
     ] {
         tools.register(tool).unwrap();
     }
-    runtime.engine = ReasoningEngine::with_model(Arc::new(Scripted {
+    runtime.engine = ReasoningEngine::with_model(scripted_model(replies));
+    (home, runtime)
+}
+
+/// Creates a model that gives `replies`.
+pub(super) fn scripted_model(replies: impl IntoIterator<Item = Reply>) -> Arc<dyn Model> {
+    Arc::new(Scripted {
         embedded: Arc::new(crate::compose::embedded_model()),
         replies: Mutex::new(replies.into_iter().collect()),
-    }));
-    (home, runtime)
+    })
 }

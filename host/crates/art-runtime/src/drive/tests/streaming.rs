@@ -6,9 +6,10 @@ use art_model::{Model, ReasoningEngine};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
+use super::scripted::{completing_reply, one_step, scripted_model, text_reply};
 use super::*;
 
-/// The embedded model, with a counter of the pieces that it has sent.
+/// A model with a counter of the pieces that it has sent.
 #[derive(Debug)]
 struct Counted {
     model: Arc<dyn Model>,
@@ -55,7 +56,7 @@ async fn read() -> (tempfile::TempDir, Runtime, Answer, Reader) {
     let (home, mut runtime) = runtime_with_population_tool();
     let mut reader = Reader::default();
     runtime.engine = ReasoningEngine::with_model(Arc::new(Counted {
-        model: Arc::new(crate::compose::embedded_model()),
+        model: scripted_model([one_step(), completing_reply(), text_reply("done")]),
         sent: Arc::clone(&reader.sent),
     }));
     let answer = runtime
