@@ -33,29 +33,23 @@ fn interrupted(home: &Home, provider: &Provider, more: &[&str], signal: Signal) 
 
 /// Checks that the only model call of a run is counted by its estimate.
 fn check(metadata: &Value) {
-    assert_eq!(
-        (&metadata["llmCalls"], &metadata["estimatedCalls"]),
-        (&json!(1), &json!(1))
-    );
-    assert_eq!(metadata["llmMetadata"]["estimated"], true, "{metadata}");
-    let tokens = metadata["tokens"]["promptTokens"].as_f64().unwrap();
+    let field = |pointer: &str| metadata.pointer(pointer).cloned().unwrap_or_default();
+    assert_eq!((field("/llmCalls"), field("/estimatedCalls")), (json!(1), json!(1)));
+    assert_eq!(field("/llmMetadata/estimated"), true, "{metadata}");
+    let tokens = field("/tokens/promptTokens").as_f64().unwrap();
     assert!(tokens > 100.0, "{metadata}");
-    assert!(
-        metadata["llmCost"].as_f64().unwrap() >= tokens * 100.0 / 1e6,
-        "{metadata}"
-    );
+    let cost = field("/llmCost").as_f64().unwrap();
+    assert!(cost >= tokens * 100.0 / 1e6, "{metadata}");
 }
 
 /// Returns the line of `art runs show` with the usage of the newest run, and checks its metadata.
 fn stored_usage(home: &Home) -> String {
     let runs = home.art(&["--json", "runs", "list"]).json();
-    check(&runs[0]["summary"]["metadata"]);
-    let shown = home
-        .art(&["runs", "show", runs[0]["traceId"].as_str().unwrap()])
-        .stdout();
-    let mut lines = shown.lines().filter(|line| line.starts_with("used "));
-    lines
-        .next()
+    check(runs.pointer("/0/summary/metadata").unwrap());
+    let newest = runs.pointer("/0/traceId").and_then(Value::as_str).unwrap();
+    let shown = home.art(&["runs", "show", newest]).stdout();
+    let usage = shown.lines().find(|line| line.starts_with("used "));
+    usage
         .unwrap_or_else(|| panic!("no usage is shown:\n{shown}"))
         .to_owned()
 }

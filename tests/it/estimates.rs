@@ -33,8 +33,10 @@ fn ask(home: &Home, provider: &Provider) -> CommandOutput {
 
 /// Returns what the run of a report started with about the tool.
 fn record(home: &Home, report: &Value) -> Value {
-    let shown = home.art(&["--json", "runs", "show", report["traceId"].as_str().unwrap()]);
-    shown.json()["journal"][0]["payload"]["start"]["records"]["regex_extract"].clone()
+    let run = report.get("traceId").and_then(Value::as_str).unwrap();
+    let shown = home.art(&["--json", "runs", "show", run]).json();
+    let record = "/journal/0/payload/start/records/regex_extract";
+    shown.pointer(record).unwrap().clone()
 }
 
 #[test]
