@@ -1,6 +1,7 @@
 //! Checks the planned calls of a plan before anything runs: their tools, their references, and whether what they are given can be
 //! what they ask for.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
@@ -102,17 +103,17 @@ struct Checker<'a> {
 }
 
 /// A value that a call is given.
-struct Given {
+struct Given<'a> {
     schema: Value,
     /// Whether there may be no value when the plan runs, because a reference finds nothing or a text has a part that is no scalar.
     may_be_absent: bool,
     /// Of a reference, where the value comes from in words.
     origin: Option<String>,
     /// The schema of the whole output that the value is a part of.
-    output: Option<Value>,
+    output: Option<Cow<'a, Value>>,
 }
 
-impl Given {
+impl Given<'_> {
     fn of(schema: Value) -> Self {
         Self {
             schema,
@@ -216,7 +217,6 @@ impl<'a> Checker<'a> {
     /// Compares key by key, so that a fault names the key.
     fn object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
         let before = self.found.faults.len();
-        let mut entries = Vec::new();
         for (key, value) in map {
             let asked = flow::property(consumer, key);
             let place = format!("{place}.{key}");
@@ -226,23 +226,25 @@ impl<'a> Checker<'a> {
                 continue;
             }
             self.value(value, asked, &place);
-            entries.extend(self.given(value).map(|given| (key, given)));
         }
-        for key in flow::declared(consumer).filter(|key| !map.contains_key(*key)) {
+        let absent = || flow::declared(consumer).filter(|key| !map.contains_key(*key));
+        for key in absent().filter(|key| flow::requires(consumer, key)) {
             let schema = flow::property(consumer, key);
-            match schema.get("default") {
-                // The host fills it in before the call.
-                Some(default) => entries.push((key, Given::of(flow::constant(default)))),
-                None if flow::requires(consumer, key) => {
-                    self.fault(place, &format!("`{key}` is missing, {} is asked for", asked(schema)));
-                }
-                None => {}
+            // The host fills a default in before the call.
+            if schema.get("default").is_none() {
+                self.fault(place, &format!("`{key}` is missing, {} is asked for", asked(schema)));
             }
         }
-        if self.found.faults.len() == before {
+        let rest = without(consumer, &["properties", "additionalProperties", "required"]);
+        if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
+            let given = |(key, value): (&'a String, &'a Value)| Some((key, self.given(value).ok()?));
+            let defaults = absent().filter_map(|key| {
+                let default = flow::property(consumer, key).get("default")?;
+                Some((key, Given::of(flow::constant(default))))
+            });
+            let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(given).chain(defaults).collect();
             // What may be absent was told at its own place.
             let object = Given::of(object_of(&entries).schema);
-            let rest = without(consumer, &["properties", "additionalProperties", "required"]);
             self.compare(&object, &rest, place);
         }
     }
@@ -254,15 +256,16 @@ impl<'a> Checker<'a> {
             let asked = flow::item(consumer, n);
             self.value(value, asked, &format!("{place}[{n}]"));
         }
-        if self.found.faults.len() == before {
-            let given: Vec<Given> = items.iter().filter_map(|value| self.given(value).ok()).collect();
+        let rest = without(consumer, &["items", "prefixItems"]);
+        if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
+            let given: Vec<Given<'a>> = items.iter().filter_map(|value| self.given(value).ok()).collect();
             let array = Given::of(array_of(&given).schema);
-            self.compare(&array, &without(consumer, &["items", "prefixItems"]), place);
+            self.compare(&array, &rest, place);
         }
     }
 
     /// Reports a value that cannot fit, or that is known to fit only when the plan runs.
-    fn compare(&mut self, value: &Given, consumer: &Value, place: &str) -> Verdict {
+    fn compare(&mut self, value: &Given<'_>, consumer: &Value, place: &str) -> Verdict {
         let verdict = value.fits(consumer);
         match verdict {
             Verdict::Yes => {}
@@ -283,7 +286,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the schema of what `value` will be.
-    fn given(&self, value: &'a Value) -> Result<Given, String> {
+    fn given(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match Template::read(value)? {
             Template::From(origin) => return self.output(origin),
             Template::Attachment(name) => {
@@ -302,12 +305,12 @@ impl<'a> Checker<'a> {
                 return Ok(text);
             }
             Template::Array(items) => {
-                let items: Result<Vec<Given>, String> = items.iter().map(|item| self.given(item)).collect();
+                let items: Result<Vec<Given<'a>>, String> = items.iter().map(|item| self.given(item)).collect();
                 return Ok(array_of(&items?));
             }
             Template::Object(map) => {
                 let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given(value)?));
-                let entries: Result<Vec<(&String, Given)>, String> = map.iter().map(entry).collect();
+                let entries: Result<Vec<(&String, Given<'_>)>, String> = map.iter().map(entry).collect();
                 return Ok(object_of(&entries?));
             }
         };
@@ -315,7 +318,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the value of a parameter, of which only the schema is known.
-    fn param(&self, name: &str) -> Result<Given, String> {
+    fn param(&self, name: &str) -> Result<Given<'a>, String> {
         let params = self.surroundings.params;
         let Some(schema) = params.get(name) else {
             let hint = nearest(name, params.keys().map(String::as_str));
@@ -356,7 +359,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the schema of an output of an earlier step.
-    fn output(&self, origin: Origin<'a>) -> Result<Given, String> {
+    fn output(&self, origin: Origin<'a>) -> Result<Given<'a>, String> {
         let step = match find_earlier(self.surroundings.earlier, origin.step) {
             Some(step) => return stored(step, origin),
             None => self.step(origin.step)?,
@@ -403,7 +406,7 @@ impl<'a> Checker<'a> {
         Ok(Given {
             may_be_absent: output.may_be_absent,
             origin: Some(what),
-            output: Some(schema.clone()),
+            output: Some(Cow::Borrowed(schema)),
             schema: output.schema(),
         })
     }
@@ -434,17 +437,17 @@ fn not_an_object(text: &str) -> String {
 }
 
 /// Returns the value that a reference takes from a step of an earlier question.
-fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given, String> {
+fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, String> {
     let output = output_of(step, origin)?;
     let value = origin.value_in(output)?;
     Ok(Given {
         origin: Some(origin.to_string()),
-        output: Some(flow::constant(output)),
+        output: Some(Cow::Owned(flow::constant(output))),
         ..Given::of(flow::constant(value))
     })
 }
 
-fn array_of(items: &[Given]) -> Given {
+fn array_of(items: &[Given<'_>]) -> Given<'static> {
     let (length, schemas): (_, Vec<&Value>) = (items.len(), items.iter().map(|given| &given.schema).collect());
     let schema = json!({"type": "array", "prefixItems": schemas, "minItems": length, "maxItems": length});
     Given {
@@ -453,7 +456,7 @@ fn array_of(items: &[Given]) -> Given {
     }
 }
 
-fn object_of(entries: &[(&String, Given)]) -> Given {
+fn object_of(entries: &[(&String, Given<'_>)]) -> Given<'static> {
     let properties = entries
         .iter()
         .map(|(key, given)| ((*key).clone(), given.schema.clone()));
@@ -484,12 +487,16 @@ fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
     fitting.next().is_none().then_some(first.0)
 }
 
-/// Returns what a schema asks for beside `keywords`.
-fn without(schema: &JsonObject, keywords: &[&str]) -> Value {
-    let rest = schema
-        .iter()
-        .filter(|(keyword, _)| !keywords.contains(&keyword.as_str()));
-    Value::Object(rest.map(|(keyword, asked)| (keyword.clone(), asked.clone())).collect())
+/// Returns what a schema asks for beside `keywords`, if that is more than a type.
+fn without(schema: &JsonObject, keywords: &[&str]) -> Option<Value> {
+    let is_kept = |keyword: &str| !keywords.contains(&keyword) && !flow::is_annotation(keyword);
+    let rest = || schema.iter().filter(|(keyword, _)| is_kept(keyword));
+    let asks_more = rest().any(|(keyword, _)| keyword != "type");
+    asks_more.then(|| {
+        rest()
+            .map(|(keyword, asked)| (keyword.clone(), asked.clone()))
+            .collect()
+    })
 }
 
 /// Returns the only branch of a schema that allows objects, to compare it key by key.
@@ -504,15 +511,23 @@ fn array_branch(schema: &Value) -> Option<&JsonObject> {
 /// A schema that asks for more than one of its branches is compared itself, together with its branches.
 fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
-    let probe = json!({"type": name});
     let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));
     match (asked.next(), asked.next()) {
         (Some((keyword, Value::Array(branches))), None) if ["anyOf", "oneOf"].contains(&keyword.as_str()) => {
-            let mut fitting = branches.iter().filter(|branch| flow(&probe, branch) != Verdict::No);
+            let mut fitting = branches.iter().filter(|branch| allows_type(branch, name));
             let branch = fitting.next()?.as_object()?;
             fitting.next().is_none().then_some(branch)
         }
-        _ => Some(map).filter(|_| flow(&probe, schema) != Verdict::No),
+        _ => Some(map).filter(|_| allows_type(schema, name)),
+    }
+}
+
+/// Returns whether values of a type may satisfy a schema.
+fn allows_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|allowed| allowed == name),
+        Some(allowed) => allowed == name,
+        None => *schema != Value::Bool(false),
     }
 }
 
