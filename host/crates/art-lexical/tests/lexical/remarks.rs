@@ -19,6 +19,7 @@ fn a_remark_is_left_out() {
         "How many kilograms are 5 pounds? It's for my new kitchen.",
         "How many kilograms are 5 pounds, it's for my new kitchen",
         "How many kilograms are 5 pounds - I keep forgetting this",
+        "How many kilograms are 5 pounds? My uncle keeps asking and I never know.",
         "My teacher never explained it. How many kilograms are 5 pounds?",
         "my teacher never explained it, how many kilograms are 5 pounds",
     ] {
