@@ -65,10 +65,9 @@ impl Catalog {
         self.tools.get(tool).map(|(tool, _)| tool)
     }
 
-    /// Returns whether an example of the tool of that name has a word with that stem.
-    pub(crate) fn knows(&self, tool: &str, stem: &str) -> bool {
-        let mut grammars = self.tools.iter().zip(&self.grammars);
-        grammars.any(|((known, _), grammar)| known.name == tool && grammar.knows(stem))
+    /// Returns whether an example of a tool has a word with that stem.
+    pub(crate) fn knows(&self, stem: &str) -> bool {
+        self.grammars.iter().any(|grammar| grammar.knows(stem))
     }
 
     /// Returns whether a question for a tool may lack the word with that stem.

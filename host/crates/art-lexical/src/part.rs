@@ -2,7 +2,7 @@
 
 use crate::earlier::Origin;
 use crate::find::{Call, Finder};
-use crate::remark::{is_remark, may_be_remark, without_subject};
+use crate::remark::{is_remark, without_subject};
 use crate::token::{Kind, Token, tokens};
 use crate::words::CONNECTIVES;
 
@@ -19,10 +19,9 @@ pub(crate) type Part = (String, Result<Call, String>);
 /// Returns the parts of `query`, which stays whole when no part of it asks for a call.
 pub(crate) fn parts(finder: &Finder<'_>, query: &str) -> Vec<Part> {
     let mut parts = split(finder, query, MAX_PARTS);
-    let calls = parts.iter().filter_map(|(_, call)| call.as_ref().ok());
-    let tools: Vec<String> = calls.map(|call| call.tool.clone()).collect();
-    let is_aside = |text: &str| !tools.is_empty() && tools.iter().all(|tool| is_remark(finder, text, tool));
-    parts.retain(|part| is_call(part) || !is_aside(&part.0));
+    if parts.iter().any(is_call) {
+        parts.retain(|part| is_call(part) || !is_remark(finder, &part.0));
+    }
     parts
 }
 
@@ -81,13 +80,9 @@ fn without_remark(finder: &Finder<'_>, text: &str) -> Option<Call> {
         .take(MAX_PLACES)
         .filter_map(|mark| Some((text.get(..mark.start)?, text.get(mark.end..)?)));
     halves.find_map(|(before, after)| {
-        let call = |text: &str, remark: &str| {
-            let call = Some(remark)
-                .filter(|remark| may_be_remark(remark))
-                .and_then(|_| finder.find(text).ok());
-            call.filter(|call| is_remark(finder, remark, &call.tool))
-        };
-        call(before, after).or_else(|| call(after, before))
+        let pairs = [(before, after), (after, before)];
+        let mut texts = pairs.into_iter().filter(|(_, remark)| is_remark(finder, remark));
+        texts.find_map(|(text, _)| finder.find(text).ok())
     })
 }
 

@@ -7,14 +7,9 @@ use crate::words::{is_limiting, is_plain, remark_length};
 /// Words before a value that only say what it belongs to: `My suitcase weighs 23 kg`.
 const SUBJECTS: [&str; 9] = ["a", "an", "the", "if", "my", "our", "we", "it", "i"];
 
-/// Returns whether `text` begins like a remark.
-pub(crate) fn may_be_remark(text: &str) -> bool {
-    remark_length(&tokens(text, &[])).is_some()
-}
-
-/// Returns whether `text` is a statement that cannot change a call to `tool`: it has no number, no name, no word that limits
-/// something, and no word with content that an example of the tool has.
-pub(crate) fn is_remark(finder: &Finder<'_>, text: &str, tool: &str) -> bool {
+/// Returns whether `text` is a statement that cannot change a call: it has no number, no name, no word that limits something, and
+/// no word with content that an example has, so that "this jq thing" still tells which tool is asked for.
+pub(crate) fn is_remark(finder: &Finder<'_>, text: &str) -> bool {
     let Some(reading) = readings(text, finder.files, false).pop() else {
         return false;
     };
@@ -24,7 +19,7 @@ pub(crate) fn is_remark(finder: &Finder<'_>, text: &str, tool: &str) -> bool {
     };
     // What it is for may have any word: "it's for the car papers".
     let is_purpose = begin.last().is_some_and(|token| token.stem == "for");
-    let is_known = |token: &Token| !is_purpose && is_plain(token) && finder.catalog.knows(tool, &token.stem);
+    let is_known = |token: &Token| !is_purpose && is_plain(token) && finder.catalog.knows(&token.stem);
     let is_free = |token: &Token| is_idle(token) && !is_known(token) && !reading.is_name(token);
     rest.iter().all(|token| token.kind == Kind::Mark || is_free(token))
 }

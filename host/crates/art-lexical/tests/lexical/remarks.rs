@@ -45,6 +45,7 @@ fn words_that_may_change_the_question_are_no_remark() {
         "my words count",
         "that holds except for feathers",
         "please spell it backwards",
+        "my average teacher said so",
     ] {
         assert_eq!(whole(&format!("Convert 3 miles to kilometres, {aside}")), 0, "{aside}");
         assert_eq!(whole(&format!("Convert 3 miles to kilometres. {aside}.")), 0, "{aside}");
