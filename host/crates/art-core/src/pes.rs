@@ -183,6 +183,7 @@ pub struct PesAgentStateData {
     /// Identifier of the conversation.
     pub thread_id: String,
     /// The question of the plan. Empty if the thread was stored before threads had it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub query: String,
     /// Intent of the person.
     pub intent: String,
@@ -193,6 +194,7 @@ pub struct PesAgentStateData {
     /// The plan of the last question, as items.
     pub todo_list: Vec<TodoItem>,
     /// The questions before the last one, oldest first. The oldest are dropped when there are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_questions: Vec<EarlierQuestion>,
     /// Identifier of the step in progress.
     pub current_step_id: Option<String>,

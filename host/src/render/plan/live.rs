@@ -331,9 +331,9 @@ mod tests {
             line.texts(60),
             [
                 "done  a  Count",
-                r#"  call  calculator {"expression":"6 * 7\\u001b[2J"}"#,
+                r#"  call  calculator {"expression":"6 * 7\u001b[2J"}"#,
                 "  model takes over: the abacus is broken",
-                r#"  call  calculator {"expression":"1 + 1 + 1 + 1 + 1 + 1 ..."#,
+                r#"  call  calculator {"expression":"1 + 1 + 1 + 1 + 1 + 1 +..."#,
             ]
         );
     }

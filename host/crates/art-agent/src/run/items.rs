@@ -129,7 +129,7 @@ impl Run {
                 self.fail_item(id, &reason, out);
             }
             NextStep::HandOver(reason) => {
-                if let Err(refusal) = self.hand_over(id, reason, out) {
+                if let Err(refusal) = self.hand_over(id, &reason, out) {
                     self.end_unopened_item(id, refusal, out);
                     self.advance(out);
                 }
@@ -160,7 +160,7 @@ impl Run {
         };
         if self.start.plans_only {
             self.end_item(&item.id, Err(reason), out);
-        } else if let Err(refusal) = self.hand_over(&item.id, reason, out) {
+        } else if let Err(refusal) = self.hand_over(&item.id, &reason, out) {
             self.end_unopened_item(&item.id, refusal, out);
         }
     }
@@ -219,9 +219,9 @@ impl Run {
     }
 
     /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it for this reason.
-    fn hand_over(&mut self, id: &str, reason: String, out: &mut Outbox) -> Result<(), CallRefusal> {
+    fn hand_over(&mut self, id: &str, reason: &str, out: &mut Outbox) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
-            item.fallback = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
+            item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
         }
         let Some(item) = self.item(id) else {
             return Ok(());

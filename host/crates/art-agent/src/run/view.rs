@@ -70,7 +70,7 @@ impl Run {
         match self.stage {
             Stage::Planning { .. } => RunStage::Planning,
             Stage::Execution => RunStage::Execution,
-            Stage::Synthesis { .. } => RunStage::Synthesis,
+            Stage::Synthesis => RunStage::Synthesis,
             Stage::Finished(_) => RunStage::Finished,
         }
     }
