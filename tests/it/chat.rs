@@ -227,7 +227,7 @@ fn commands_show_the_tools_the_model_the_thread_and_the_cost() {
         "calculator  ",
         "model embedded:lexical: ",
         "none yet",
-        "last question: 4 model calls, 1 tool call, ",
+        "last question: 2 model calls, 1 tool call, ",
         "this session: ",
     ] {
         assert!(ran.stdout().contains(shown), "`{shown}` is missing: {}", ran.stdout());
