@@ -157,7 +157,11 @@ fn the_setting_of_a_model_overrides_that_of_its_provider() {
         "[providers.compatible]\ntools = false\nmodels.m = { tools = true }\n",
     );
     assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
-    assert_eq!(sent_with_tools(&provider), 4, "for the plan, twice for the step, for the answer");
+    assert_eq!(
+        sent_with_tools(&provider),
+        4,
+        "for the plan, twice for the step, for the answer"
+    );
 }
 
 #[test]

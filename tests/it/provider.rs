@@ -112,8 +112,9 @@ pub(crate) fn is_planning(request: &Request) -> bool {
 
 /// Returns whether the request is for the final answer.
 pub(crate) fn is_synthesis(request: &Request) -> bool {
-    request.body["messages"]
-        .to_string()
+    let messages = request.body.get("messages").map(Value::to_string);
+    messages
+        .unwrap_or_default()
         .contains("Write the answer to the query now.")
 }
 
