@@ -141,8 +141,8 @@ fn sandbox_forms(guest: &Components) -> [Form; 4] {
         form("sandbox", 12_000, move |calls| on_worker.on_worker(calls)),
         form("wasi_sandbox", 16_000, move |calls| with_wasi.on_worker(calls)),
         form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
-        form("sandbox_from_another_thread", 30_000, move |calls| {
-            another_thread.from_another_thread(calls)
+        form("sandbox_call_from_another_thread", 30_000, move |calls| {
+            another_thread.call_from_another_thread(calls)
         }),
     ]
 }

@@ -102,7 +102,7 @@ impl Sandboxed {
     }
 
     /// Measures calls from another thread.
-    pub(crate) fn from_another_thread(&self, iterations: u64) -> Duration {
+    pub(crate) fn call_from_another_thread(&self, iterations: u64) -> Duration {
         self.runtime.block_on(self.calls(iterations))
     }
 
