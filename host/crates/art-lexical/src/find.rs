@@ -1,5 +1,8 @@
 //! Finds the call that a part of a question asks for.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use art_core::task::TaskFile;
 use art_core::text::truncate;
 use itertools::Itertools;
@@ -48,7 +51,12 @@ pub(crate) struct Finder<'a> {
     pub(crate) number: u64,
     /// The value that words such as "that" refer to.
     pub(crate) earlier: Option<Origin>,
+    /// Number of texts that may still be looked at, for the whole question: one with many connectives has very many parts.
+    pub(crate) remaining: Rc<Cell<u32>>,
 }
+
+/// Maximum number of texts that are looked at for one question.
+pub(crate) const MAX_TEXTS: u32 = 100;
 
 impl Finder<'_> {
     /// Returns the call that `text` asks for.
@@ -57,6 +65,10 @@ impl Finder<'_> {
     /// Fails with a sentence that says why and shows what can be asked when no pattern accounts for everything in the text,
     /// or when patterns for different calls are equally near.
     pub(crate) fn find(&self, text: &str) -> Result<Call, String> {
+        let Some(remaining) = self.remaining.get().checked_sub(1) else {
+            return Err("the question has too many parts; ask for less at a time".to_owned());
+        };
+        self.remaining.set(remaining);
         let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, "no example is like it".to_owned()));
         for reading in readings(text, self.files, self.earlier.is_some()) {
             let sentences = self.catalog.sentences(&reading);

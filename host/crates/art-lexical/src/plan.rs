@@ -1,12 +1,15 @@
 //! Writes a plan: one step with its call for each part of the question that asks for one.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use art_core::task::PlanTask;
 use art_core::text::prefix;
 use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::earlier::Origin;
-use crate::find::{Call, Finder};
+use crate::find::{Call, Finder, MAX_TEXTS};
 use crate::part::parts;
 
 /// Maximum length of a question, in bytes. The host accepts no longer one.
@@ -23,6 +26,7 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         files: &task.files,
         number: u64::from(highest.unwrap_or(0)) + 1,
         earlier: done.and_then(Origin::of),
+        remaining: Rc::new(Cell::new(MAX_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
     for (text, call) in parts(&finder, query) {

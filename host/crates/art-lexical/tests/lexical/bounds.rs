@@ -17,6 +17,15 @@ fn a_long_expression_costs_no_more_than_other_questions() {
     }
 }
 
+/// Without a limit on the texts that are looked at, this takes hours.
+#[test]
+fn a_question_with_many_connectives_ends() {
+    let sums: Vec<String> = (1..=12).map(|n| format!("what is {n} + {n}")).collect();
+    for question in [sums.join(" and "), sums.join(", "), sums.join(" and then ")] {
+        planned(&format!("{question} and who is the walrus"), &tools(), &[]);
+    }
+}
+
 #[test]
 fn a_tool_without_examples_is_never_called() {
     let mut silent = calculate();

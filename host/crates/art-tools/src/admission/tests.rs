@@ -684,7 +684,7 @@ fn hostile_text_against_hostile_patterns_is_refused() {
     let heavy = json!({"pattern": "(a|b)*a(a|b){2000}c"});
     let error = check(&heavy, &json!(text)).unwrap_err();
     assert!(error.contains("too large"), "{error}");
-    assert!(check(&heavy, &json!(text[..500])).unwrap_err().contains("must match"));
+    assert!(check(&heavy, &json!(text[..200])).unwrap_err().contains("must match"));
     let simple = json!({"pattern": "^[a-b]+$"});
     assert_eq!(check(&simple, &json!(text)), Ok(()));
 }
