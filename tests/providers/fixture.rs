@@ -275,7 +275,7 @@ pub(crate) enum CallFault {
 }
 
 /// Returns a first call with a fault, and the corrected call that follows its error.
-pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 2] {
+pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 3] {
     let call = match fault {
         CallFault::Expression => call("2340 *"),
         CallFault::Tool => json!({"name": "abacus", "arguments": {}}),
@@ -287,7 +287,13 @@ pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 2] {
         }
         CallFault::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
-    [calling(PERCENTAGE, &[call]), first_call_after("\"error\"")]
+    // A call that is none of the required tool is not made at first: the model is reminded of that tool.
+    let reminded = json!({"userMessage": "VALIDATION FAILED", "systemMessage": STEP, "hasToolResult": false});
+    [
+        calling(PERCENTAGE, std::slice::from_ref(&call)),
+        Fixture::new(&reminded, &json!({"toolCalls": [call]})),
+        first_call_after("\"error\""),
+    ]
 }
 
 /// Returns the first call for every request of the step, whatever its result.
