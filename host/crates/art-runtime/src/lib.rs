@@ -58,6 +58,8 @@ pub mod planned;
 pub mod plugins;
 mod recover;
 mod runtime;
+#[cfg(test)]
+mod testing;
 
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;

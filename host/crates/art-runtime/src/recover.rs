@@ -103,25 +103,15 @@ async fn is_latest(store: &dyn Store, run: &RunRecord) -> Result<bool, StoreErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::store_with_run;
     use art_agent::RunStart;
     use art_core::agent::AgentProps;
     use art_core::provider::{ContextWindow, RuntimeProviderConfig};
-    use art_store::{MemoryStore, MessageOptions, NewRun, NewThread};
+    use art_store::{MemoryStore, MessageOptions};
     use serde_json::Value;
 
     async fn store_with(events: &[RunEvent]) -> MemoryStore {
-        let store = MemoryStore::new();
-        let thread = NewThread {
-            id: "t".to_owned(),
-            ..NewThread::default()
-        };
-        store.create_thread(thread).await.unwrap();
-        let run = NewRun {
-            trace_id: "r".to_owned(),
-            thread_id: "t".to_owned(),
-            ..NewRun::default()
-        };
-        store.begin_run(run).await.unwrap();
+        let store = store_with_run().await;
         for (event, sequence) in events.iter().zip(1..) {
             let payload = serde_json::to_value(event).unwrap();
             store.append_journal("r", sequence, "event", payload).await.unwrap();

@@ -58,8 +58,9 @@ async fn read_tool(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::store_with_run;
     use art_core::usage::Usage;
-    use art_store::{MemoryStore, NewRun, NewThread};
+    use art_store::MemoryStore;
 
     fn cost(ending: CallEnding, tool_digest: Option<&str>, fuel: u64) -> CallCost {
         CallCost {
@@ -76,18 +77,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
-        let store = MemoryStore::new();
-        let thread = NewThread {
-            id: "t".to_owned(),
-            ..NewThread::default()
-        };
-        store.create_thread(thread).await.unwrap();
-        let run = NewRun {
-            trace_id: "r".to_owned(),
-            thread_id: "t".to_owned(),
-            ..NewRun::default()
-        };
-        store.begin_run(run).await.unwrap();
+        let store = store_with_run().await;
         let costs = [
             cost(CallEnding::Success, Some("d"), 1),
             cost(CallEnding::Timeout, Some("d"), 2),

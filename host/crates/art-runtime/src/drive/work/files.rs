@@ -82,24 +82,9 @@ fn content(bytes: Vec<u8>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use art_store::{MemoryStore, NewRun, NewThread, digest};
+    use crate::testing::store_with_run;
+    use art_store::digest;
     use serde_json::json;
-
-    async fn store() -> MemoryStore {
-        let store = MemoryStore::new();
-        let thread = NewThread {
-            id: "t".to_owned(),
-            ..NewThread::default()
-        };
-        store.create_thread(thread).await.unwrap();
-        let run = NewRun {
-            trace_id: "r".to_owned(),
-            thread_id: "t".to_owned(),
-            ..NewRun::default()
-        };
-        store.begin_run(run).await.unwrap();
-        store
-    }
 
     fn call(id: &str) -> ParsedToolCall {
         ParsedToolCall {
@@ -119,7 +104,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_content_of_a_file_is_inserted_without_further_replacement() {
-        let store = store().await;
+        let store = store_with_run().await;
         let text = store.put_blob("r", b"attachment:y".to_vec()).await.unwrap();
         let bytes = store.put_blob("r", vec![0xff, 0]).await.unwrap();
         let files = [file("c", "/a/0", text), file("c", "/a/1", bytes)];
@@ -131,7 +116,8 @@ mod tests {
     #[tokio::test]
     async fn a_call_whose_file_is_missing_is_refused() {
         let files = [file("gone", "/a/0", digest(b"never kept"))];
-        let (calls, refused) = insert_files(&store().await, "t", vec![call("gone"), call("other")], &files).await;
+        let (calls, refused) =
+            insert_files(&store_with_run().await, "t", vec![call("gone"), call("other")], &files).await;
         assert_eq!(calls, [call("other")]);
         let result = &refused[0].result;
         assert_eq!((result.call_id.as_str(), result.metadata.not_run), ("gone", true));
