@@ -11,7 +11,7 @@ use super::problem::SchemaProblem;
 use super::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAMS, MAX_PATTERNS};
 
 /// Size of a compiled program that counts as one unit of weight, in bytes.
-const WEIGHT_UNIT_BYTES: usize = 96;
+const WEIGHT_UNIT_BYTES: usize = 64;
 /// Size of the compiled program of an empty pattern, in bytes.
 const EMPTY_PROGRAM_BYTES: usize = 684;
 /// Maximum size of a cache of automaton states, in bytes. The states are computed while a pattern is matched and kept
