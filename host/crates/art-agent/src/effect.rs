@@ -2,18 +2,15 @@
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
-use art_core::pes::PesAgentStateData;
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
-
-use crate::truncate;
 
 /// Something to publish. Effects are published in the given order. The state comes before observations that describe it
 /// (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Store the state of the thread.
-    SaveState(Box<PesAgentStateData>),
+    /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.
+    SaveState,
     /// Record an observation.
     Observe(NewObservation),
     /// Add a message to the conversation (P81).
@@ -77,12 +74,10 @@ impl Outbox {
         self.observe(ObservationType::Error, parent, content);
     }
 
-    /// Returns the effects of the event: first `SaveState` with the final state, if the state changed, then the others in
-    /// the order in which they were added. Large outputs in the stored state are truncated.
-    pub(crate) fn into_effects(self, state: &PesAgentStateData) -> Vec<Effect> {
-        let save = self
-            .state_changed
-            .then(|| Effect::SaveState(Box::new(truncate::state(state))));
+    /// Returns the effects of the event: first `SaveState`, if the state changed, then the others in the order in which they were
+    /// added.
+    pub(crate) fn into_effects(self) -> Vec<Effect> {
+        let save = self.state_changed.then_some(Effect::SaveState);
         save.into_iter().chain(self.effects).collect()
     }
 }

@@ -9,11 +9,12 @@ use art_core::agent::ExecutionConfig;
 use art_core::error::ToolErrorCode;
 use art_core::pes::{TodoItem, ToolValidationMode, ValidationStatus};
 use art_core::prompt::Message;
+use art_core::stream::ProviderState;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
-use crate::call::{RawCall, fingerprint};
+use crate::call::{RawCall, as_request, fingerprint};
 use crate::file::RunFile;
 use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
@@ -36,8 +37,6 @@ pub(crate) struct ItemRun {
     pub(crate) iteration: u32,
     /// All results so far.
     pub(crate) results: Vec<ToolResult>,
-    /// All calls so far.
-    pub(crate) calls: Vec<ParsedToolCall>,
     /// Whether the item used all of its model calls.
     pub(crate) out_of_iterations: bool,
     /// Whether a call was refused because the run had used all of its tool calls.
@@ -65,6 +64,10 @@ struct Batch {
     calls: Vec<ParsedToolCall>,
     /// Results of refused calls.
     refused: Vec<ToolResult>,
+    /// What the model said beside the calls.
+    text: String,
+    /// State of the provider that belongs to the reply.
+    provider_state: Option<ProviderState>,
     /// Problems to report to the model after the results.
     problems: Vec<String>,
 }
@@ -93,7 +96,6 @@ impl ItemRun {
             runs_plan: false,
             iteration: 1,
             results: Vec::new(),
-            calls: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,
             reminders: 0,
@@ -147,6 +149,30 @@ impl ItemRun {
         config: ExecutionConfig,
     ) -> NextStep {
         let batch = std::mem::take(&mut self.batch);
+        let ran = results.iter().filter(|result| !result.metadata.not_run);
+        self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
+        self.results.extend_from_slice(results);
+        if !std::mem::take(&mut self.runs_plan) {
+            self.tell(batch, results, files, config);
+            return self.ask_again(config);
+        }
+        match self.planned_output(item, &batch) {
+            Ok(output) => NextStep::Complete(output),
+            Err(reason) => {
+                self.done = self.succeeded(&batch).map(fingerprint).collect();
+                self.tell(batch, results, files, config);
+                NextStep::HandOver(reason)
+            }
+        }
+    }
+
+    /// Adds the calls of a reply and their results to the messages.
+    fn tell(&mut self, batch: Batch, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) {
+        let requests = batch.calls.iter().map(as_request).collect();
+        self.messages.push(Message {
+            provider_state: batch.provider_state,
+            ..Message::assistant_calls(&batch.text, requests)
+        });
         let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
             let mut all = results.iter().chain(&batch.refused);
@@ -161,13 +187,6 @@ impl ItemRun {
         if !batch.problems.is_empty() {
             self.messages.push(prompt::problem_message(&batch.problems));
         }
-        let ran = results.iter().filter(|result| !result.metadata.not_run);
-        self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
-        self.results.extend_from_slice(results);
-        if std::mem::take(&mut self.runs_plan) {
-            return self.after_planned_calls(item, &batch);
-        }
-        self.ask_again(config)
     }
 
     /// Makes the planned calls, whose references are resolved.
@@ -185,36 +204,38 @@ impl ItemRun {
         self.start_batch(item, &reply, admission)
     }
 
-    /// Completes the item if all planned calls succeeded; otherwise the model goes on from their results.
-    fn after_planned_calls(&mut self, item: &TodoItem, batch: &Batch) -> NextStep {
-        let results = &self.results;
-        let succeeded = |call: &&ParsedToolCall| {
-            let is_its = |result: &&ToolResult| result.call_id == call.call_id;
-            results
-                .iter()
-                .find(is_its)
-                .is_some_and(|result| result.status == ToolStatus::Success)
-        };
-        self.done = batch.calls.iter().filter(succeeded).map(fingerprint).collect();
+    /// Returns the calls that succeeded.
+    fn succeeded<'b>(&self, batch: &'b Batch) -> impl Iterator<Item = &'b ParsedToolCall> {
+        let successes = self
+            .results
+            .iter()
+            .filter(|result| result.status == ToolStatus::Success);
+        let ids: BTreeSet<&str> = successes.map(|result| result.call_id.as_str()).collect();
+        batch
+            .calls
+            .iter()
+            .filter(move |call| ids.contains(call.call_id.as_str()))
+    }
+
+    /// Returns the output of the planned calls. Fails with the reason if one failed or they do not complete the item.
+    fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Value, String> {
         let mut results = batch.refused.iter().chain(&self.results);
         if let Some(failed) = results.find(|result| result.status != ToolStatus::Success) {
             let reason = failed.error.as_deref().unwrap_or("a call failed without a reason");
-            return NextStep::HandOver(reason.to_owned());
+            return Err(reason.to_owned());
         }
         if self.validation(item) == ValidationStatus::Failed {
-            return NextStep::HandOver("its planned calls do not use all of its required tools".to_owned());
+            return Err("its planned calls do not use all of its required tools".to_owned());
         }
-        match last_output(&self.results) {
-            Some(output) => NextStep::Complete(output.into_owned()),
-            None => NextStep::HandOver("its planned calls gave no output".to_owned()),
-        }
+        let output = last_output(&self.results).map(Cow::into_owned);
+        output.ok_or_else(|| "its planned calls gave no output".to_owned())
     }
 
     /// Returns whether the next reply has to call a tool: the item requires one, and none was called yet. A model whose call was made
     /// and failed may end the item.
     pub(crate) fn must_call(&self, item: &TodoItem) -> bool {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
-        strict && !item.required_tools.is_empty() && self.calls.is_empty() && !self.out_of_calls
+        strict && !item.required_tools.is_empty() && item.actual_tool_calls.is_empty() && !self.out_of_calls
     }
 
     /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).

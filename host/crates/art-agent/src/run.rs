@@ -22,6 +22,7 @@ use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
 use art_core::usage::{TokenUsage, Usage};
+use serde_json::Value;
 
 use crate::action::ActionId;
 use crate::call::CallIds;
@@ -33,6 +34,7 @@ use crate::file::{Files, RunFile};
 use crate::item::ItemRun;
 use crate::prompt::Conversation;
 use crate::report::RunReport;
+use crate::truncate;
 
 use budget::Reservation;
 pub use view::{RunStage, RunView};
@@ -152,7 +154,7 @@ impl Run {
         let mut out = run.outbox();
         run.add_question(&mut out);
         run.begin(&mut out);
-        let effects = out.into_effects(&run.state);
+        let effects = out.into_effects();
         Ok((run, effects))
     }
 
@@ -196,7 +198,7 @@ impl Run {
             RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
         }
         self.open_waiting(&mut out);
-        Ok(out.into_effects(&self.state))
+        Ok(out.into_effects())
     }
 
     /// Returns the numbers of the open actions, oldest first. The actions may be carried out at the same time. A finished run
@@ -218,6 +220,12 @@ impl Run {
     #[must_use]
     pub const fn state(&self) -> &PesAgentStateData {
         &self.state
+    }
+
+    /// Returns the state of the thread as it is stored: a [`PesAgentStateData`] as JSON, with large outputs truncated.
+    #[must_use]
+    pub fn stored_state(&self) -> Value {
+        truncate::state(&self.state)
     }
 
     /// Returns the files that the tools of this run produced.

@@ -1,11 +1,13 @@
 //! Truncates large outputs for the store. The run itself keeps the complete outputs.
 
+use std::io::{self, Write};
+
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
 use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Sizes in bytes to which single outputs are cut, tried one after the other until the total fits [`TOTAL_BYTES`].
 const OUTPUT_BYTES: [usize; 5] = [256 << 10, 64 << 10, 16 << 10, 4 << 10, 512];
@@ -16,8 +18,8 @@ const TOTAL_BYTES: usize = 4 << 20;
 /// Beginning of the marker that ends a text that was cut.
 const CUT_MARKER: &str = "... [kept ";
 
-/// Returns the state of a thread, truncated.
-pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
+/// Returns the state of a thread as JSON, truncated.
+pub(crate) fn state(state: &PesAgentStateData) -> Value {
     fit(state, |state, limit| {
         let earlier = state
             .earlier_questions
@@ -32,15 +34,15 @@ pub(crate) fn state(state: &PesAgentStateData) -> PesAgentStateData {
     })
 }
 
-/// Returns the items of a plan, truncated.
-pub(crate) fn items(items: &Vec<TodoItem>) -> Vec<TodoItem> {
+/// Returns the items of a plan as JSON, truncated.
+pub(crate) fn items(items: &Vec<TodoItem>) -> Value {
     fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
     })
 }
 
-/// Returns the changes of a plan, truncated. They contain each changed item several times.
-pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
+/// Returns the changes of a plan as JSON, truncated. They contain each changed item several times.
+pub(crate) fn changes(changes: &TodoListChanges) -> Value {
     fit(changes, |shortened, limit| {
         let lists = [
             &mut shortened.added,
@@ -52,22 +54,55 @@ pub(crate) fn changes(changes: &TodoListChanges) -> TodoListChanges {
     })
 }
 
-/// Returns the output of a step, truncated.
-pub(crate) fn step_output(entry: &StepOutputEntry) -> StepOutputEntry {
+/// Returns the output of a step as JSON, truncated.
+pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
     fit(entry, cut_entry)
 }
 
-/// Returns `whole` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`].
-fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> T {
-    let mut shortened = whole.clone();
-    for limit in OUTPUT_BYTES {
-        shortened.clone_from(whole);
+/// Returns `whole` as JSON, with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`].
+fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> Value {
+    let json = json!(whole);
+    let [first, others @ ..] = OUTPUT_BYTES;
+    // Most are so small that nothing in them has to be cut.
+    if size(&json) <= first && !is_deeper(&json, MAX_DEPTH) {
+        return json;
+    }
+    let cut_to = |limit| {
+        let mut shortened = whole.clone();
         cut(&mut shortened, limit);
-        if serde_json::to_string(&shortened).is_ok_and(|text| text.len() <= TOTAL_BYTES) {
+        json!(shortened)
+    };
+    let mut shortened = cut_to(first);
+    for limit in others {
+        if size(&shortened) <= TOTAL_BYTES {
             break;
         }
+        shortened = cut_to(limit);
     }
     shortened
+}
+
+/// Returns the size of a value as JSON text, in bytes.
+fn size(value: &Value) -> usize {
+    let mut size = Size(0);
+    match serde_json::to_writer(&mut size, value) {
+        Ok(()) => size.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts the bytes that are written to it.
+struct Size(usize);
+
+impl Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn cut_item(item: &mut TodoItem, limit: usize) {
@@ -105,13 +140,14 @@ fn cut_value(value: &mut Value, limit: usize) {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,
         Value::String(text) if text.len() <= limit => return,
         Value::String(text) => std::mem::take(text),
+        Value::Array(_) | Value::Object(_) if size(value) <= limit && !is_deeper(value, MAX_DEPTH) => return,
         Value::Array(_) | Value::Object(_) => value.to_string(),
     };
     if text.len() > limit {
         let shortened = byte_prefix(&text, limit);
         let (kept, bytes) = (shortened.len(), text.len());
         *value = Value::String(format!("{shortened}{CUT_MARKER}{kept} of {bytes} bytes]"));
-    } else if is_deeper(value, MAX_DEPTH) {
+    } else {
         *value = Value::String(text);
     }
 }
@@ -128,7 +164,6 @@ pub(crate) fn is_cut(value: &Value) -> bool {
 mod tests {
     use super::*;
     use art_core::tool::ParsedToolCall;
-    use serde_json::json;
 
     fn item_with(outputs: usize, bytes: usize) -> TodoItem {
         let call = ParsedToolCall {
@@ -146,19 +181,19 @@ mod tests {
     #[test]
     fn small_outputs_are_unchanged() {
         let small = vec![item_with(4, 1_000)];
-        assert_eq!(items(&small), small);
+        assert_eq!(items(&small), json!(small));
     }
 
     #[test]
     fn a_large_output_is_cut_with_a_marker() {
         let shortened = items(&vec![item_with(1, 300 << 10)]);
-        let text = shortened[0].tool_results[0].output.as_ref().unwrap().as_str().unwrap();
+        let text = shortened[0]["toolResults"][0]["output"].as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
         assert!(is_cut(&json!(text)));
         for whole in [json!("... [kept some of 9 bytes]"), json!("x"), json!({"a": text})] {
             assert!(!is_cut(&whole), "{whole}");
         }
-        assert!(shortened[0].actual_tool_calls[0].arguments["text"].is_string());
+        assert!(shortened[0]["actualToolCalls"][0]["arguments"]["text"].is_string());
     }
 
     fn nested(levels: usize) -> Value {
@@ -173,8 +208,8 @@ mod tests {
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
             let shortened = &items(&vec![item])[0];
             for value in [
-                shortened.result.as_ref().unwrap(),
-                &shortened.actual_tool_calls[0].arguments["deep"],
+                &shortened["result"],
+                &shortened["actualToolCalls"][0]["arguments"]["deep"],
             ] {
                 let expected = if stays_json {
                     nested(levels)
@@ -201,8 +236,8 @@ mod tests {
         let changed = crate::plan::diff(&with_status(before.clone(), Failed), &with_status(before, Pending), 7);
         assert!(serde_json::to_string(&changed).unwrap().len() > TOTAL_BYTES);
         let shortened = changes(&changed);
-        assert!(serde_json::to_string(&shortened).unwrap().len() <= TOTAL_BYTES);
-        assert_eq!(shortened.modified.len(), 8);
+        assert!(shortened.to_string().len() <= TOTAL_BYTES);
+        assert_eq!(shortened["modified"].as_array().unwrap().len(), 8);
     }
 
     #[test]
@@ -211,6 +246,6 @@ mod tests {
             todo_list: vec![item_with(24, 256 << 10)],
             ..PesAgentStateData::default()
         };
-        assert!(serde_json::to_string(&state(&large)).unwrap().len() <= TOTAL_BYTES);
+        assert!(state(&large).to_string().len() <= TOTAL_BYTES);
     }
 }

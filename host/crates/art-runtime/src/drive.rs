@@ -194,7 +194,7 @@ impl<'a> Driver<'a> {
 
     async fn publish(&mut self, effects: Vec<Effect>) -> Result<(), RuntimeError> {
         let store = self.runtime.store.as_ref();
-        journal::publish(store, &self.thread_id, &mut self.state_version, effects).await
+        journal::publish(store, &self.thread_id, &mut self.state_version, &self.run, effects).await
     }
 
     /// Ends the finished run in the store and notifies the watcher. Returns the report.

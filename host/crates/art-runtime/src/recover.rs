@@ -56,7 +56,7 @@ async fn finish(store: &dyn Store, run: &RunRecord) -> Result<Option<RunReport>,
         return Ok(None);
     };
     let (mut replayed, effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
-    publish(store, run, effects).await?;
+    publish(store, run, &replayed, effects).await?;
     if replayed.finished().is_none() {
         let event = RunEvent::HostFailed {
             at: now(),
@@ -65,19 +65,24 @@ async fn finish(store: &dyn Store, run: &RunRecord) -> Result<Option<RunReport>,
         let sequence = events.len() as u64 + 1;
         journal::append(store, &run.trace_id, sequence, &event).await?;
         let effects = replayed.apply(&event).map_err(RuntimeError::internal)?;
-        publish(store, run, effects).await?;
+        publish(store, run, &replayed, effects).await?;
     }
     Ok(replayed.finished().cloned())
 }
 
 /// Publishes the effects of an event. Does not overwrite the state that a later run of the thread stored.
-async fn publish(store: &dyn Store, run: &RunRecord, mut effects: Vec<Effect>) -> Result<(), RuntimeError> {
+async fn publish(
+    store: &dyn Store,
+    run: &RunRecord,
+    replayed: &Run,
+    mut effects: Vec<Effect>,
+) -> Result<(), RuntimeError> {
     if !is_latest(store, run).await? {
-        effects.retain(|effect| !matches!(effect, Effect::SaveState(_)));
+        effects.retain(|effect| !matches!(effect, Effect::SaveState));
     }
     let state = store.load_state(&run.thread_id).await?;
     let mut version = state.map(|state| state.version);
-    journal::publish(store, &run.thread_id, &mut version, effects).await
+    journal::publish(store, &run.thread_id, &mut version, replayed, effects).await
 }
 
 /// Returns the run after all events, and the effects of the last one.

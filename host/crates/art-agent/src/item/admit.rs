@@ -3,11 +3,10 @@
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItem;
-use art_core::prompt::Message;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
 use super::{ItemRun, NextStep, bounded};
-use crate::call::{CallIds, RawCall, as_request, fingerprint};
+use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
 use crate::parse::ExecutionReply;
 use crate::{attachment, prompt};
@@ -28,7 +27,7 @@ pub(crate) struct Admission<'a> {
 }
 
 impl ItemRun {
-    /// Admits the calls of a reply and adds them to the messages. Returns the admitted calls to make, or the action that follows if
+    /// Admits the calls of a reply. Returns the admitted calls to make, or the action that follows if
     /// all were refused.
     pub(super) fn start_batch(
         &mut self,
@@ -38,6 +37,9 @@ impl ItemRun {
     ) -> NextStep {
         let mut accepted = Vec::new();
         self.batch.problems.clone_from(&reply.problems);
+        self.batch.provider_state.clone_from(&reply.state);
+        let text = reply.content.as_str();
+        self.batch.text = text.map_or_else(String::new, |text| prompt::sanitize(&bounded(text)));
         for raw in &reply.calls {
             let call = admission.ids.identify(admission.trace_id, raw);
             match self.admit(&call, raw, admission) {
@@ -46,19 +48,9 @@ impl ItemRun {
             }
             self.batch.calls.push(call);
         }
-        let text = reply
-            .content
-            .as_str()
-            .map_or_else(String::new, |text| prompt::sanitize(&bounded(text)));
-        let requests = self.batch.calls.iter().map(as_request).collect();
-        self.messages.push(Message {
-            provider_state: reply.state.clone(),
-            ..Message::assistant_calls(&text, requests)
-        });
         if accepted.is_empty() {
             return self.handle_results(item, &[], &[], admission.config);
         }
-        self.calls.extend_from_slice(&accepted);
         NextStep::CallTools(accepted)
     }
 

@@ -90,7 +90,7 @@ impl Run {
         if self.state.current_step_id.as_deref() == Some(id) {
             self.state.current_step_id = self.running.keys().next().cloned();
         }
-        self.set_status(id, TodoItemStatus::Pending, None, out);
+        self.set_status(id, TodoItemStatus::Pending, out);
     }
 
     /// Counts a reply. If the context is limited and the provider reports no token counts, they are estimated.

@@ -211,7 +211,7 @@ impl Run {
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {
             self.keep_results(&id, &[]);
-            self.set_status(&id, TodoItemStatus::Pending, None, out);
+            self.set_status(&id, TodoItemStatus::Pending, out);
         }
         if self.state.current_step_id.take().is_some() {
             out.mark_state_changed();

@@ -154,7 +154,7 @@ impl Run {
             item.actual_tool_calls.clear();
             item.fallback = None;
         }
-        self.set_status(&item.id, TodoItemStatus::InProgress, None, out);
+        self.set_status(&item.id, TodoItemStatus::InProgress, out);
         let Err(reason) = self.start_planned_calls(item) else {
             return;
         };
@@ -284,7 +284,6 @@ impl Run {
         };
         let (incomplete_reason, validation) = (item_run.incomplete_reason(item), item_run.validation(item));
         item.tool_results = item_run.results;
-        item.actual_tool_calls = item_run.calls;
         item.validation_status = Some(validation);
         item.updated_timestamp = at;
         let status = match result {
@@ -300,11 +299,12 @@ impl Run {
             }
         };
         let output = step_output(item, status, at);
-        self.state.step_outputs.insert(id.to_owned(), output.clone());
+        let stored = truncate::step_output(&output);
+        self.state.step_outputs.insert(id.to_owned(), output);
         if self.state.current_step_id.as_deref() == Some(id) {
             self.state.current_step_id = self.running.keys().next().cloned();
         }
-        self.set_status(id, status, Some(&output), out);
+        self.set_status_with_output(id, status, stored, out);
     }
 
     /// Records the limits that an item hit.
@@ -323,14 +323,13 @@ impl Run {
         }
     }
 
-    /// Sets the status of an item and reports the change, with the output of an item that ended.
-    pub(super) fn set_status(
-        &mut self,
-        id: &str,
-        status: TodoItemStatus,
-        output: Option<&StepOutputEntry>,
-        out: &mut Outbox,
-    ) {
+    /// Sets the status of an item and reports the change.
+    pub(super) fn set_status(&mut self, id: &str, status: TodoItemStatus, out: &mut Outbox) {
+        self.set_status_with_output(id, status, Value::Null, out);
+    }
+
+    /// Sets the status of an item and reports the change with the output of the item as JSON, null if it has none.
+    fn set_status_with_output(&mut self, id: &str, status: TodoItemStatus, output: Value, out: &mut Outbox) {
         let now = self.now;
         if let Some(item) = self.item_mut(id) {
             item.status = status;
@@ -339,7 +338,7 @@ impl Run {
         out.mark_state_changed();
         let mut content = json!({"itemId": id, "status": status});
         if let (Some(map), true) = (content.as_object_mut(), status != TodoItemStatus::InProgress) {
-            map.insert("stepOutput".to_owned(), json!(output.map(truncate::step_output)));
+            map.insert("stepOutput".to_owned(), output);
         }
         out.observe(ObservationType::ItemStatusChange, Some(id), content);
     }
@@ -357,7 +356,7 @@ impl Run {
                         "it was not started: it depends on `{blocker}`, which was not completed"
                     ));
                 }
-                self.set_status(&id, TodoItemStatus::Cancelled, None, out);
+                self.set_status(&id, TodoItemStatus::Cancelled, out);
             }
         }
     }

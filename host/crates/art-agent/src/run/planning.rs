@@ -314,7 +314,7 @@ impl Run {
                 item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
             }
             self.started_items.insert(id.clone());
-            self.set_status(&id, TodoItemStatus::Failed, None, out);
+            self.set_status(&id, TodoItemStatus::Failed, out);
         }
     }
 

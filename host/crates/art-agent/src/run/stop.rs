@@ -56,7 +56,6 @@ impl Run {
         item_run.results.extend(ended.cloned());
         if let Some(item) = self.item_mut(id) {
             item.tool_results = item_run.results;
-            item.actual_tool_calls = item_run.calls;
         }
     }
 
@@ -99,6 +98,6 @@ impl Run {
         if let Some(item) = self.item_mut(id) {
             item.error = Some(reason.to_owned());
         }
-        self.set_status(id, status, None, out);
+        self.set_status(id, status, out);
     }
 }

@@ -29,6 +29,7 @@ pub struct Driver {
     pub run: Run,
     pub journal: Vec<RunEvent>,
     pub effects: Vec<Effect>,
+    saved_state: Option<PesAgentStateData>,
     /// Every request to the model, in the order of the replies.
     pub requests: Vec<StepRequest>,
     /// Every call that reached the tools.
@@ -237,6 +238,7 @@ impl Driver {
             run,
             journal: vec![event],
             effects: Vec::new(),
+            saved_state: None,
             requests: Vec::new(),
             tool_calls_made: Vec::new(),
             file_arguments: Vec::new(),
@@ -364,13 +366,16 @@ impl Driver {
     fn record_effects(&mut self, effects: Vec<Effect>) {
         let saves = effects
             .iter()
-            .filter(|effect| matches!(effect, Effect::SaveState(_)))
+            .filter(|effect| matches!(effect, Effect::SaveState))
             .count();
-        let first = matches!(effects.first(), Some(Effect::SaveState(_)));
+        let first = matches!(effects.first(), Some(Effect::SaveState));
         assert!(
             saves == 0 || (saves == 1 && first),
             "a state is saved at most once, before the other effects"
         );
+        if saves == 1 {
+            self.saved_state = Some(serde_json::from_value(self.run.stored_state()).unwrap());
+        }
         self.effects.extend(effects);
     }
 
@@ -384,11 +389,7 @@ impl Driver {
 
     /// Returns the last saved state.
     pub fn saved_state(&self) -> &PesAgentStateData {
-        let states = self.effects.iter().rev().find_map(|effect| match effect {
-            Effect::SaveState(state) => Some(state),
-            _ => None,
-        });
-        states.unwrap()
+        self.saved_state.as_ref().unwrap()
     }
 
     pub fn item(&self, id: &str) -> &TodoItem {

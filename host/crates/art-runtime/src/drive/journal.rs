@@ -1,6 +1,6 @@
 //! Writes and reads the journal of a run, and publishes effects.
 
-use art_agent::{Effect, RunEvent, RunReport};
+use art_agent::{Effect, Run, RunEvent, RunReport};
 use art_core::conversation::ConversationMessage;
 use art_store::{Store, StoreError};
 use serde_json::{Value, json};
@@ -29,19 +29,19 @@ pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunE
     events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
 }
 
-/// Publishes the effects of a journaled event. If they are published twice, observations are stored twice, and nothing else
+/// Publishes the effects of the last event of `run`, which is in its journal. If they are published twice, observations are stored twice, and nothing else
 /// changes.
 pub(crate) async fn publish(
     store: &dyn Store,
     thread_id: &str,
     version: &mut Option<u64>,
+    run: &Run,
     effects: Vec<Effect>,
 ) -> Result<(), RuntimeError> {
     for effect in effects {
         match effect {
-            Effect::SaveState(state) => {
-                let data = serde_json::to_value(state).map_err(RuntimeError::internal)?;
-                *version = Some(store.save_state(thread_id, data, *version).await?);
+            Effect::SaveState => {
+                *version = Some(store.save_state(thread_id, run.stored_state(), *version).await?);
             }
             Effect::Observe(observation) => drop(store.record(observation).await?),
             Effect::AddMessage(message) => add_message(store, thread_id, message).await?,
