@@ -2,6 +2,8 @@
 //! whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
 //! Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
 
+use std::collections::BTreeSet;
+
 use art_core::agent::QueryAttachment;
 use art_core::error::ToolErrorCode;
 use art_core::limits::Limits;
@@ -16,33 +18,46 @@ pub(crate) const PREFIX: &str = "attachment:";
 /// Maximum number of files of tools that are listed for a model, newest first.
 pub(crate) const MAX_LISTED_FILES: usize = 50;
 
-/// Replaces each string in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
-pub(crate) fn expand(arguments: &Value, attachments: &[QueryAttachment]) -> Value {
-    match arguments {
-        Value::String(text) => match text
-            .strip_prefix(PREFIX)
-            .and_then(|name| find_attachment(name, attachments))
-        {
-            Some(attachment) => Value::from(content(attachment)),
-            None => arguments.clone(),
-        },
-        Value::Array(values) => values.iter().map(|value| expand(value, attachments)).collect(),
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| (key.clone(), expand(value, attachments)));
-            Value::Object(entries.collect())
+/// Where arguments may name files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Places {
+    /// In every text: a model has written all of them.
+    #[default]
+    Anywhere,
+    /// In the texts at these JSON pointers. The others are values, for example of an output, and could only look like a name.
+    At(BTreeSet<String>),
+}
+
+impl Places {
+    fn has(&self, pointer: &str) -> bool {
+        match self {
+            Self::Anywhere => true,
+            Self::At(pointers) => pointers.contains(pointer),
         }
-        other => other.clone(),
     }
+}
+
+/// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
+pub(crate) fn expand(arguments: &Value, places: &Places, attachments: &[QueryAttachment]) -> Value {
+    let mut expanded = arguments.clone();
+    visit_references(arguments, places, &mut String::new(), &mut |pointer, name| {
+        let attachment = find_attachment(name, attachments);
+        if let Some((attachment, text)) = attachment.zip(expanded.pointer_mut(pointer)) {
+            *text = Value::from(content(attachment));
+        }
+    });
+    expanded
 }
 
 /// Returns the files of tools that `arguments` name, each with the JSON pointer of the string that names it.
 pub(crate) fn file_arguments<'a>(
     arguments: &Value,
+    places: &Places,
     attachments: &[QueryAttachment],
     files: &'a Files,
 ) -> Vec<(String, &'a RunFile)> {
     let mut file_arguments = Vec::new();
-    visit_references(arguments, &mut String::new(), &mut |pointer, name| {
+    visit_references(arguments, places, &mut String::new(), &mut |pointer, name| {
         if find_attachment(name, attachments).is_none() {
             file_arguments.extend(files.find(name).map(|file| (pointer.to_owned(), file)));
         }
@@ -81,11 +96,12 @@ pub(crate) fn argument_bytes(name: &str, attachments: &[QueryAttachment], files:
 /// expanded. Must be called before [`expand`], because a short text may name a large file many times.
 pub(crate) fn check(
     arguments: &Value,
+    places: &Places,
     attachments: &[QueryAttachment],
     files: &Files,
 ) -> Option<(ToolErrorCode, String)> {
     let mut names = Vec::new();
-    visit_references(arguments, &mut String::new(), &mut |_, name| {
+    visit_references(arguments, places, &mut String::new(), &mut |_, name| {
         names.push(name.to_owned())
     });
     let mut bytes = 0_u64;
@@ -107,12 +123,17 @@ pub(crate) fn check(
 }
 
 /// Calls `on_reference` with the JSON pointer and the name of each attachment that `arguments` name.
-fn visit_references(arguments: &Value, pointer: &mut String, on_reference: &mut impl FnMut(&str, &str)) {
+fn visit_references(
+    arguments: &Value,
+    places: &Places,
+    pointer: &mut String,
+    on_reference: &mut impl FnMut(&str, &str),
+) {
     let mut visit_child = |key: &str, value: &Value| {
         let length = pointer.len();
         pointer.push('/');
         pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        visit_references(value, pointer, on_reference);
+        visit_references(value, places, pointer, on_reference);
         pointer.truncate(length);
     };
     match arguments {
@@ -121,7 +142,7 @@ fn visit_references(arguments: &Value, pointer: &mut String, on_reference: &mut 
             .for_each(|(n, value): (usize, _)| visit_child(&n.to_string(), value)),
         Value::Object(map) => map.iter().for_each(|(key, value)| visit_child(key, value)),
         Value::String(text) => {
-            if let Some(name) = text.strip_prefix(PREFIX) {
+            if let Some(name) = text.strip_prefix(PREFIX).filter(|_| places.has(pointer)) {
                 on_reference(pointer, name);
             }
         }
@@ -179,7 +200,7 @@ mod tests {
     #[test]
     fn the_name_of_a_file_that_is_not_text_becomes_its_base64() {
         assert_eq!(
-            expand(&json!({"image": "attachment:a.png"}), &[picture()]),
+            expand(&json!({"image": "attachment:a.png"}), &Places::Anywhere, &[picture()]),
             json!({"image": "iVBORw=="})
         );
     }
@@ -201,7 +222,7 @@ mod tests {
     fn a_name_is_replaced_by_the_text_at_any_depth() {
         let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
         assert_eq!(
-            expand(&arguments, &sales()),
+            expand(&arguments, &Places::Anywhere, &sales()),
             json!({"csv": "a,b\n1,2", "more": [{"x": "a,b\n1,2"}]})
         );
     }
@@ -209,14 +230,14 @@ mod tests {
     #[test]
     fn text_that_only_contains_a_name_stays() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
-        assert_eq!(expand(&arguments, &sales()), arguments);
-        assert_eq!(check(&arguments, &sales(), &none()), None);
+        assert_eq!(expand(&arguments, &Places::Anywhere, &sales()), arguments);
+        assert_eq!(check(&arguments, &Places::Anywhere, &sales(), &none()), None);
     }
 
     #[test]
     fn the_error_for_an_unknown_name_lists_the_known_ones() {
         assert_eq!(
-            check(&json!(["attachment:x.csv"]), &sales(), &none()),
+            check(&json!(["attachment:x.csv"]), &Places::Anywhere, &sales(), &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
@@ -227,7 +248,7 @@ mod tests {
     #[test]
     fn without_attachments_the_error_names_none() {
         assert_eq!(
-            check(&json!("attachment:x"), &[], &none()),
+            check(&json!("attachment:x"), &Places::Anywhere, &[], &none()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -240,8 +261,11 @@ mod tests {
         let mut large = picture();
         large.base64 = Some("x".repeat(1 << 20));
         let repeated = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
-        assert_eq!(check(&repeated(4), std::slice::from_ref(&large), &none()), None);
-        let (code, reason) = check(&repeated(5), &[large], &none()).unwrap();
+        assert_eq!(
+            check(&repeated(4), &Places::Anywhere, std::slice::from_ref(&large), &none()),
+            None
+        );
+        let (code, reason) = check(&repeated(5), &Places::Anywhere, &[large], &none()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

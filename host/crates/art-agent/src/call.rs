@@ -7,6 +7,8 @@ use art_core::json::sorted_text;
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest};
 use serde_json::Value;
 
+use crate::attachment::Places;
+
 /// Maximum length of a call identifier of a model, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
@@ -17,6 +19,8 @@ pub(crate) struct RawCall {
     pub(crate) call_id: Option<String>,
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
+    /// Where the arguments may name files.
+    pub(crate) files: Places,
     /// Why the call cannot be made, in words for the model.
     pub(crate) problem: Option<String>,
 }
@@ -29,6 +33,7 @@ impl RawCall {
             call_id,
             tool_name,
             arguments,
+            files: Places::Anywhere,
             problem,
         }
     }
@@ -44,17 +49,14 @@ pub(crate) struct CallIds {
 
 impl CallIds {
     /// Returns the call with the identifier that the model gave, if that is valid and new, or else with a generated one.
-    pub(crate) fn identify(&mut self, trace_id: &str, raw: &RawCall) -> ParsedToolCall {
-        let valid = raw
-            .call_id
-            .as_deref()
-            .filter(|id| is_valid_id(id) && !self.used.contains(*id));
-        let call_id = valid.map_or_else(|| self.next(trace_id), str::to_owned);
+    pub(crate) fn identify(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
+        let valid = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
+        let call_id = valid.unwrap_or_else(|| self.next(trace_id));
         self.used.insert(call_id.clone());
         ParsedToolCall {
             call_id,
-            tool_name: raw.tool_name.clone(),
-            arguments: raw.arguments.clone(),
+            tool_name: raw.tool_name,
+            arguments: raw.arguments,
         }
     }
 
@@ -108,26 +110,26 @@ mod tests {
     #[test]
     fn a_missing_call_id_is_the_next_of_the_run() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", &raw(None)).call_id, nth_call_id("run", 1));
-        assert_eq!(ids.identify("run", &raw(None)).call_id, nth_call_id("run", 2));
+        assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 2));
     }
 
     #[test]
     fn a_call_id_is_used_once() {
         let mut ids = CallIds::default();
-        assert_eq!(ids.identify("run", &raw(Some("a"))).call_id, "a");
-        assert_eq!(ids.identify("run", &raw(Some("a"))).call_id, nth_call_id("run", 1));
+        assert_eq!(ids.identify("run", raw(Some("a"))).call_id, "a");
+        assert_eq!(ids.identify("run", raw(Some("a"))).call_id, nth_call_id("run", 1));
     }
 
     #[test]
     fn a_call_id_with_control_characters_is_replaced() {
-        let call = CallIds::default().identify("run", &raw(Some("a\nb")));
+        let call = CallIds::default().identify("run", raw(Some("a\nb")));
         assert_eq!(call.call_id, nth_call_id("run", 1));
     }
 
     #[test]
     fn the_order_of_keys_does_not_make_another_call() {
-        let call = |arguments| CallIds::default().identify("run", &RawCall::new(None, "t".to_owned(), arguments));
+        let call = |arguments| CallIds::default().identify("run", RawCall::new(None, "t".to_owned(), arguments));
         let one = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
         let same = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));
         let other = call(json!({"b": [{"d": 3, "c": 4}], "a": 1}));

@@ -14,6 +14,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use serde_json::Value;
 
+use crate::attachment::Places;
 use crate::call::{RawCall, as_request, fingerprint};
 use crate::file::RunFile;
 use crate::parse::{Decision, ExecutionReply, is_blank};
@@ -62,6 +63,8 @@ pub(crate) struct ItemRun {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
     calls: Vec<ParsedToolCall>,
+    /// Where the arguments of each call may name files, by the identifier of the call.
+    files: BTreeMap<String, Places>,
     /// Results of refused calls.
     refused: Vec<ToolResult>,
     /// What the model said beside the calls.
@@ -70,6 +73,19 @@ struct Batch {
     provider_state: Option<ProviderState>,
     /// Problems to report to the model after the results.
     problems: Vec<String>,
+}
+
+impl Batch {
+    /// Creates a batch for a reply, without its calls.
+    fn of(reply: &ExecutionReply) -> Self {
+        let text = reply.content.as_str();
+        Self {
+            text: text.map_or_else(String::new, |text| prompt::sanitize(&bounded(text))),
+            provider_state: reply.state.clone(),
+            problems: reply.problems.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// The next action for an item.
@@ -109,6 +125,11 @@ impl ItemRun {
         }
     }
 
+    /// Returns where the arguments of an open call may name files.
+    pub(crate) fn files_of(&self, call_id: &str) -> Places {
+        self.batch.files.get(call_id).cloned().unwrap_or_default()
+    }
+
     /// Returns the action that follows a reply. `reply_text` is its raw text.
     pub(crate) fn handle_reply(
         &mut self,
@@ -127,7 +148,8 @@ impl ItemRun {
             return self.ask_again(admission.config);
         }
         if !reply.calls.is_empty() {
-            return self.start_batch(item, reply, admission);
+            self.batch = Batch::of(reply);
+            return self.start_batch(item, reply.calls.clone(), admission);
         }
         match self.rejection(reply, admission.config) {
             Some(message) => {
@@ -197,11 +219,7 @@ impl ItemRun {
         admission: &mut Admission<'_>,
     ) -> NextStep {
         self.runs_plan = true;
-        let reply = ExecutionReply {
-            calls,
-            ..ExecutionReply::default()
-        };
-        self.start_batch(item, &reply, admission)
+        self.start_batch(item, calls, admission)
     }
 
     /// Returns the calls that succeeded.

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Basis, CallQuantiles, Quantiles, ToolRecord};
-use crate::attachment;
 use crate::event::RunStart;
 use crate::plan::{Origin, Template};
 use crate::prompt;
@@ -161,11 +160,7 @@ impl<'a> Estimator<'a> {
             Template::From(origin) => self.output_bytes(origin),
             Template::Attachment(name) => (self.file)(name).map(Quantiles::exactly),
             Template::Param(_) => None,
-            Template::Data(data) => {
-                let file = data.as_str().and_then(|text| text.strip_prefix(attachment::PREFIX));
-                let bytes = file.and_then(self.file).unwrap_or_else(|| json_bytes(data));
-                Some(Quantiles::exactly(bytes))
-            }
+            Template::Data(data) | Template::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
             Template::Concat(parts) => self.sum(parts, 0),
             // The brackets, and a comma after each item but the last.
             Template::Array(items) => self.sum(items, 1 + items.len().max(1) as u64),

@@ -5,11 +5,10 @@ use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{ItemRun, NextStep, bounded};
+use super::{ItemRun, NextStep};
+use crate::attachment::{self, Places};
 use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
-use crate::parse::ExecutionReply;
-use crate::{attachment, prompt};
 
 /// Maximum number of identical calls for one item (B30).
 const MAX_SAME_CALLS: u32 = 2;
@@ -27,25 +26,22 @@ pub(crate) struct Admission<'a> {
 }
 
 impl ItemRun {
-    /// Admits the calls of a reply. Returns the admitted calls to make, or the action that follows if
-    /// all were refused.
+    /// Admits calls. Returns those that are to be made, or the action that follows if all were refused.
     pub(super) fn start_batch(
         &mut self,
         item: &TodoItem,
-        reply: &ExecutionReply,
+        calls: Vec<RawCall>,
         admission: &mut Admission<'_>,
     ) -> NextStep {
         let mut accepted = Vec::new();
-        self.batch.problems.clone_from(&reply.problems);
-        self.batch.provider_state.clone_from(&reply.state);
-        let text = reply.content.as_str();
-        self.batch.text = text.map_or_else(String::new, |text| prompt::sanitize(&bounded(text)));
-        for raw in &reply.calls {
+        for mut raw in calls {
+            let (problem, files) = (raw.problem.take(), std::mem::take(&mut raw.files));
             let call = admission.ids.identify(admission.trace_id, raw);
-            match self.admit(&call, raw, admission) {
+            match self.admit(&call, &files, problem, admission) {
                 Ok(()) => accepted.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
             }
+            self.batch.files.insert(call.call_id.clone(), files);
             self.batch.calls.push(call);
         }
         if accepted.is_empty() {
@@ -58,13 +54,14 @@ impl ItemRun {
     fn admit(
         &mut self,
         call: &ParsedToolCall,
-        raw: &RawCall,
+        files: &Places,
+        problem: Option<String>,
         admission: &mut Admission<'_>,
     ) -> Result<(), (ToolErrorCode, String)> {
-        if let Some(problem) = &raw.problem {
-            return Err((ToolErrorCode::ValidationError, problem.clone()));
+        if let Some(problem) = problem {
+            return Err((ToolErrorCode::ValidationError, problem));
         }
-        if let Some(error) = attachment::check(&call.arguments, admission.attachments, admission.files) {
+        if let Some(error) = attachment::check(&call.arguments, files, admission.attachments, admission.files) {
             return Err(error);
         }
         let fingerprint = fingerprint(call);

@@ -296,10 +296,10 @@ impl<'a> Checker<'a> {
                 });
             }
             Template::Param(name) => return self.param(name),
-            Template::Data(data) => flow::constant(data),
+            Template::Data(data) | Template::Literal(data) => flow::constant(data),
             Template::Concat(parts) => {
                 let mut text = Given::of(json!({"type": "string"}));
-                for part in parts {
+                for part in parts.iter().filter(|part| !part.is_string()) {
                     text.may_be_absent |= !self.is_scalar(part)?;
                 }
                 return Ok(text);
@@ -333,6 +333,11 @@ impl<'a> Checker<'a> {
     /// Returns whether a part of a `$concat` is known to be a scalar. Fails if it cannot be one.
     fn is_scalar(&self, part: &'a Value) -> Result<bool, String> {
         let scalars = json!({"type": ["string", "number", "boolean"]});
+        if let Template::Attachment(name) = Template::read(part)? {
+            return Err(format!(
+                "`$concat` cannot contain the file `{name}`; an argument can be a whole file"
+            ));
+        }
         let part = self.given(part)?;
         let verdict = part.fits(&scalars);
         if verdict != Verdict::No {

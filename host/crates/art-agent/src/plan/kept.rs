@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::merge::plan_question;
-use super::reference::{ATTACHMENT, Template, rewrite};
+use super::reference::{Template, rewrite};
+use crate::attachment::PREFIX as ATTACHMENT;
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
 
@@ -139,11 +140,7 @@ impl KeptPlan {
     /// Names the files with which the plan was made, and refers to them in one form.
     pub(crate) fn note_files(&mut self, attached: Vec<String>) {
         self.rewrite_arguments(&|template| match template {
-            Template::Data(Value::String(text)) => {
-                let name = text.strip_prefix(ATTACHMENT)?;
-                let name = attached.iter().find(|other| *other == name)?;
-                Some(json!({"$attachment": name}))
-            }
+            Template::Attachment(name) => Some(json!({"$attachment": name})),
             _ => None,
         });
         self.files = attached;
@@ -170,6 +167,7 @@ impl KeptPlan {
 fn literal(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => json!({"$literal": value}),
+        Value::String(text) if text.starts_with(ATTACHMENT) => json!({"$literal": value}),
         scalar => scalar.clone(),
     }
 }
@@ -300,12 +298,20 @@ mod tests {
 
     #[test]
     fn the_files_of_the_question_are_noted_and_named_in_one_form() {
-        let mut plan = plan(json!({"a": "attachment:s.csv", "b": "attachment:gone", "c": {"$attachment": "s.csv"}}));
+        let mut plan = plan(json!({
+            "a": "attachment:s.csv",
+            "b": {"$literal": "attachment:s.csv"},
+            "c": {"$attachment": "s.csv"},
+        }));
         plan.note_files(vec!["s.csv".to_owned(), "t.csv".to_owned()]);
         assert_eq!(plan.files, ["s.csv", "t.csv"]);
         assert_eq!(
             arguments(&plan),
-            &json!({"a": {"$attachment": "s.csv"}, "b": "attachment:gone", "c": {"$attachment": "s.csv"}})
+            &json!({
+                "a": {"$attachment": "s.csv"},
+                "b": {"$literal": "attachment:s.csv"},
+                "c": {"$attachment": "s.csv"},
+            })
         );
     }
 }

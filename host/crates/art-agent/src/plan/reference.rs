@@ -3,6 +3,7 @@
 //! An object is a reference only if it has exactly the keys of one. [`Template`] reads arguments, and [`resolve`] puts values in
 //! place of their references.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use art_core::JsonObject;
@@ -11,10 +12,8 @@ use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolStatus};
 use serde_json::{Value, json};
 
+use crate::attachment::PREFIX as ATTACHMENT;
 use crate::truncate::is_cut;
-
-/// Prefix of a text that stands for a file.
-pub(crate) const ATTACHMENT: &str = "attachment:";
 
 /// Maximum depth of arguments that are resolved. The same as that of the JSON parser.
 const MAX_DEPTH: usize = 128;
@@ -24,14 +23,16 @@ const MAX_DEPTH: usize = 128;
 pub(crate) enum Template<'a> {
     /// `{"$from": "step_1", "path": "/total", "call": 0}`: an output of an earlier step.
     From(Origin<'a>),
-    /// `{"$attachment": "sales.csv"}`: the content of a file.
+    /// `{"$attachment": "sales.csv"}`, or the text `attachment:sales.csv` for it: the content of a file.
     Attachment(&'a str),
     /// `{"$concat": [..]}`: the text of several scalars.
     Concat(&'a [Value]),
     /// `{"$param": "name"}`: a parameter of a kept plan.
     Param(&'a str),
-    /// Any data: what `{"$literal": ..}` has, or a scalar.
+    /// A scalar.
     Data(&'a Value),
+    /// `{"$literal": ..}`: any data.
+    Literal(&'a Value),
     /// An array, whose items may be references.
     Array(&'a [Value]),
     /// An object, whose values may be references.
@@ -58,6 +59,10 @@ impl<'a> Template<'a> {
         let map = match value {
             Value::Array(items) => return Ok(Self::Array(items)),
             Value::Object(map) => map,
+            Value::String(text) => {
+                let file = text.strip_prefix(ATTACHMENT);
+                return Ok(file.map_or(Self::Data(value), Self::Attachment));
+            }
             scalar => return Ok(Self::Data(scalar)),
         };
         let mut keys: Vec<&str> = map.keys().map(String::as_str).collect();
@@ -69,7 +74,7 @@ impl<'a> Template<'a> {
                 _ => Err("`$concat` has to be an array".to_owned()),
             },
             ["$from"] | ["$from", "call" | "path"] | ["$from", "call", "path"] => Ok(Self::From(Origin::read(map)?)),
-            ["$literal"] => Ok(Self::Data(map.get("$literal").unwrap_or(&Value::Null))),
+            ["$literal"] => Ok(Self::Literal(map.get("$literal").unwrap_or(&Value::Null))),
             ["$param"] => Ok(Self::Param(text(map, "$param", "the name of a parameter")?)),
             _ => Ok(Self::Object(map)),
         }
@@ -165,9 +170,13 @@ pub(crate) fn origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) 
 pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     match Template::read(value) {
         Ok(Template::From(_) | Template::Attachment(_) | Template::Param(_)) => visit(value),
-        Ok(Template::Concat(items) | Template::Array(items)) => items.iter().for_each(|item| references(item, visit)),
+        Ok(Template::Array(items)) => items.iter().for_each(|item| references(item, visit)),
+        Ok(Template::Concat(parts)) => {
+            let parts = parts.iter().filter(|part| !part.is_string());
+            parts.for_each(|part| references(part, visit));
+        }
         Ok(Template::Object(map)) => map.values().for_each(|item| references(item, visit)),
-        Ok(Template::Data(_)) | Err(_) => {}
+        Ok(Template::Data(_) | Template::Literal(_)) | Err(_) => {}
     }
 }
 
@@ -177,7 +186,8 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     let mut is_constant = true;
     references(arguments, &mut |_| is_constant = false);
     let none = |_: Origin<'_>| Err("there is no output".to_owned());
-    resolve(arguments, &none).ok().filter(|_| is_constant)
+    let resolved = resolve(arguments, &none).ok().filter(|_| is_constant);
+    resolved.map(|resolved| resolved.arguments)
 }
 
 /// Returns `value` with other values in place of those for which `replace` returns one. What is replaced is not looked into.
@@ -196,8 +206,18 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> 
             let entries = map.iter().map(|(key, item)| (key.clone(), rewrite(item, replace)));
             Value::Object(entries.collect())
         }
-        Template::From(_) | Template::Attachment(_) | Template::Param(_) | Template::Data(_) => value.clone(),
+        Template::From(_) | Template::Attachment(_) | Template::Param(_) | Template::Data(_) | Template::Literal(_) => {
+            value.clone()
+        }
     }
+}
+
+/// Arguments with values in place of their references.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Resolved {
+    pub(crate) arguments: Value,
+    /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Such a text in a value is data.
+    pub(crate) files: BTreeSet<String>,
 }
 
 /// Returns `arguments` with values in place of their references. `output` returns the output that a `$from` points into.
@@ -208,16 +228,20 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> 
 pub(crate) fn resolve<'a>(
     arguments: &'a Value,
     output: &impl Fn(Origin<'a>) -> Result<&'a Value, String>,
-) -> Result<Value, String> {
+) -> Result<Resolved, String> {
     let mut resolver = Resolver {
         output,
+        files: BTreeSet::new(),
         room: Limits::MAX.input_bytes,
     };
-    resolver.value(arguments, &mut String::new(), MAX_DEPTH)
+    let arguments = resolver.value(arguments, &mut String::new(), MAX_DEPTH)?;
+    let files = resolver.files;
+    Ok(Resolved { arguments, files })
 }
 
 struct Resolver<F> {
     output: F,
+    files: BTreeSet<String>,
     /// Number of bytes that values may still have.
     room: u64,
 }
@@ -230,16 +254,19 @@ impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
         };
         match Template::read(value).map_err(|reason| at(place, reason))? {
             Template::From(origin) => self.pointed(origin).map_err(|reason| at(place, reason)),
-            Template::Attachment(name) => Ok(Value::from(format!("{ATTACHMENT}{name}"))),
+            Template::Attachment(name) => {
+                self.files.insert(place.clone());
+                Ok(Value::from(format!("{ATTACHMENT}{name}")))
+            }
             Template::Param(name) => Err(at(place, format!("the parameter `{name}` has no value"))),
-            Template::Data(data) => Ok(data.clone()),
+            Template::Data(data) | Template::Literal(data) => Ok(data.clone()),
             Template::Concat(parts) => {
-                let mut text = String::new();
-                for (n, part) in parts.iter().enumerate() {
-                    let value = self.child(part, place, &n.to_string(), depth)?;
-                    text.push_str(&scalar_text(&value).map_err(|reason| at(place, reason))?);
-                }
-                Ok(Value::from(text))
+                let texts = parts
+                    .iter()
+                    .enumerate()
+                    .map(|(n, part)| self.part(part, place, n, depth));
+                let texts: Result<String, String> = texts.collect();
+                texts.map(Value::from)
             }
             Template::Array(items) => (0..)
                 .zip(items)
@@ -261,6 +288,15 @@ impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
         let value = self.value(value, place, depth);
         place.truncate(length);
         value
+    }
+
+    /// Returns the text of part `n` of a `$concat`.
+    fn part(&mut self, part: &'a Value, place: &mut String, n: usize, depth: usize) -> Result<String, String> {
+        if let Value::String(text) = part {
+            return Ok(text.clone());
+        }
+        let value = self.child(part, place, &n.to_string(), depth)?;
+        scalar_text(&value).map_err(|reason| format!("`arguments{place}`: {reason}"))
     }
 
     /// Returns a copy of the value that `origin` points to.
@@ -304,10 +340,11 @@ mod tests {
 
     /// Resolves with one step, `a`, whose output is `output`.
     fn resolved(arguments: &Value, output: &Value) -> Result<Value, String> {
-        resolve(arguments, &|origin| match origin.step {
+        let resolved = resolve(arguments, &|origin| match origin.step {
             "a" => Ok(output),
             other => Err(format!("there is no step `{other}`")),
-        })
+        });
+        resolved.map(|resolved| resolved.arguments)
     }
 
     #[test]
@@ -371,6 +408,21 @@ mod tests {
             resolved(&arguments, &json!(1)),
             Ok(json!({"csv": "attachment:sales.csv"}))
         );
+    }
+
+    #[test]
+    fn only_what_the_plan_says_names_a_file() {
+        let arguments = json!({
+            "a": {"$attachment": "s.csv"},
+            "b": ["attachment:s.csv"],
+            "c": {"$literal": "attachment:s.csv"},
+            "d": {"$from": "a"},
+            "e": {"$concat": ["attachment:", "s.csv"]},
+            "f": {"$concat": ["attachment:s.csv"]},
+        });
+        let resolved = resolve(&arguments, &|_| Ok(const { &Value::Null })).unwrap();
+        assert_eq!(resolved.files, BTreeSet::from(["/a".to_owned(), "/b/0".to_owned()]));
+        assert_eq!(resolved.arguments["f"], "attachment:s.csv");
     }
 
     #[test]

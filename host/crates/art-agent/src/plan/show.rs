@@ -22,7 +22,7 @@ pub fn value_text(value: &Value) -> String {
             let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        Ok(Template::Data(data)) => truncate(&data.to_string(), MAX_CONSTANT),
+        Ok(Template::Data(data) | Template::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT),
         // The check reports what is wrong with it.
         Err(_) => truncate(&value.to_string(), MAX_CONSTANT),
     }

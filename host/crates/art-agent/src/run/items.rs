@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::action::ActionId;
+use crate::attachment::Places;
 use crate::call::RawCall;
 use crate::effect::Outbox;
 use crate::item::{Admission, ItemRun, NextStep};
@@ -206,8 +207,11 @@ impl Run {
     }
 
     fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
-        let arguments = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
-        Ok(RawCall::new(None, call.tool_name.clone(), arguments))
+        let resolved = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
+        Ok(RawCall {
+            files: Places::At(resolved.files),
+            ..RawCall::new(None, call.tool_name.clone(), resolved.arguments)
+        })
     }
 
     /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.

@@ -117,7 +117,7 @@ impl Run {
         let calls: Vec<_> = parsed
             .calls
             .iter()
-            .map(|raw| self.call_ids.identify(&self.trace_id, raw))
+            .map(|raw| self.call_ids.identify(&self.trace_id, raw.clone()))
             .collect();
         self.planner_calls = calls
             .iter()

@@ -8,7 +8,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run, Stage};
 use crate::action::{Action, ActionId, FileArgument};
-use crate::attachment;
+use crate::attachment::{self, Places};
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
 
@@ -29,8 +29,8 @@ impl Run {
             OpenAction::Tools { item, calls } => Action::CallTools {
                 id,
                 item_id: item.clone(),
-                calls: calls.iter().map(|call| self.expand_attachments(call)).collect(),
-                files: calls.iter().flat_map(|call| self.file_arguments(call)).collect(),
+                calls: calls.iter().map(|call| self.expand_attachments(item, call)).collect(),
+                files: calls.iter().flat_map(|call| self.file_arguments(item, call)).collect(),
             },
             model => {
                 let mut call = self.request(model, self.token_budget_of(id))?;
@@ -47,17 +47,24 @@ impl Run {
     }
 
     /// Replaces the names of the question's attachments in the arguments by their contents.
-    fn expand_attachments(&self, call: &ParsedToolCall) -> ParsedToolCall {
+    fn expand_attachments(&self, item: &str, call: &ParsedToolCall) -> ParsedToolCall {
         ParsedToolCall {
-            arguments: attachment::expand(&call.arguments, &self.start.props.attachments),
+            arguments: attachment::expand(&call.arguments, &self.places(item, call), &self.start.props.attachments),
             ..call.clone()
         }
     }
 
+    /// Returns where the arguments of a call of an item may name files.
+    fn places(&self, item: &str, call: &ParsedToolCall) -> Places {
+        let item_run = self.running.get(item);
+        item_run.map_or_else(Places::default, |item_run| item_run.files_of(&call.call_id))
+    }
+
     /// Returns the arguments that name files of earlier calls.
-    fn file_arguments(&self, call: &ParsedToolCall) -> Vec<FileArgument> {
+    fn file_arguments(&self, item: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
+        let (places, attachments) = (self.places(item, call), &self.start.props.attachments);
         let mut arguments = Vec::new();
-        for (pointer, file) in attachment::file_arguments(&call.arguments, &self.start.props.attachments, &self.files) {
+        for (pointer, file) in attachment::file_arguments(&call.arguments, &places, attachments, &self.files) {
             arguments.push(FileArgument {
                 call_id: call.call_id.clone(),
                 pointer,

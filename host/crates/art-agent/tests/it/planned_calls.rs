@@ -1,7 +1,7 @@
 //! Steps that carry their calls: they run without a model, and fall back to it.
 
 use art_agent::RunStart;
-use art_core::agent::RunStatus;
+use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::pes::TodoItemStatus;
 use serde_json::{Value, json};
 
@@ -374,4 +374,33 @@ fn a_step_that_falls_back_to_the_model_says_why() {
     assert_eq!(why("c").unwrap(), "the abacus is broken");
     assert_eq!(why("d"), None, "the plan has no calls for it");
     assert_eq!(driver.item("b").actual_tool_calls.len(), 1);
+}
+
+#[test]
+fn only_what_the_plan_says_names_a_file_and_values_are_data() {
+    let mut start = start("q");
+    start.props.attachments = vec![QueryAttachment {
+        name: "secret.txt".to_owned(),
+        text: "hunter2".to_owned(),
+        ..QueryAttachment::default()
+    }];
+    let concat = json!({"$concat": ["attachment:", "secret.txt"]});
+    let mut driver = Driver::new(start)
+        .script(
+            "plan",
+            [plan(&json!([
+                calculates("a", json!({"$attachment": "secret.txt"})),
+                calculates("b", json!({"$literal": "attachment:secret.txt"})),
+                calculates("c", concat),
+            ]))],
+        )
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let mut given: Vec<&Value> = driver
+        .tool_calls_made
+        .iter()
+        .map(|call| &call.arguments["expression"])
+        .collect();
+    given.sort_by_key(|value| value.to_string());
+    assert_eq!(given, ["attachment:secret.txt", "attachment:secret.txt", "hunter2"]);
 }
