@@ -60,6 +60,25 @@ fn a_remote_model_answers() {
 }
 
 #[test]
+fn questions_that_a_model_suggests_are_shown_below_the_answer_and_not_as_a_part_of_it() {
+    let provider = Provider::answering(&[
+        "It is 42 ",
+        "metres.\n<uiMeta",
+        r#"data>{"suggestedQuestions": ["And in yards?", "W\u001bhy?"]}</uiMetadata>"#,
+    ]);
+    let ran = ask(&Home::new(), &provider, &["run", "How far is it?"]);
+    assert_eq!(ran.stdout(), "It is 42 metres.\n", "{ran}");
+    let shown = "\nYou could ask next:\n- And in yards?\n- W\\u{1b}hy?\n";
+    assert!(ran.stderr().contains(shown), "{ran}");
+    let report = ask(&Home::new(), &provider, &["run", "--json", "How far is it?"]).json();
+    assert_eq!(
+        report.pointer("/uiMetadata/suggestedQuestions/0"),
+        Some(&json!("And in yards?")),
+        "{report}"
+    );
+}
+
+#[test]
 fn a_remote_model_calls_local_tools() {
     let provider = Provider::calling("calculator", json!({"expression": "6*7"}), "It is 42.");
     let ran = ask(&Home::new(), &provider, &["--json", "run", "What is 6*7?"]);

@@ -126,8 +126,20 @@ pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError
     } else {
         display.finish(content);
         show_sources(answer);
+        show_suggestions(answer);
     }
     Some(answer)
+}
+
+/// Prints the questions that the model suggests to ask next. They are not part of the answer.
+fn show_suggestions(answer: &Answer) {
+    let questions = answer.report.suggested_questions();
+    if !questions.is_empty() {
+        render::note("\nYou could ask next:");
+    }
+    for question in questions {
+        render::note(&format!("- {question}"));
+    }
 }
 
 /// Prints the sources of the answer.

@@ -6,11 +6,18 @@ use std::collections::BTreeSet;
 use art_core::agent::{AgentFinalResponse, RunStatus};
 use art_core::error::ModelError;
 use art_core::pes::TodoItem;
+use art_core::text::prefix;
 use art_core::tool::{Source, ToolResult, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::file::RunFile;
+
+/// Maximum number of suggested questions.
+const MAX_SUGGESTED: usize = 3;
+
+/// Maximum length of a suggested question, in characters. A longer one is no short question, and is left out.
+const MAX_SUGGESTED_CHARS: usize = 200;
 
 /// The answer of a run, with its plan, results, files and errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +54,25 @@ impl RunReport {
         let failed = self.response.metadata.status == RunStatus::Error;
         self.model_error.as_ref().filter(|_| failed)
     }
+
+    /// Returns the questions that the model suggests to ask next, each on one line of at most 200 characters: the first three of
+    /// `suggestedQuestions` in the metadata of the answer.
+    #[must_use]
+    pub fn suggested_questions(&self) -> Vec<String> {
+        let metadata = self.ui_metadata.as_ref();
+        let list = metadata.and_then(|metadata| metadata.get("suggestedQuestions")?.as_array());
+        let texts = list.into_iter().flatten().filter_map(Value::as_str);
+        let lines = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines
+            .filter(|line| is_short_question(line))
+            .take(MAX_SUGGESTED)
+            .collect()
+    }
+}
+
+/// Returns whether a line can be a short question. The `...` of the instructions is none.
+fn is_short_question(line: &str) -> bool {
+    line.contains(char::is_alphanumeric) && prefix(line, MAX_SUGGESTED_CHARS).len() == line.len()
 }
 
 /// Returns the sources of all results of `items`, without duplicates, in the order of the results.

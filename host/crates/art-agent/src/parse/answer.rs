@@ -18,13 +18,20 @@ pub(crate) struct SynthesisReply {
 /// Parses `reply` by its two tags, else by a JSON fence at its end; otherwise all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
     let texts = split_reply(reply);
-    let (content, ui_metadata) = split_answer(&texts.content);
+    let (content, ui_metadata) = answer_parts(&texts.content);
     SynthesisReply {
-        content: content.trim().to_owned(),
-        // Deeper metadata would make the store refuse the whole answer.
-        ui_metadata: ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH)),
+        content,
+        ui_metadata,
         thoughts: texts.thoughts,
     }
+}
+
+/// Returns the answer in `text`, trimmed, and its metadata. `text` must not contain thoughts.
+pub(super) fn answer_parts(text: &str) -> (String, Option<Value>) {
+    let (content, ui_metadata) = split_answer(text);
+    // Deeper metadata would make the store refuse the whole answer.
+    let ui_metadata = ui_metadata.filter(|metadata| !is_deeper(metadata, MAX_DEPTH));
+    (content.trim().to_owned(), ui_metadata)
 }
 
 /// Returns the answer in `text`, which must not contain thoughts.

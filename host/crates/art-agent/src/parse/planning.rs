@@ -9,7 +9,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::answer;
+use super::answer::{answer, answer_parts};
 use super::execution::{self, NativeCalls, parse_call};
 use super::json::{MARKER_END, MARKER_START, find_object, syntax_error};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS, ReplyTexts, is_cut, split_reply};
@@ -205,6 +205,10 @@ fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
 /// Reads a plan from a JSON object. Fails with all of its problems.
 pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     let list = map.get("todoList").filter(|list| !list.is_null());
+    let (answer, ui_metadata) = map
+        .get("answer")
+        .and_then(Value::as_str)
+        .map_or_else(Default::default, answer_parts);
     Ok(PlanDraft {
         title: text_field(map, "title").map(|title| {
             title
@@ -217,13 +221,8 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         plan: map.get("plan").and_then(plan_text),
         items: list.map(|list| draft_items(list, "todoList")).transpose()?,
         calls: call_list(map)?,
-        answer: map
-            .get("answer")
-            .and_then(Value::as_str)
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned),
-        ui_metadata: None,
+        answer: Some(answer).filter(|text| !text.is_empty()),
+        ui_metadata,
     })
 }
 

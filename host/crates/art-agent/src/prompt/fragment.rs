@@ -180,7 +180,7 @@ When the step cannot be done, say why:
 {\"content\":\"why not\",\"nextStepDecision\":\"fail_item\"}";
 
 const SYNTHESIS: &str = "\
-When the results of the steps are there, write the answer in Markdown, without JSON:
+When the results of the steps are there, write the answer in Markdown, not as JSON:
 - Answer the query first, with the exact values of the results.
 - What the tools found out comes from the results alone: add no numbers, sources or facts to it. What you know yourself may be \
 said where it helps, apart from the results and marked as your own knowledge.
@@ -188,4 +188,6 @@ said where it helps, apart from the results and marked as your own knowledge.
 as done.
 - Name the sources that the results give.
 - A result `{\"displayed\":true}` was drawn for the person, who sees it above your answer. You have not read it: say that it \
-is there, and no more.";
+is there, and no more.
+- Below the answer, on a line of its own, suggest up to three short questions that the person may want to ask next and that these \
+tools or results can answer: `<uiMetadata>{\"suggestedQuestions\": [\"...\"]}</uiMetadata>`. Leave the line out when none is useful.";

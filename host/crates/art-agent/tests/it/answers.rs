@@ -28,6 +28,40 @@ fn the_answer_is_added_before_its_observation() {
     assert_eq!(last.content["message"]["messageId"], json!("trace:answer"));
 }
 
+#[test]
+fn at_most_three_short_questions_are_suggested() {
+    let long = "x".repeat(201);
+    let questions = json!([
+        "  And the\n seventh? ",
+        "",
+        "...",
+        &long,
+        7,
+        "And twice that?",
+        "Why?",
+        "Who?"
+    ]);
+    let text = format!(
+        "It is 42.\n<uiMetadata>{}</uiMetadata>",
+        json!({"suggestedQuestions": questions})
+    );
+    let report = one_result().script("answer", [says(text)]).drive();
+    assert_eq!(content(&report), "It is 42.");
+    assert_eq!(
+        report.suggested_questions(),
+        ["And the seventh?", "And twice that?", "Why?"]
+    );
+}
+
+#[test]
+fn metadata_of_another_form_suggests_nothing() {
+    for metadata in ["{}", "[]", "{\"suggestedQuestions\": \"Why?\"}", "{"] {
+        let text = format!("It is 42.\n<uiMetadata>{metadata}</uiMetadata>");
+        let report = one_result().script("answer", [says(text)]).drive();
+        assert_eq!((content(&report), report.suggested_questions()), ("It is 42.", vec![]));
+    }
+}
+
 // A50: a model error during synthesis.
 #[test]
 fn a_failed_synthesis_lists_the_results_and_the_reason() {

@@ -97,6 +97,22 @@ fn the_answer_field_of_a_plan_without_steps_is_the_answer() {
 }
 
 #[test]
+fn an_answer_of_the_planner_may_suggest_questions() {
+    let text = "It is 42.\n<uiMetadata>{\"suggestedQuestions\": [\"Why?\"]}</uiMetadata>";
+    let calls = [("calculator", expression("6 * 7"))];
+    for mut driver in [
+        Driver::new(start("q")).script("plan", [says(json!({"answer": text}).to_string())]),
+        native("q").script("plan", [functions(&calls), says(text)]),
+    ] {
+        let report = driver.drive();
+        assert_eq!(
+            (content(&report), report.suggested_questions()),
+            ("It is 42.", vec!["Why?".to_owned()])
+        );
+    }
+}
+
+#[test]
 fn an_answer_beside_steps_is_not_used() {
     let text = json!({"answer": "43", "todoList": [tool_item("a", &[])]}).to_string();
     let mut driver = Driver::new(start("q"))
