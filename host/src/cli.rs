@@ -264,9 +264,10 @@ Examples:
   art plan \"Which region has the highest total revenue?\" --attach sales.csv --out revenue.json
   art run --plan revenue.json --attach sales.csv
   art plan \"What is 15% of 80?\" --param rate=15 --out rate.json && art run --plan rate.json --set rate=20
+  art plan \"And as a share of the total?\" --thread last
 
 Nothing is run or stored: only the model is called, and the plan is checked against the schemas of the tools. Exit code 10 means
-that the plan has faults.")]
+that the model made no usable plan, or one with faults.")]
 pub struct PlanArgs {
     /// The question
     #[arg(required = true)]
@@ -274,6 +275,9 @@ pub struct PlanArgs {
     /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Conversation whose next question to plan: its identifier, a unique prefix of it, or `last`; a new one by default
+    #[arg(long, value_name = "ID")]
+    pub thread: Option<String>,
     /// New file to write the plan to, for `art run --plan`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -46,6 +46,7 @@ impl CommandError {
                 RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
             ) => Exit::Environment,
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
+            Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,
             Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) => Exit::Usage,
             Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }

@@ -30,7 +30,7 @@ pub enum Exit {
     Model = 8,
     /// The answer could not be written.
     Unwritten = 9,
-    /// The check of a plan found faults, so nothing was run.
+    /// `art plan` got no usable plan, or the check of a plan found faults; nothing was run.
     PlanFault = 10,
     /// The user cancelled the run.
     Cancelled = 130,
@@ -52,7 +52,7 @@ Exit codes:
   7    the run waits for a decision of a person
   8    the model gave no answer: its provider refused or could not be reached
   9    the answer could not be written
-  10   the check of a plan found faults, so nothing was run
+  10   `art plan` got no usable plan, or the check of a plan found faults; nothing was run
   130  cancelled
   141  the reader of the answer closed its pipe before the end";
 

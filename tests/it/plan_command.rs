@@ -437,6 +437,78 @@ fn calls_that_a_model_makes_at_once_are_its_plan() {
     assert_eq!((provider.requests().len(), run_count(&home)), (1, 0));
 }
 
+/// Asks a question of one step, `a`, whose result is 42, and returns what is stored of it.
+fn first_question(home: &Home) -> String {
+    let provider = planner(json!([calculates("a", &json!("6 * 7"))]));
+    assert_eq!(art_with(home, &provider, &["run", "What is 6 times 7?"]).code(), 0);
+    stored(home)
+}
+
+/// Returns the conversation and its runs as they are stored.
+fn stored(home: &Home) -> String {
+    let parts: [&[&str]; 3] = [&["thread", "show", "last"], &["thread", "list"], &["runs", "list"]];
+    let texts = parts.map(|part| home.art(&[&["--json"], part].concat()).stdout());
+    texts.concat()
+}
+
+#[test]
+fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
+    let home = Home::new();
+    let before = first_question(&home);
+    let double = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, " * 2"]});
+    let provider = planner(json!([calculates("b", &double)]));
+    let file = home.dir.path().join("kept.json");
+    let file = file.to_str().unwrap();
+    let follow_up = ["plan", "And twice that?", "--thread", "last", "--out", file];
+    let planned = art_with(&home, &provider, &follow_up);
+    assert_eq!(planned.code(), 0, "{planned}");
+    insta::assert_snapshot!(shown(&planned), @"");
+    let request = provider.request().body.to_string();
+    assert!(
+        request.contains("What is 6 times 7?") && request.contains("q1.a"),
+        "{request}"
+    );
+    assert_eq!(stored(&home), before);
+
+    let ran = art_with(&home, &provider, &["--json", "run", "--plan", file, "--thread", "last"]);
+    assert_eq!(ran.json()["steps"][0]["result"]["result"], 84, "{ran}");
+    let elsewhere = art_with(&home, &provider, &["run", "--plan", file]);
+    assert_eq!(elsewhere.code(), 10, "{elsewhere}");
+    let fault = "`$from` names `q1.a`, which is not in the plan";
+    assert!(elsewhere.stderr().contains(fault), "{elsewhere}");
+}
+
+#[test]
+fn a_question_cannot_be_planned_in_a_conversation_that_does_not_exist() {
+    let planned = Home::new().art(&["plan", "What is 2+2?", "--thread", "0192"]);
+    assert_eq!(planned.code(), 1, "{planned}");
+    assert!(planned.stderr().contains("there is no thread `0192`"), "{planned}");
+}
+
+#[test]
+fn a_tool_that_the_conversation_disables_is_not_planned() {
+    let home = Home::new();
+    first_question(&home);
+    assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
+    let provider = planner(json!([calculates("b", &json!("1 + 1"))]));
+    let planned = art_with(&home, &provider, &["plan", "And 1 + 1?", "--thread", "last"]);
+    assert_eq!(planned.code(), 10, "{planned}");
+    let fault = "`b`: the tool `calculator` is disabled in this conversation";
+    assert!(planned.stdout().contains(fault), "{planned}");
+}
+
+#[test]
+fn a_model_that_makes_no_usable_plan_is_told_apart_from_one_that_cannot_be_reached() {
+    let provider = planner(json!([{"id": "a", "description": "Wait", "dependencies": ["a"]}]));
+    let planned = art_with(&Home::empty(), &provider, &["plan", "What is 2+2?"]);
+    assert_eq!((planned.code(), planned.stdout().as_str()), (10, ""), "{planned}");
+    let reason =
+        "planning failed: the model gave no usable plan in 3 attempts: the dependencies go in a circle: `a` -> `a`";
+    assert!(planned.stderr().contains(reason), "{planned}");
+    let error = art_with(&Home::empty(), &provider, &["--json", "plan", "What is 2+2?"]).json();
+    assert_eq!(error["error"]["code"], "plan_fault", "{error}");
+}
+
 #[test]
 fn an_answer_in_place_of_a_plan_is_shown() {
     let provider = Provider::start(|_| Reply::Text(vec!["Hello to you.".to_owned()]));

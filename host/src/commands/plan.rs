@@ -7,7 +7,7 @@ use art_lexical::LexicalModel;
 use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
-use super::run::{attachments, empty_question};
+use super::run::{attachments, empty_question, with_full_thread_id};
 use super::{config, kept, open_read_only, report};
 use crate::cli::{Global, PlanArgs};
 use crate::error::CommandError;
@@ -19,6 +19,7 @@ use crate::{new_file, render};
 pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandError> {
     let question = Question {
         query: args.query().ok_or_else(|| empty_question("plan"))?,
+        thread_id: args.thread.clone(),
         attachments: attachments(&args.attach)?,
         ..Question::default()
     };
@@ -31,6 +32,7 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
     let exit = executor.block_on(async {
         // A plan is not a run: nothing is stored.
         let runtime = open_read_only(global, config).await?;
+        let question = with_full_thread_id(&runtime, question).await?;
         if !global.json {
             report::introduce(&runtime).await?;
         }

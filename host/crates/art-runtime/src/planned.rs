@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use art_agent::{
-    Action, Available, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport,
-    RunStage, RunStart, ToolStamp, constant_arguments,
+    Action, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport, RunStage,
+    RunStart, ToolStamp, constant_arguments,
 };
-use art_core::agent::{AgentProps, ExecutionMetadata, RunStatus, ThreadConfig};
+use art_core::agent::{ExecutionMetadata, RunStatus};
 use art_core::json::sorted_text;
 use art_core::pes::PlannedCall;
 use art_store::digest;
@@ -16,8 +16,7 @@ use serde_json::Value;
 
 use crate::drive::Question;
 use crate::drive::clock::now;
-use crate::drive::prepare::{disabled_tools, merge_settings, start_for_model};
-use crate::drive::records;
+use crate::drive::prepare::{ThreadContext, start_in};
 use crate::dry_run::reply_event;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -62,15 +61,16 @@ pub struct ChangedTool {
 }
 
 impl Runtime {
-    /// Asks the model for a plan and checks it. Calls no tool, and stores nothing: a plan is not a run. `question.thread_id`
-    /// and `question.plan` are not used.
+    /// Asks the model for a plan and checks it, as the next question of the thread that `question` names, or else of a new one. Calls
+    /// no tool, and stores nothing: a plan is not a run. `question.plan` is not used.
     ///
     /// # Errors
-    /// Fails if the question is longer than [`Question::MAX_CHARS`], if the model makes no usable plan, or if the store cannot
-    /// be read. A plan with faults is not an error: see [`Planned::review`].
+    /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable plan,
+    /// or if the store cannot be read. A plan with faults is not an error: see [`Planned::review`].
     pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
         Question::check(&question.query)?;
-        let mut run = start_run(self.detached_start(question, all_tools()).await?)?;
+        let question = Question { plan: None, ..question };
+        let mut run = start_run(self.detached_start(question).await?)?;
         while run.stage() == RunStage::Planning {
             let event = self.next_reply(&run).await?;
             run.apply(&event).map_err(RuntimeError::internal)?;
@@ -78,7 +78,7 @@ impl Runtime {
         let answer = run.finished().map(answer_of).transpose()?;
         let mut plan = run.kept_plan();
         plan.tools = self.stamps(&plan);
-        let check = self.check(&plan, run.started_with());
+        let check = self.check(&plan, &run);
         let may_run = check.faults.is_empty() && !plan.steps.is_empty();
         let review = PlanReview {
             check,
@@ -94,8 +94,8 @@ impl Runtime {
         })
     }
 
-    /// Checks the plan of a question against the tools of today that its thread may call, with the given values of its
-    /// parameters; of the others only the schemas are known. The schemas have to be admitted, as
+    /// Checks the plan of a question against the tools of today that its thread may call and the earlier results of that thread, with
+    /// the given values of its parameters; of the others only the schemas are known. The schemas have to be admitted, as
     /// [`read_plan`](crate::read_plan) does.
     ///
     /// # Errors
@@ -103,47 +103,34 @@ impl Runtime {
     pub async fn review_plan(&self, mut question: Question) -> Result<PlanReview, RuntimeError> {
         let plan = question.plan.take();
         let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
-        let thread = self.thread_config(question.thread_id.as_deref()).await?;
-        let start = self.detached_start(question, thread).await?;
         let bound = plan.plan.with_values(&plan.values);
+        let to_run = PlanToRun {
+            plan: bound.clone(),
+            ..PlanToRun::default()
+        };
+        let start = self.detached_start(question).await?;
+        let run = start_run(RunStart {
+            plan: Some(Box::new(to_run)),
+            ..start
+        })?;
         let mut review = PlanReview {
-            check: self.check(&bound, &start),
+            check: self.check(&bound, &run),
             changed_tools: changed(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
         if review.check.faults.is_empty() && bound.params.is_empty() {
-            estimate(&mut review, bound, start)?;
+            add_estimate(&mut review, &run);
         }
         Ok(review)
     }
 
-    /// Returns the settings of a thread, or those of a new one.
-    async fn thread_config(&self, id: Option<&str>) -> Result<ThreadConfig, RuntimeError> {
-        let Some(id) = id else {
-            return Ok(all_tools());
+    /// Returns the start of a run that is not stored: in the thread that the question names, or else in a new one.
+    async fn detached_start(&self, question: Question) -> Result<RunStart, RuntimeError> {
+        let thread = match &question.thread_id {
+            Some(id) => ThreadContext::find(self, id).await?,
+            None => ThreadContext::new("plan".to_owned()),
         };
-        let thread = self.store.get_thread(id).await?;
-        let thread = thread.ok_or_else(|| RuntimeError::NoThread { id: id.to_owned() })?;
-        Ok(thread.config)
-    }
-
-    /// Returns the start of a run in a thread with these settings that is not stored and has no earlier questions.
-    async fn detached_start(&self, question: Question, thread: ThreadConfig) -> Result<RunStart, RuntimeError> {
-        let props = AgentProps {
-            query: question.query,
-            thread_id: "plan".to_owned(),
-            attachments: question.attachments,
-            ..AgentProps::default()
-        };
-        let registry = self.tools.registry();
-        let tools = registry.available(|name| thread.enables(name));
-        let start = RunStart {
-            records: records::read(self.store.as_ref(), registry, &tools).await?,
-            tools,
-            disabled_tools: disabled_tools(self, &thread),
-            ..start_for_model(&self.model_info()?, props)
-        };
-        Ok(merge_settings(&self.config, thread, question.settings, start))
+        start_in(self, question, thread).await
     }
 
     /// Calls the model that the run waits for.
@@ -155,19 +142,9 @@ impl Runtime {
         Ok(reply_event(&self.engine, &self.model, id, *request).await)
     }
 
-    /// Checks a plan against the tools, files and limits of a run.
-    fn check(&self, plan: &KeptPlan, start: &RunStart) -> PlanCheck {
-        let files = start
-            .props
-            .attachments
-            .iter()
-            .map(|attachment| attachment.name.as_str());
-        let mut check = plan.check(&Available {
-            tools: &start.tools,
-            disabled: &start.disabled_tools,
-            files: &files.collect(),
-            max_calls: usize::try_from(start.config.max_tool_calls).unwrap_or(usize::MAX),
-        });
+    /// Checks a plan against what a run can use, and validates its constants in full.
+    fn check(&self, plan: &KeptPlan, run: &Run) -> PlanCheck {
+        let mut check = run.check_kept_plan(plan);
         for step in &plan.steps {
             for (number, call) in step.tool_calls.iter().enumerate() {
                 self.check_constants(&mut check, step, (number, call));
@@ -223,19 +200,11 @@ fn is_within(place: &str, outer: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Adds the estimate of a plan without faults, or the budgets that it exceeds. A run finds out, of which nothing is carried out.
-fn estimate(review: &mut PlanReview, plan: KeptPlan, start: RunStart) -> Result<(), RuntimeError> {
-    let plan = PlanToRun {
-        plan,
-        ..PlanToRun::default()
-    };
-    let run = start_run(RunStart {
-        plan: Some(Box::new(plan)),
-        ..start
-    })?;
+/// Adds the estimate of a plan without faults, or the budgets that it exceeds, because of which `run` ended before its first call.
+fn add_estimate(review: &mut PlanReview, run: &Run) {
     let Some(report) = run.finished() else {
         review.estimate = Some(run.estimate().clone());
-        return Ok(());
+        return;
     };
     let metadata = &report.response.metadata;
     let refused = metadata
@@ -247,18 +216,10 @@ fn estimate(review: &mut PlanReview, plan: KeptPlan, start: RunStart) -> Result<
         step: None,
         text: text.clone(),
     }));
-    Ok(())
 }
 
 fn schema_digest(schema: &Value) -> String {
     digest(sorted_text(schema).as_bytes())
-}
-
-fn all_tools() -> ThreadConfig {
-    ThreadConfig {
-        enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
-        ..ThreadConfig::default()
-    }
 }
 
 /// Ends a run whose plan is not carried out, and returns its report.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use art_core::pes::TodoItem;
+use art_core::pes::{EarlierQuestion, TodoItem};
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub struct Available<'a> {
     pub tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
     pub disabled: &'a [String],
+    /// The earlier questions of the conversation, whose results calls can take.
+    pub earlier: &'a [EarlierQuestion],
     /// Names of the files of the question.
     pub files: &'a BTreeSet<&'a str>,
     /// Number of calls that a run may make.
@@ -113,7 +115,7 @@ impl KeptPlan {
         let files: BTreeSet<&str> = available.files.iter().copied().chain(own_files).collect();
         let calls = check_calls(Surroundings {
             items: &items,
-            earlier: &[],
+            earlier: available.earlier,
             tools: available.tools,
             disabled: available.disabled,
             files: &files,
@@ -125,7 +127,9 @@ impl KeptPlan {
             .iter()
             .filter(|name| !available.files.contains(name.as_str()));
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
-        let whole = check(&items, available.tools, &[]).into_iter().chain(missing);
+        let whole = check(&items, available.tools, available.earlier)
+            .into_iter()
+            .chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),
@@ -162,6 +166,7 @@ mod tests {
         KeptPlan::parse(&plan.to_string()).unwrap().check(&Available {
             tools: &[tool("count", "functional"), tool("pay", "blocking")],
             disabled: &[],
+            earlier: &[],
             files: &BTreeSet::new(),
             max_calls: 8,
         })
@@ -198,6 +203,7 @@ mod tests {
             let available = Available {
                 tools: &[],
                 disabled: &[],
+                earlier: &[],
                 files: &files,
                 max_calls: 8,
             };

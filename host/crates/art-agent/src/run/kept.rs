@@ -35,7 +35,7 @@ impl Run {
             .params
             .keys()
             .map(|name| format!("the parameter `{name}` has no value"));
-        let faults = self.check_kept(&plan).faults.into_iter().map(|fault| fault.text);
+        let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
         let faults: Vec<String> = missing.chain(faults).collect();
         if !faults.is_empty() {
             let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
@@ -60,13 +60,16 @@ impl Run {
         self.advance(out);
     }
 
-    fn check_kept(&self, plan: &KeptPlan) -> PlanCheck {
+    /// Checks a kept plan against the tools, the files, the earlier results and the limits of this run.
+    #[must_use]
+    pub fn check_kept_plan(&self, plan: &KeptPlan) -> PlanCheck {
         let attached = self.start.props.attachments.iter();
         let attached = attached.map(|attachment| attachment.name.as_str());
         let files = attached.chain(self.files.all().iter().map(|file| file.name.as_str()));
         plan.check(&Available {
             tools: &self.start.tools,
             disabled: &self.start.disabled_tools,
+            earlier: &self.state.earlier_questions,
             files: &files.collect(),
             max_calls: usize::try_from(self.config().max_tool_calls).unwrap_or(usize::MAX),
         })

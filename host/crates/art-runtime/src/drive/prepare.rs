@@ -26,9 +26,61 @@ const MAX_HISTORY_BYTES: usize = 512 << 10;
 /// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
 pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
     let plan = question.plan.map(complete_plan).transpose()?;
-    let thread = open_thread(runtime, question.thread_id).await?;
-    let history = load_history(runtime, &thread).await?;
-    let (prior, version) = load_prior_state(runtime, &thread.id).await?;
+    let thread = open_thread(runtime, question.thread_id.clone()).await?;
+    let thread = ThreadContext::load(runtime, thread).await?;
+    let version = thread.version;
+    Ok((start_in(runtime, Question { plan, ..question }, thread).await?, version))
+}
+
+/// What a run takes from its thread.
+pub(crate) struct ThreadContext {
+    id: String,
+    config: ThreadConfig,
+    history: Vec<ConversationMessage>,
+    prior: Option<PesAgentStateData>,
+    /// Version of the state.
+    version: Option<u64>,
+}
+
+impl ThreadContext {
+    /// Returns the context of a new thread, in which all tools are enabled.
+    pub(crate) fn new(id: String) -> Self {
+        Self {
+            id,
+            config: all_tools(),
+            history: Vec::new(),
+            prior: None,
+            version: None,
+        }
+    }
+
+    async fn load(runtime: &Runtime, thread: Thread) -> Result<Self, RuntimeError> {
+        let history = load_history(runtime, &thread).await?;
+        let (prior, version) = load_prior_state(runtime, &thread.id).await?;
+        Ok(Self {
+            id: thread.id,
+            config: thread.config,
+            history,
+            prior,
+            version,
+        })
+    }
+
+    /// Loads the context of the thread `id` without changing it.
+    ///
+    /// # Errors
+    /// Fails if there is no such thread, or if the store cannot be read.
+    pub(crate) async fn find(runtime: &Runtime, id: &str) -> Result<Self, RuntimeError> {
+        Self::load(runtime, find_thread(runtime, id).await?).await
+    }
+}
+
+/// Returns the start of a run that answers `question` in a thread, whatever thread the question names.
+pub(crate) async fn start_in(
+    runtime: &Runtime,
+    question: Question,
+    thread: ThreadContext,
+) -> Result<RunStart, RuntimeError> {
     let props = AgentProps {
         query: question.query,
         thread_id: thread.id,
@@ -43,19 +95,23 @@ pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(Ru
         records: records::read(runtime.store.as_ref(), registry, &tools).await?,
         tools,
         disabled_tools: disabled_tools(runtime, &thread.config),
-        plan: plan.map(Box::new),
-        history,
-        prior,
+        plan: question.plan.map(Box::new),
+        history: thread.history,
+        prior: thread.prior,
         ..start_for_model(&runtime.model_info()?, props)
     };
-    Ok((
-        merge_settings(&runtime.config, thread.config, question.settings, start),
-        version,
-    ))
+    Ok(merge_settings(&runtime.config, thread.config, question.settings, start))
+}
+
+fn all_tools() -> ThreadConfig {
+    ThreadConfig {
+        enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
+        ..ThreadConfig::default()
+    }
 }
 
 /// Returns the names of the registered tools that a thread may not call.
-pub(crate) fn disabled_tools(runtime: &Runtime, thread: &ThreadConfig) -> Vec<String> {
+fn disabled_tools(runtime: &Runtime, thread: &ThreadConfig) -> Vec<String> {
     let disabled = runtime.tools.registry().available(|name| !thread.enables(name));
     disabled.into_iter().map(|tool| tool.name).collect()
 }
@@ -116,8 +172,7 @@ async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thr
         let id = id::ordered();
         let config = ThreadConfig {
             provider_config: Some(runtime.model.clone()),
-            enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
-            ..ThreadConfig::default()
+            ..all_tools()
         };
         let new = NewThread {
             id,
@@ -126,8 +181,7 @@ async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thr
         };
         return Ok(runtime.store.create_thread(new).await?);
     };
-    let thread = runtime.store.get_thread(&id).await?;
-    let thread = thread.ok_or_else(|| RuntimeError::NoThread { id: id.clone() })?;
+    let thread = find_thread(runtime, &id).await?;
     if thread.config.provider_config.as_ref() == Some(&runtime.model) {
         return Ok(thread);
     }
@@ -136,6 +190,11 @@ async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thr
         ..thread.config
     };
     Ok(runtime.store.set_thread_config(&id, config).await?)
+}
+
+async fn find_thread(runtime: &Runtime, id: &str) -> Result<Thread, RuntimeError> {
+    let thread = runtime.store.get_thread(id).await?;
+    thread.ok_or_else(|| RuntimeError::NoThread { id: id.to_owned() })
 }
 
 async fn load_history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {

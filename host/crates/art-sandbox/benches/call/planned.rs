@@ -67,6 +67,7 @@ impl Check {
         let available = Available {
             tools: &self.tools,
             disabled: &[],
+            earlier: &[],
             files: &BTreeSet::from([FILE]),
             max_calls: 64,
         };
