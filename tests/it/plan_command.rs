@@ -277,6 +277,18 @@ fn a_plan_with_faults_is_not_run() {
 }
 
 #[test]
+fn a_plan_with_more_steps_than_a_run_may_start_is_refused_up_front() {
+    let home = Home::new();
+    home.file("art.toml", "[execution]\nmaxItems = 1\n");
+    let steps = json!([calculates("a", &json!("1")), calculates("b", &json!("2"))]);
+    let fault = "the plan has too many open steps: 2, and the run may start only 1 (`maxItems`)";
+    assert_refused(&home, &run(&home, &plan_of(&steps), &[]), &[fault]);
+    let planned = art_with(&home, &planner(steps), &["plan", "What is 1, and what is 2?"]);
+    assert_eq!(planned.code(), 10, "{planned}");
+    assert!(planned.stderr().contains(fault), "{planned}");
+}
+
+#[test]
 fn a_file_with_which_a_plan_was_made_has_to_be_attached_again() {
     let home = Home::new();
     let sales = home.file("sales.csv", "region,sales\nNorth,120\nSouth,340\n");

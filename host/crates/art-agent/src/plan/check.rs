@@ -25,6 +25,20 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[Earlier
     problems
 }
 
+/// Returns the problem of a plan with more open items than the run may start.
+pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Option<String> {
+    let open = items
+        .iter()
+        .filter(|item| item.status == TodoItemStatus::Pending)
+        .count();
+    (open > max_items).then(|| {
+        format!(
+            "the plan has too many open steps: {open}, and the run may start only {max_items} (`maxItems`); use fewer steps, each \
+             with more calls"
+        )
+    })
+}
+
 /// Returns the items that are not completed. Completed ones are not checked again, because their tools and dependencies may no
 /// longer exist.
 fn unfinished(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
@@ -144,6 +158,18 @@ mod tests {
         assert_eq!(
             check(&[item("a", &[]), last], &[tool("calculator")], &[]),
             Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn only_open_steps_count_for_the_maximum() {
+        let mut completed = item("a", &[]);
+        completed.status = TodoItemStatus::Completed;
+        let items = [completed, item("b", &[]), item("c", &[])];
+        assert_eq!(too_many_open(&items, 2), None);
+        assert_eq!(
+            too_many_open(&items, 1).unwrap(),
+            "the plan has too many open steps: 2, and the run may start only 1 (`maxItems`); use fewer steps, each with more calls"
         );
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Fault, Surroundings, check_calls};
-use super::check::check;
+use super::check::{check, too_many_open};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
@@ -24,6 +24,8 @@ pub struct Available<'a> {
     pub earlier: &'a [EarlierQuestion],
     /// Names of the files of the question.
     pub files: &'a BTreeSet<&'a str>,
+    /// Number of steps that a run may start.
+    pub max_items: usize,
     /// Number of calls that a run may make.
     pub max_calls: usize,
 }
@@ -129,6 +131,7 @@ impl KeptPlan {
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
         let whole = check(&items, available.tools, available.earlier)
             .into_iter()
+            .chain(too_many_open(&items, available.max_items))
             .chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
@@ -168,6 +171,7 @@ mod tests {
             disabled: &[],
             earlier: &[],
             files: &BTreeSet::new(),
+            max_items: 2,
             max_calls: 8,
         })
     }
@@ -194,6 +198,18 @@ mod tests {
     }
 
     #[test]
+    fn more_steps_than_a_run_may_start_are_a_fault_of_the_whole() {
+        let steps = ["a", "b", "c"].map(|id| step(id, "count", &json!({})));
+        assert_eq!(check(&json!(steps[..2])).faults, []);
+        let faults = check(&json!(steps)).faults;
+        assert_eq!((faults.len(), &faults[0].step), (1, &None));
+        assert!(
+            faults[0].text.starts_with("the plan has too many open steps: 3"),
+            "{faults:?}"
+        );
+    }
+
+    #[test]
     fn a_file_with_which_the_plan_was_made_has_to_be_attached() {
         let plan = KeptPlan {
             files: vec!["a.csv".to_owned()],
@@ -205,6 +221,7 @@ mod tests {
                 disabled: &[],
                 earlier: &[],
                 files: &files,
+                max_items: 2,
                 max_calls: 8,
             };
             plan.check(&available).faults

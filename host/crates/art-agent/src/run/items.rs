@@ -33,6 +33,7 @@ impl Run {
             if self.check_budget() {
                 break;
             }
+            // The check of a plan counts its steps, but not those of one that an earlier run left and this one continues.
             if self.started_item_count >= self.config().max_items {
                 self.record_limit(format!(
                     "the run worked on its maximum of {} items",
@@ -384,7 +385,7 @@ impl Run {
             Some(items) => plan::update(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
-        let mut problems = plan::check(&after, &self.start.tools, &self.state.earlier_questions);
+        let mut problems = self.plan_problems(&after);
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
             return report(problems);

@@ -71,6 +71,7 @@ impl Run {
             disabled: &self.start.disabled_tools,
             earlier: &self.state.earlier_questions,
             files: &files.collect(),
+            max_items: usize::try_from(self.config().max_items).unwrap_or(usize::MAX),
             max_calls: usize::try_from(self.config().max_tool_calls).unwrap_or(usize::MAX),
         })
     }

@@ -154,7 +154,7 @@ impl Run {
             return self.answer_at_once(draft, reply, out);
         }
         let merged = self.merged(&draft);
-        let mut problems = plan::check(&merged, &self.start.tools, &self.state.earlier_questions);
+        let mut problems = self.plan_problems(&merged);
         let check = self.check_plan(&merged);
         if !problems.is_empty() || (check.problems().next().is_some() && self.may_repair()) {
             // The model corrects all of them at once.
@@ -170,6 +170,14 @@ impl Run {
         self.note_repeated_calls();
         self.fail_faulty(check.faults, out);
         self.advance(out);
+    }
+
+    /// Returns what keeps a plan of these items from being carried out at all, in words for the model.
+    pub(super) fn plan_problems(&self, items: &[TodoItem]) -> Vec<String> {
+        let left = self.config().max_items.saturating_sub(self.started_item_count);
+        let too_many = plan::too_many_open(items, usize::try_from(left).unwrap_or(usize::MAX));
+        let problems = plan::check(items, &self.start.tools, &self.state.earlier_questions);
+        too_many.into_iter().chain(problems).collect()
     }
 
     /// Adds a step for each call that stands for one (S003, P33a). Returns the positions of the calls with the identifiers of their
@@ -337,26 +345,24 @@ impl Run {
 
     /// Sends the plan back to the model with all problems, as often as the configuration allows.
     fn repair(&mut self, problems: &[String], out: &mut Outbox) {
-        let allowed = self.config().plan_repairs;
         for call in &mut self.planner_calls {
             // The item of a call that is not made does not exist.
             call.item = None;
         }
-        match self.stage {
-            Stage::Planning { repairs } if repairs < allowed => {
-                self.tell_planner(&prompt::repair(problems));
-                self.stage = Stage::Planning { repairs: repairs + 1 };
-                self.request_plan(out);
-            }
-            _ => {
-                let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
-                let attempts = match allowed {
-                    0 => String::new(),
-                    repairs => format!(" in {} attempts", u64::from(repairs) + 1),
-                };
-                self.fail_planning(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
-            }
+        let Stage::Planning { repairs } = self.stage else {
+            return;
+        };
+        if self.may_repair() {
+            self.tell_planner(&prompt::repair(problems));
+            self.stage = Stage::Planning { repairs: repairs + 1 };
+            return self.request_plan(out);
         }
+        let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
+        let attempts = match repairs {
+            0 => String::new(),
+            repairs => format!(" in {} attempts", u64::from(repairs) + 1),
+        };
+        self.fail_planning(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
     }
 
     /// Replaces the plan by the merged draft and records the change, with the estimate of its planned calls if it has any.

@@ -68,6 +68,17 @@ fn a_kept_plan_with_faults_ends_the_run_before_anything_is_called() {
 }
 
 #[test]
+fn a_kept_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_called() {
+    let mut start = starts_with(kept(&json!("1")), &json!({"sum": "1"}));
+    start.config.max_items = 0;
+    let refused = refusal(start);
+    assert!(
+        refused.contains("the plan has too many open steps: 1, and the run may start only 0"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_parameter_without_a_value_is_not_run() {
     let refused = refusal(starts_with(kept(&json!({"$param": "sum"})), &json!({})));
     assert!(refused.contains("`sum`"), "{refused}");

@@ -1,4 +1,6 @@
+use art_agent::RunStart;
 use art_core::agent::RunStatus;
+use art_core::error::ErrorCode;
 use art_core::pes::TodoItemStatus::{Cancelled, Completed, Failed, Pending};
 use serde_json::{Value, json};
 
@@ -61,13 +63,27 @@ fn a_failed_item_fails_only_its_dependents() {
     );
 }
 
-#[test]
-fn the_item_limit_leaves_the_other_items_pending_and_is_reported() {
-    let items: Vec<Value> = ["a", "b", "c"].iter().map(|id| reasoning_item(id, &[])).collect();
-    let mut start = start("q");
+/// Returns the start of a run that may work on two items.
+fn two_items_at_most(query: &str) -> RunStart {
+    let mut start = start(query);
     start.config.max_items = 2;
-    let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!(items))])
+    start
+}
+
+fn reasoning_items(ids: &[&str]) -> Value {
+    ids.iter().map(|id| reasoning_item(id, &[])).collect()
+}
+
+#[test]
+fn the_item_limit_leaves_the_other_items_of_a_continued_plan_pending_and_is_reported() {
+    let mut planned = planned(&reasoning_items(&["a", "b", "c"]));
+    planned.answer_all();
+    planned.cancel();
+    let continued = RunStart {
+        prior: Some(planned.saved_state().clone()),
+        ..two_items_at_most("")
+    };
+    let mut driver = Driver::new(continued)
         .script("a", [completes_item("1")])
         .script("b", [completes_item("2")])
         .script("answer", [says("ok")]);
@@ -78,6 +94,77 @@ fn the_item_limit_leaves_the_other_items_pending_and_is_reported() {
         ["the run worked on its maximum of 2 items"]
     );
     assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn a_plan_with_more_items_than_the_limit_is_told_to_the_planner_before_anything_runs() {
+    let mut driver = Driver::new(two_items_at_most("q"))
+        .script(
+            "plan",
+            [
+                plan(&reasoning_items(&["a", "b", "c"])),
+                plan(&reasoning_items(&["a", "b"])),
+            ],
+        )
+        .script("a", [completes_item("1")])
+        .script("b", [completes_item("2")])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+    insta::assert_snapshot!(driver.last_message("plan", 1), @r"
+    The plan cannot be used:
+    > - the plan has too many open steps: 3, and the run may start only 2 (`maxItems`); use fewer steps, each with more calls
+    Give the whole plan again, corrected, in the same form.
+    ");
+}
+
+#[test]
+fn a_plan_with_more_items_than_the_limit_after_its_repairs_ends_the_run_with_the_reason() {
+    let too_many = || plan(&reasoning_items(&["a", "b", "c"]));
+    let mut driver = Driver::new(two_items_at_most("q")).script("plan", [too_many(), too_many(), too_many()]);
+    let report = driver.drive();
+    let error = report.response.metadata.error.unwrap();
+    assert_eq!(error.code, ErrorCode::PlanningFailed);
+    let reason = "the model gave no usable plan in 3 attempts: the plan has too many open steps: 3, and the run may start only 2";
+    assert!(error.message.contains(reason), "{}", error.message);
+}
+
+#[test]
+fn an_update_with_more_items_than_are_left_is_not_used() {
+    let update = |ids: &[&str]| {
+        let list: Vec<Value> = ids.iter().map(|id| reasoning_item(id, &[])).collect();
+        says(json!({"content": "more", "updatedPlan": {"todoList": list}}).to_string())
+    };
+    let mut driver = Driver::new(two_items_at_most("q"))
+        .script("plan", [plan(&reasoning_items(&["a"]))])
+        .script("a", [update(&["b", "c"]), update(&["b"])])
+        .script("b", [completes_item("2")])
+        .script("answer", [says("ok")]);
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+    let told = driver.last_message("a", 1);
+    let problem = "`updatedPlan` was not used: the plan has too many open steps: 2, and the run may start only 1";
+    assert!(told.contains(problem), "{told}");
+}
+
+#[test]
+fn the_calls_of_a_planner_count_for_the_item_limit() {
+    let call = |id: &str| native_call(id, "clock", "{}");
+    let mut start = two_items_at_most("q");
+    start.native_tools = true;
+    let mut driver = Driver::new(start).script(
+        "plan",
+        [
+            native_calls([call("x"), call("y")]),
+            call("z"),
+            says("This is all that I found."),
+        ],
+    );
+    assert_eq!(content(&driver.drive()), "This is all that I found.");
+    assert_eq!(driver.tool_calls_made.len(), 2);
+    let told = driver.last_message("plan", 2);
+    assert!(
+        told.contains("the plan has too many open steps: 1, and the run may start only 0"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Check {
             disabled: &[],
             earlier: &[],
             files: &BTreeSet::from([FILE]),
+            max_items: 50,
             max_calls: 64,
         };
         black_box(&self.plan).check(&available).faults.is_empty()
