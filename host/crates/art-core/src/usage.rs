@@ -37,6 +37,36 @@ impl AddAssign for Usage {
     }
 }
 
+/// What a model is called for when it works on a plan that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelWork {
+    /// Carrying out a step that has no planned calls.
+    Step,
+    /// Writing the answer.
+    Answer,
+}
+
+/// What a model used for one piece of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelUsage {
+    /// Number of model calls.
+    pub model_calls: u64,
+    /// Tokens of their requests.
+    pub input_tokens: u64,
+    /// Tokens of their replies.
+    pub output_tokens: u64,
+}
+
+impl AddAssign for ModelUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.model_calls = self.model_calls.saturating_add(other.model_calls);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
 /// Tokens of one model call or of a run (C85).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -92,6 +122,20 @@ mod tests {
             };
             assert_eq!(sum, expected);
         }
+    }
+
+    #[test]
+    fn the_usage_of_several_model_calls_adds_up() {
+        let of = |n| ModelUsage {
+            model_calls: n,
+            input_tokens: n,
+            output_tokens: n,
+        };
+        let mut sum = of(2);
+        sum += of(3);
+        assert_eq!(sum, of(5));
+        sum += of(u64::MAX);
+        assert_eq!(sum, of(u64::MAX));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::limits::{
     MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS, MAX_TIMESTAMP,
     MAX_VALUE_BYTES,
 };
-use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState};
+use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkRecord};
 
 /// Returns `value` as JSON text. Fails if it exceeds the limits, so that it can always be parsed again.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
@@ -80,6 +80,12 @@ pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
 pub(crate) fn calls(calls: &[CallRecord]) -> Result<(), StoreError> {
     let mut digests = calls.iter().map(|call| &call.tool_digest);
     digests.try_for_each(|digest| name("digest of a tool", digest))
+}
+
+/// Refuses records whose models have no valid name.
+pub(crate) fn work(records: &[WorkRecord]) -> Result<(), StoreError> {
+    let mut models = records.iter().map(|record| &record.model);
+    models.try_for_each(|model| name("model name", model))
 }
 
 fn optional_name(what: &'static str, value: Option<&str>) -> Result<(), StoreError> {

@@ -22,7 +22,7 @@ pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use record::{
     CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, RunState,
-    Thread, ThreadFilter,
+    Thread, ThreadFilter, WorkRecord,
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
 use crate::check;
@@ -14,7 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::StoreError;
 use crate::record::{
     CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
-    ThreadFilter,
+    ThreadFilter, WorkRecord,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -36,6 +36,8 @@ struct Data {
     message_ids: HashSet<String>,
     /// The tool calls with the identifiers of their runs, oldest first.
     calls: Vec<(String, CallRecord)>,
+    /// What models used, with the identifiers of their runs, oldest first.
+    work: Vec<(String, WorkRecord)>,
     /// Number of threads and runs that were created, which gives their order.
     created: u64,
 }
@@ -188,6 +190,19 @@ impl Store for MemoryStore {
 
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
         self.defer(move |data, _| Ok(data.list_calls(tool_digest, limit)))
+    }
+
+    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()> {
+        self.defer(move |data, _| data.record_work(trace_id, records))
+    }
+
+    fn list_work<'a>(
+        &'a self,
+        model: &'a str,
+        work: ModelWork,
+        limit: Option<usize>,
+    ) -> StoreFuture<'a, Vec<ModelUsage>> {
+        self.defer(move |data, _| Ok(data.list_work(model, work, limit)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {

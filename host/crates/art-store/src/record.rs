@@ -4,7 +4,7 @@ use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::MessageRole;
 use art_core::observation::ObservationType;
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -185,6 +185,17 @@ pub struct CallRecord {
     pub tool_digest: String,
     /// Usage of the call.
     pub usage: Usage,
+}
+
+/// What a model used for a step or an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkRecord {
+    /// The model, such as `openai:gpt-5`.
+    pub model: String,
+    /// What it did.
+    pub work: ModelWork,
+    /// What it used.
+    pub usage: ModelUsage,
 }
 
 /// A filter for a list of runs.

@@ -5,14 +5,14 @@ use std::fmt::Debug;
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::record::{
     CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
-    ThreadFilter,
+    ThreadFilter, WorkRecord,
 };
 
 /// The future that a method of a store returns.
@@ -117,6 +117,21 @@ pub trait Store: Send + Sync + Debug {
     /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). The time that
     /// this takes does not depend on how many calls are stored.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
+
+    /// Records what the model of a run used for steps and answers. The records are deleted with the run. An empty list is accepted
+    /// even for a run that does not exist.
+    ///
+    /// Fails with [`StoreError::RunEnded`] when the run has ended.
+    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()>;
+
+    /// Returns what a model used for the newest pieces of work of one kind, in all threads, the newest first. `limit` is the maximum
+    /// number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend on how many are stored either.
+    fn list_work<'a>(
+        &'a self,
+        model: &'a str,
+        work: ModelWork,
+        limit: Option<usize>,
+    ) -> StoreFuture<'a, Vec<ModelUsage>>;
 
     /// Ends or suspends a run, and stores `summary` for listings. A suspended run can be ended as well, for example
     /// cancelled.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::agent::RunStatus;
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
 use super::threads::has_prefix;
 use super::{Data, RunData};
 use crate::error::StoreError;
-use crate::record::{CallRecord, JournalEntry, NewRun, RunFilter, RunRecord, RunState};
+use crate::record::{CallRecord, JournalEntry, NewRun, RunFilter, RunRecord, RunState, WorkRecord};
 use crate::{blob, check};
 
 impl Data {
@@ -85,6 +85,24 @@ impl Data {
         let newest = self.calls.iter().rev().map(|(_, call)| call);
         let of_tool = newest.filter(|call| call.tool_digest == tool_digest);
         of_tool.take(check::list_limit(limit)).map(|call| call.usage).collect()
+    }
+
+    pub(super) fn record_work(&mut self, trace_id: &str, records: Vec<WorkRecord>) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        check::work(&records)?;
+        check::not_ended(&self.run(trace_id)?.run)?;
+        let records = records.into_iter().map(|record| (trace_id.to_owned(), record));
+        self.work.extend(records);
+        Ok(())
+    }
+
+    pub(super) fn list_work(&self, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<ModelUsage> {
+        let newest = self.work.iter().rev().map(|(_, record)| record);
+        let of_model = newest.filter(|record| record.model == model && record.work == work);
+        let limited = of_model.take(check::list_limit(limit));
+        limited.map(|record| record.usage).collect()
     }
 
     pub(super) fn end_run(

@@ -81,6 +81,7 @@ impl Data {
         self.runs.retain(|_, data| data.run.thread_id != thread_id);
         let runs = &self.runs;
         self.calls.retain(|(trace_id, _)| runs.contains_key(trace_id));
+        self.work.retain(|(trace_id, _)| runs.contains_key(trace_id));
         true
     }
 

@@ -22,6 +22,7 @@ mod row;
 mod runs;
 mod service;
 mod threads;
+mod work;
 mod writer;
 
 use fault::Fault;

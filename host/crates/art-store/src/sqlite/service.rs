@@ -3,15 +3,15 @@
 use art_core::agent::{AgentState, RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
-use super::{SqliteStore, blobs, calls, messages, observations, runs, threads};
+use super::{SqliteStore, blobs, calls, messages, observations, runs, threads, work};
 use crate::blob;
 use crate::check::{self, encode};
 use crate::record::{
     CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
-    ThreadFilter,
+    ThreadFilter, WorkRecord,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -170,6 +170,28 @@ impl Store for SqliteStore {
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
         let tool_digest = tool_digest.to_owned();
         Box::pin(self.read(move |connection| calls::list(connection, &tool_digest, limit)))
+    }
+
+    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            if records.is_empty() {
+                return Ok(());
+            }
+            check::work(&records)?;
+            let trace_id = trace_id.to_owned();
+            self.write(move |connection, _| work::record(connection, &trace_id, &records))
+                .await
+        })
+    }
+
+    fn list_work<'a>(
+        &'a self,
+        model: &'a str,
+        work: ModelWork,
+        limit: Option<usize>,
+    ) -> StoreFuture<'a, Vec<ModelUsage>> {
+        let model = model.to_owned();
+        Box::pin(self.read(move |connection| work::list(connection, &model, work, limit)))
     }
 
     fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {

@@ -5,9 +5,10 @@ use std::fmt::Debug;
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::ObservationType;
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use art_store::{
     CallRecord, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, StoreError, ThreadFilter,
+    WorkRecord,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -44,6 +45,7 @@ enum Operation {
     Begin(usize, usize),
     Journal(usize, u64, f64),
     Calls(usize, Vec<(usize, u64)>, Limit),
+    Work(usize, Vec<(usize, bool, u64)>, Limit),
     End(usize, usize),
     Resume(usize),
     Runs(Option<usize>, bool, Limit),
@@ -74,6 +76,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), id()).prop_map(|(id, run)| O::Begin(id, run)),
         (id(), 0_u64..4, number()).prop_map(|(run, sequence, n)| O::Journal(run, sequence, n)),
         (id(), vec((id(), 0_u64..9), 0..3), limit()).prop_map(|(run, calls, limit)| O::Calls(run, calls, limit)),
+        (id(), vec((id(), any::<bool>(), 0_u64..9), 0..3), limit())
+            .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
         id().prop_map(O::Resume),
         (some_id(), any::<bool>(), limit()).prop_map(|(id, running, limit)| O::Runs(id, running, limit)),
@@ -206,6 +210,18 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
             });
             let recorded = text(store.record_calls(IDS[trace_id], calls.collect()).await);
             recorded + &text(store.list_calls(IDS[0], limit).await)
+        }
+        Operation::Work(trace_id, records, limit) => {
+            let records = records.into_iter().map(|(model, is_step, tokens)| WorkRecord {
+                model: IDS[model].to_owned(),
+                work: if is_step { ModelWork::Step } else { ModelWork::Answer },
+                usage: ModelUsage {
+                    output_tokens: tokens,
+                    ..ModelUsage::default()
+                },
+            });
+            let recorded = text(store.record_work(IDS[trace_id], records.collect()).await);
+            recorded + &text(store.list_work(IDS[0], ModelWork::Step, limit).await)
         }
         Operation::End(trace_id, ending) => text(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
         Operation::Resume(trace_id) => {

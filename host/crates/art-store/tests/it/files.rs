@@ -127,7 +127,7 @@ fn a_newer_database_is_refused() {
     assert_eq!(
         open_error(&path).to_string(),
         format!(
-            "the database `{}` has format 7, this host supports up to 3: use a newer art or another --home",
+            "the database `{}` has format 7, this host supports up to 4: use a newer art or another --home",
             path.display()
         )
     );

@@ -22,3 +22,4 @@ mod observations;
 mod runs;
 mod state;
 mod threads;
+mod work;
