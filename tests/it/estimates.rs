@@ -31,6 +31,53 @@ fn ask(home: &Home, provider: &Provider) -> CommandOutput {
     home.art(&[&model[..], &["run", "Find the letters"]].concat())
 }
 
+#[test]
+fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
+    let provider = Provider::calling("calculator", json!({"expression": "6 * 7"}), "It is 42.");
+    let home = Home::new();
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let art = |args: &[&str]| home.art(&[&model[..], args].concat());
+    let planned = || art(&["--json", "plan", "Count it"]).json()["check"]["estimate"].clone();
+    let before = planned();
+    assert_eq!(before["steps"][0]["basis"], json!({"source": "limits"}), "{before}");
+    assert_eq!(
+        before["steps"][0]["modelCalls"],
+        json!({"median": 5, "p95": 5}),
+        "{before}"
+    );
+    assert_eq!(before["answer"]["basis"], json!({"source": "assumption"}), "{before}");
+    let ran = art(&["--json", "run", "Count it"]);
+    assert_eq!(ran.code(), 0, "{ran}");
+    let after = planned();
+    assert_eq!(
+        after["steps"][0]["basis"],
+        json!({"source": "records", "count": 1}),
+        "{after}"
+    );
+    assert_eq!(
+        after["steps"][0]["modelCalls"],
+        json!({"median": 2, "p95": 2}),
+        "{after}"
+    );
+    assert_eq!(
+        after["answer"]["basis"],
+        json!({"source": "records", "count": 1}),
+        "{after}"
+    );
+    assert_eq!(after["model"]["modelCalls"], json!({"median": 3, "p95": 3}), "{after}");
+    let written = ran.json()["metadata"]["tokens"]["totalTokens"].as_u64().unwrap();
+    let estimated = after["model"]["tokens"]["p95"].as_u64().unwrap();
+    assert!(
+        (1..=written).contains(&estimated),
+        "the run used {written} tokens, with the plan: {after}"
+    );
+    let shown = art(&["plan", "Count it"]).stdout();
+    let step = shown.lines().find(|line| line.starts_with("step_1    ")).unwrap();
+    assert!(step.ends_with("1 step") && step.contains("  2  "), "{shown}");
+    assert!(shown.contains(" out (as 1 answer had)"), "{shown}");
+    assert!(shown.contains("all model calls: 3, with "), "{shown}");
+}
+
 /// Returns what the run of a report started with about the tool.
 fn record(home: &Home, report: &Value) -> Value {
     let run = report.get("traceId").and_then(Value::as_str).unwrap();

@@ -69,10 +69,11 @@ fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
     home.art(&[&model, args].concat())
 }
 
-/// Returns what was shown, without the estimate of the answer, which depends on the wording of prompts.
+/// Returns what was shown, without the estimates of the answer and of all model calls, which depend on the wording of prompts.
 fn shown(ran: &CommandOutput) -> String {
     let stdout = ran.stdout();
-    let lines = stdout.lines().filter(|line| !line.starts_with("answer: "));
+    let is_worded = |line: &str| line.starts_with("answer: ") || line.starts_with("all model calls: ");
+    let lines = stdout.lines().filter(|line| !is_worded(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 

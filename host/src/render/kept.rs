@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use art_agent::{
-    Basis, CallEstimate, CheckedReference, Fit, KeptPlan, PlanCheck, PlanEstimate, PlannedStep, Quantiles, value_text,
+    AnswerEstimate, Basis, CallEstimate, CheckedReference, CostQuantiles, Fit, KeptPlan, ModelBasis, ModelEstimate,
+    PlanCheck, PlanEstimate, PlannedStep, Quantiles, StepEstimate, value_text,
 };
 use art_core::pes::PlannedCall;
 use art_core::text::truncate;
@@ -114,7 +115,7 @@ fn step_of(reference: &CheckedReference) -> Option<&str> {
     reference.reference.get("$from").and_then(Value::as_str)
 }
 
-/// Returns a table of what the calls will use, and what the answer will.
+/// Returns what the calls will use, what the model will use for the other steps, and what the answer will.
 fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
     let mut lines = Vec::new();
     if !estimate.calls.is_empty() {
@@ -123,23 +124,81 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
         rows.extend(estimate.calls.iter().map(estimate_row));
         lines.extend(table::lines(&rows));
     }
-    let answer = &estimate.answer;
-    if answer.tokens().p95 > 0 {
-        let (read, written) = (answer.input_tokens, answer.output_tokens);
-        let cost = answer.cost_usd.map_or_else(String::new, |cost| {
-            format!(", {} to {}", units::dollars(cost.median), units::dollars(cost.p95))
-        });
-        let tokens = format!(
-            "{} tokens in, {} out",
-            range(read, units::count),
-            range(written, units::count)
-        );
-        lines.push(format!("answer: {tokens}{cost}"));
+    if !estimate.steps.is_empty() {
+        let heading = ["estimate", "model calls", "tokens", "cost", "from"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(estimate.steps.iter().map(step_row));
+        lines.extend(table::lines(&rows));
+    }
+    if estimate.answer.tokens().p95 > 0 {
+        lines.push(answer_line(&estimate.answer));
+    }
+    if !estimate.steps.is_empty() {
+        lines.push(total_line(&estimate.model));
     }
     if !lines.is_empty() {
         lines.push(String::new());
     }
     lines
+}
+
+/// Returns the line of a step that the model carries out.
+fn step_row(step: &StepEstimate) -> Vec<String> {
+    let from = match step.basis {
+        ModelBasis::Records { count: 1 } => "1 step".to_owned(),
+        ModelBasis::Records { count } => format!("{count} steps"),
+        ModelBasis::Limits => "limits of the run".to_owned(),
+        ModelBasis::Assumption => "an assumption".to_owned(),
+    };
+    vec![
+        one_line(&step.step_id),
+        range(step.usage.model_calls, |calls| calls.to_string()),
+        step.usage
+            .tokens
+            .map_or_else(unknown, |tokens| range(tokens, units::count)),
+        step.usage.cost_usd.map_or_else(unknown, dollars),
+        from,
+    ]
+}
+
+fn answer_line(answer: &AnswerEstimate) -> String {
+    let basis = match answer.basis {
+        ModelBasis::Records { count: 1 } => " (as 1 answer had)".to_owned(),
+        ModelBasis::Records { count } => format!(" (as {count} answers had)"),
+        ModelBasis::Limits | ModelBasis::Assumption => " (assumed)".to_owned(),
+    };
+    let (read, written) = (
+        range(answer.input_tokens, units::count),
+        range(answer.output_tokens, units::count),
+    );
+    let cost = answer
+        .cost_usd
+        .map_or_else(String::new, |cost| format!(", {}", dollars(cost)));
+    format!("answer: {read} tokens in, {written} out{basis}{cost}")
+}
+
+/// Returns the line of all model calls of a plan.
+fn total_line(model: &ModelEstimate) -> String {
+    let calls = range(model.model_calls, |calls| calls.to_string());
+    let tokens = model.tokens.map_or_else(unknown, |tokens| range(tokens, units::count));
+    let cost = model
+        .cost_usd
+        .map_or_else(String::new, |cost| format!(", {}", dollars(cost)));
+    format!("all model calls: {calls}, with {tokens} tokens{cost}")
+}
+
+/// Stands for what nothing is recorded of and no limit bounds.
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn dollars(cost: CostQuantiles) -> String {
+    let (median, p95) = (units::dollars(cost.median), units::dollars(cost.p95));
+    if median == p95 {
+        median
+    } else {
+        format!("{median} to {p95}")
+    }
 }
 
 fn estimate_row(call: &CallEstimate) -> Vec<String> {

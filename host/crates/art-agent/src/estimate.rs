@@ -1,14 +1,17 @@
-//! Estimates of what the planned calls of a plan and its answer will use, before anything runs.
+//! Estimates of what the planned calls of a plan, its other steps and its answer will use, before anything runs.
 //!
 //! The records of earlier calls enter a run with its start, so that a replay estimates the same.
 
+mod model;
 mod plan;
 mod record;
 
 use serde::{Deserialize, Serialize};
 
-pub use plan::{AnswerEstimate, CallEstimate, CostQuantiles, PlanEstimate};
-pub(crate) use plan::{Estimator, REPLY_TOKENS, answer, json_bytes};
+pub use model::{CostQuantiles, ModelBasis, ModelEstimate, ModelRecord, StepEstimate, WorkQuantiles};
+pub(crate) use model::{REPLY_TOKENS, steps};
+pub use plan::{AnswerEstimate, CallEstimate, PlanEstimate};
+pub(crate) use plan::{Estimator, answer, json_bytes};
 pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
 
 /// The median and the 95th percentile of a number.

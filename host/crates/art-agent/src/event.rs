@@ -17,7 +17,7 @@ use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionId;
-use crate::estimate::ToolRecord;
+use crate::estimate::{ModelRecord, ToolRecord};
 use crate::plan::KeptPlan;
 
 /// An event of a run. The journal of a run is a list of events, the first of which is [`RunEvent::Started`].
@@ -129,6 +129,9 @@ pub struct RunStart {
     /// What the tools may use in a call, and what their recorded calls used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, ToolRecord>,
+    /// What the model used for its recorded steps and answers.
+    #[serde(default, skip_serializing_if = "ModelRecord::is_empty")]
+    pub model_record: ModelRecord,
     /// The last messages of the thread, oldest first (P10).
     #[serde(default)]
     pub history: Vec<ConversationMessage>,
@@ -220,6 +223,7 @@ impl RunStart {
             disabled_tools: Vec::new(),
             plan: None,
             records: BTreeMap::new(),
+            model_record: ModelRecord::default(),
             history: Vec::new(),
             config: ExecutionConfig::default(),
             persona: AgentPersona::default(),

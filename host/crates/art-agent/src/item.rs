@@ -12,6 +12,7 @@ use art_core::prompt::Message;
 use art_core::stream::ProviderState;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
+use art_core::usage::ModelUsage;
 use serde_json::Value;
 
 use crate::attachment::Places;
@@ -36,6 +37,8 @@ pub(crate) struct ItemRun {
     runs_plan: bool,
     /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
+    /// What its model calls used.
+    pub(crate) used: ModelUsage,
     /// All results so far.
     pub(crate) results: Vec<ToolResult>,
     /// Whether the item used all of its model calls.
@@ -111,6 +114,7 @@ impl ItemRun {
             problem: None,
             runs_plan: false,
             iteration: 1,
+            used: ModelUsage::default(),
             results: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,

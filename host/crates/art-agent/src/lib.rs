@@ -29,8 +29,8 @@ pub use action::{Action, ActionId, FileArgument};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use estimate::{
-    AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, PlanEstimate, Quantiles, SizeClass,
-    ToolRecord,
+    AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate,
+    ModelRecord, PlanEstimate, Quantiles, SizeClass, StepEstimate, ToolRecord, WorkQuantiles,
 };
 pub use event::{InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;

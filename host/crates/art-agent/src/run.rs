@@ -21,7 +21,7 @@ use art_core::error::{ErrorCode, ModelError};
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
 use art_core::tool::ParsedToolCall;
-use art_core::usage::{TokenUsage, Usage};
+use art_core::usage::{ModelUsage, ModelWork, TokenUsage, Usage};
 use serde_json::Value;
 
 use crate::action::ActionId;
@@ -78,6 +78,8 @@ pub struct Run {
     call_ids: CallIds,
     files: Files,
     usage: RunUsage,
+    /// What the model used for each step and for the answer, in the order in which they ended.
+    work: Vec<(ModelWork, ModelUsage)>,
     limits_hit: Vec<String>,
     /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
@@ -131,6 +133,8 @@ struct RunUsage {
     tokens: TokenUsage,
     /// What the tool calls that have ended used.
     usage: Usage,
+    /// What the last model call used.
+    last_call: ModelUsage,
 }
 
 impl RunUsage {
@@ -234,6 +238,13 @@ impl Run {
         self.files.of_this_run()
     }
 
+    /// Returns what the model used for each step without planned calls that has ended and for the answer, in the order in which they
+    /// ended. An answer to which no tool contributed is not among them, and neither is anything that the model reads for free.
+    #[must_use]
+    pub fn model_work(&self) -> &[(ModelWork, ModelUsage)] {
+        &self.work
+    }
+
     /// Returns everything that the run started with.
     #[must_use]
     pub const fn started_with(&self) -> &RunStart {
@@ -267,6 +278,7 @@ impl Run {
             call_ids: CallIds::default(),
             files: Files::default(),
             usage: RunUsage::default(),
+            work: Vec::new(),
             limits_hit: Vec::new(),
             model_error: None,
         }

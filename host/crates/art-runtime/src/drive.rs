@@ -82,6 +82,8 @@ struct Driver<'a> {
     journal_length: u64,
     state_version: Option<u64>,
     calls: Vec<CallCost>,
+    /// Number of entries of the run's model work that are recorded.
+    recorded_work: usize,
 }
 
 impl<'a> Driver<'a> {
@@ -107,6 +109,7 @@ impl<'a> Driver<'a> {
             journal_length: 0,
             state_version: None,
             calls: Vec::new(),
+            recorded_work: 0,
         };
         Ok((driver, effects))
     }
@@ -169,13 +172,24 @@ impl<'a> Driver<'a> {
     }
 
     /// Applies an event, and records the costs of its tool calls for estimates. Both are written at the same time, so that they
-    /// share a sync of the disk.
+    /// share a sync of the disk. Then records the model work that the event ended.
     async fn settle(&mut self, event: &RunEvent, costs: Vec<CallCost>) -> Result<(), RuntimeError> {
         let (runtime, trace_id) = (self.runtime, self.trace_id.clone());
         let recorded = records::add(runtime.store.as_ref(), &trace_id, &costs);
         let ((), applied) = join(recorded, self.record_and_apply(event)).await;
         self.calls.extend(costs);
-        applied
+        applied?;
+        self.record_work().await;
+        Ok(())
+    }
+
+    /// Records what the model used for the steps and the answer that ended since the last time.
+    async fn record_work(&mut self) {
+        let (store, model) = (self.runtime.store.as_ref(), &self.run.started_with().model);
+        let work = self.run.model_work();
+        let new = work.get(self.recorded_work..).unwrap_or_default();
+        records::add_work(store, &self.trace_id, model, new).await;
+        self.recorded_work = work.len();
     }
 
     /// Writes the event to the journal, then applies it and publishes its effects.

@@ -43,7 +43,7 @@ pub struct PlanReview {
     pub check: PlanCheck,
     /// The tools that are not those with which the plan was made.
     pub changed_tools: Vec<ChangedTool>,
-    /// What the calls and the answer will use; absent if the plan cannot be run as it is.
+    /// What the calls, the other steps and the answer will use; absent if the plan cannot be run as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<PlanEstimate>,
 }

@@ -4,33 +4,30 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::limits::Limits;
 use art_core::pes::{PlannedCall, TodoItem, TodoItemStatus};
-use art_core::price::Price;
-use art_core::stream::LlmMetadata;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Basis, CallQuantiles, Quantiles, ToolRecord};
+use super::{Basis, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate, Quantiles, StepEstimate, ToolRecord};
 use crate::event::RunStart;
 use crate::plan::{Origin, Template};
 use crate::prompt;
 
-/// Assumed number of tokens of an answer. Nothing is recorded about replies of models.
-pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
-    median: 300,
-    p95: 1_000,
-};
-
-/// What the planned calls of a plan and its answer will use. What steps without planned calls will use is not known.
+/// What a plan will use: its planned calls, its other steps and its answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanEstimate {
     /// The planned calls, in the order of the plan.
     pub calls: Vec<CallEstimate>,
+    /// The steps without planned calls, which the model carries out, in the order of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepEstimate>,
     /// The sum of all planned calls. Calls that run at the same time take less time together.
     pub total: CallQuantiles,
     /// The answer.
     pub answer: AnswerEstimate,
+    /// The sum of the model calls for `steps` and `answer`.
+    pub model: ModelEstimate,
 }
 
 /// What a planned call will use.
@@ -59,24 +56,18 @@ pub struct CallEstimate {
 pub struct AnswerEstimate {
     /// Tokens of the request, which contains the outputs of the calls.
     pub input_tokens: Quantiles,
-    /// Tokens of the reply, an assumption.
+    /// Tokens of the reply.
     pub output_tokens: Quantiles,
+    /// What the tokens of the reply are based on.
+    pub basis: ModelBasis,
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<CostQuantiles>,
     /// Number of calls whose outputs the request contains.
     pub known_outputs: usize,
-    /// Number of calls whose outputs are left out, because only their limits are known. Most outputs are far smaller.
+    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. Most outputs are far
+    /// smaller.
     pub unknown_outputs: usize,
-}
-
-/// The median and the 95th percentile of a cost, in US dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CostQuantiles {
-    /// The cost of the median.
-    pub median: f64,
-    /// The cost of the 95th percentile.
-    pub p95: f64,
 }
 
 impl AnswerEstimate {
@@ -84,6 +75,32 @@ impl AnswerEstimate {
     #[must_use]
     pub const fn tokens(&self) -> Quantiles {
         self.input_tokens.plus(self.output_tokens)
+    }
+
+    /// Returns what the model call uses.
+    pub(crate) fn usage(&self) -> ModelEstimate {
+        ModelEstimate {
+            model_calls: Quantiles::exactly(1),
+            tokens: Some(self.tokens()),
+            cost_usd: self.cost_usd,
+        }
+    }
+}
+
+impl PlanEstimate {
+    /// Sums up what `calls`, `steps` and `answer` use.
+    pub(crate) fn new(calls: Vec<CallEstimate>, steps: Vec<StepEstimate>, answer: AnswerEstimate) -> Self {
+        let usages = calls.iter().map(|call| call.usage);
+        let total = usages.fold(CallQuantiles::default(), CallQuantiles::plus);
+        let by_model = steps.iter().map(|step| step.usage);
+        let model = by_model.fold(answer.usage(), ModelEstimate::plus);
+        Self {
+            calls,
+            steps,
+            total,
+            answer,
+            model,
+        }
     }
 }
 
@@ -192,8 +209,13 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Estimates the answer. `base_tokens` is the size of its request without the outputs of `calls`.
-pub(crate) fn answer(start: &RunStart, base_tokens: u64, calls: &[CallEstimate]) -> AnswerEstimate {
+/// Estimates the answer. `base_tokens` is the size of its request without the outputs of `calls` and `steps`.
+pub(crate) fn answer(
+    start: &RunStart,
+    base_tokens: u64,
+    calls: &[CallEstimate],
+    steps: &[StepEstimate],
+) -> AnswerEstimate {
     if start.context.is_unbounded() {
         return AnswerEstimate::default();
     }
@@ -213,28 +235,16 @@ pub(crate) fn answer(start: &RunStart, base_tokens: u64, calls: &[CallEstimate])
     let outputs = outputs.fold(Quantiles::default(), Quantiles::plus);
     let max_bytes = start.config.tool_result_max_length as u64;
     let input_tokens = outputs.map(|bytes| base_tokens.saturating_add(prompt::byte_tokens(bytes.min(max_bytes))));
+    let (output_tokens, basis) = start.model_record.answer_tokens();
+    let price = start.price.as_ref();
     AnswerEstimate {
         input_tokens,
-        output_tokens: REPLY_TOKENS,
-        cost_usd: start.price.and_then(|price| cost(&price, input_tokens, REPLY_TOKENS)),
+        output_tokens,
+        basis,
+        cost_usd: price.and_then(|price| CostQuantiles::of(price, input_tokens, output_tokens)),
         known_outputs: known.len(),
-        unknown_outputs: unknown.len(),
+        unknown_outputs: unknown.len() + steps.len(),
     }
-}
-
-fn cost(price: &Price, input: Quantiles, output: Quantiles) -> Option<CostQuantiles> {
-    let of = |input_tokens, output_tokens| {
-        let metadata = LlmMetadata {
-            input_tokens: Some(input_tokens),
-            output_tokens: Some(output_tokens),
-            ..LlmMetadata::default()
-        };
-        price.cost(&metadata, 0)
-    };
-    Some(CostQuantiles {
-        median: of(input.median, output.median)?,
-        p95: of(input.p95, output.p95)?,
-    })
 }
 
 /// Returns the size of the missing properties that have a default.

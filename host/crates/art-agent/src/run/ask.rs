@@ -4,6 +4,7 @@ use art_core::error::{ArtError, ModelError, ModelErrorCode};
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::{LlmMetadata, ModelReply, PartialReply};
+use art_core::usage::{ModelUsage, ModelWork};
 use serde_json::json;
 
 use super::streams::parent_id;
@@ -107,7 +108,7 @@ impl Run {
             };
         }
         self.usage.llm_calls += 1;
-        self.count_usage(metadata);
+        self.count_usage(action, metadata);
     }
 
     /// Counts a failed call, if the provider may have read the request before the failure (M12).
@@ -150,11 +151,11 @@ impl Run {
             estimated: true,
             ..reported.clone()
         };
-        self.count_usage(metadata);
+        self.count_usage(action, metadata);
     }
 
     /// Adds the usage of a call. If it was estimated and has no cost, its cost follows from the price of the model.
-    fn count_usage(&mut self, mut metadata: LlmMetadata) {
+    fn count_usage(&mut self, action: &OpenAction, mut metadata: LlmMetadata) {
         let is_cost = |cost: &f64| cost.is_finite() && *cost >= 0.0;
         let estimate = || self.start.price.filter(|_| metadata.estimated)?.cost(&metadata, 0);
         metadata.cost_usd = metadata.cost_usd.filter(is_cost).or_else(estimate);
@@ -162,6 +163,24 @@ impl Run {
         self.usage.tokens += metadata.usage();
         self.usage.unpriced |= metadata.cost_usd.is_none();
         self.usage.llm.add(&metadata);
+        let used = ModelUsage {
+            model_calls: 1,
+            input_tokens: metadata.input_tokens.unwrap_or_default(),
+            output_tokens: metadata.output_tokens.unwrap_or_default(),
+        };
+        self.usage.last_call = used;
+        if let OpenAction::Item(id) = action
+            && let Some(item_run) = self.running.get_mut(id)
+        {
+            item_run.used += used;
+        }
+    }
+
+    /// Records what the model used for a piece of work, for the estimates of later runs.
+    pub(super) fn record_work(&mut self, work: ModelWork, used: ModelUsage) {
+        if used.model_calls > 0 && !self.start.context.is_unbounded() {
+            self.work.push((work, used));
+        }
     }
 
     /// Opens a model call and records its start.

@@ -9,7 +9,7 @@ use super::{OpenAction, Run};
 use crate::attachment;
 use crate::effect::Outbox;
 use crate::estimate::{
-    self, Basis, CallEstimate, CallQuantiles, Estimator, PlanEstimate, REPLY_TOKENS, ToolRecord, json_bytes,
+    self, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS, ToolRecord, json_bytes,
 };
 use crate::item::NextStep;
 use crate::plan::{Fault, Origin};
@@ -29,7 +29,7 @@ pub(super) struct CheckedPlan {
     pub(super) faults: Vec<Fault>,
     /// The budgets that it exceeds, with the figures.
     pub(super) excess: Vec<String>,
-    /// The estimate of the calls without faults.
+    /// The estimate of the calls and steps without faults.
     pub(super) estimate: PlanEstimate,
 }
 
@@ -42,7 +42,7 @@ impl CheckedPlan {
 }
 
 impl Run {
-    /// Returns the estimate of the planned calls of the plan and of the answer, as it was made when the plan was accepted.
+    /// Returns the estimate of the plan and of the answer, as it was made when the plan was accepted.
     #[must_use]
     pub const fn estimate(&self) -> &PlanEstimate {
         &self.estimate
@@ -101,7 +101,7 @@ impl Run {
         }
         let metadata = LlmMetadata {
             input_tokens: Some(self.tokens_of(action, self.token_budget())),
-            output_tokens: Some(REPLY_TOKENS.p95),
+            output_tokens: Some(self.reply_tokens(action)),
             ..LlmMetadata::default()
         };
         Some(Reservation {
@@ -112,6 +112,14 @@ impl Run {
                 .and_then(|price| price.cost(&metadata, 0))
                 .unwrap_or_default(),
         })
+    }
+
+    /// Returns the tokens that the reply to a model call has at most, as far as they are known.
+    fn reply_tokens(&self, action: &OpenAction) -> u64 {
+        match action {
+            OpenAction::Answer => self.start.model_record.answer_tokens().0.p95,
+            _ => REPLY_TOKENS.p95,
+        }
     }
 
     /// Opens the model calls of items that waited until other calls had settled what they reserved.
@@ -125,18 +133,15 @@ impl Run {
         }
     }
 
-    /// Estimates the planned calls of `items`, except those of items with faults, and the answer.
+    /// Estimates `items`, except those with faults, and the answer.
     fn estimate_items(&self, items: &[TodoItem], faults: &[Fault]) -> PlanEstimate {
         let failing: BTreeSet<&str> = faults.iter().map(|fault| fault.step.as_str()).collect();
         let output = |origin: Origin<'_>| self.output(origin).ok()?.pointer(origin.path).map(json_bytes);
         let file = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
         let calls = Estimator::new(&self.start, items, &output, &file).calls(&failing);
-        let usages = calls.iter().map(|call| call.usage);
-        PlanEstimate {
-            total: usages.fold(CallQuantiles::default(), CallQuantiles::plus),
-            answer: estimate::answer(&self.start, self.answer_tokens(items), &calls),
-            calls,
-        }
+        let steps = estimate::steps(&self.start, self.config(), items, &failing);
+        let answer = estimate::answer(&self.start, self.answer_tokens(items), &calls, &steps);
+        PlanEstimate::new(calls, steps, answer)
     }
 
     /// Returns the number of tokens of a request for the answer without the outputs of `items`.
@@ -163,32 +168,67 @@ impl Run {
         faults.collect()
     }
 
-    /// Returns the budgets that a plan exceeds, with the figures. Tokens and cost of the answer count only if an output is recorded,
-    /// since limits say little about the size of an output.
+    /// Returns the budgets that a plan exceeds, with the figures. What is estimated by limits does not count, since most steps and
+    /// outputs are far smaller, and neither does the answer if all else is estimated by limits.
     fn excess(&self, estimate: &PlanEstimate) -> Vec<String> {
-        let (config, used, answer) = (self.config(), &self.usage, &estimate.answer);
-        let mut excess = Vec::new();
-        if answer.known_outputs == 0 {
-            return excess;
+        let recorded = estimate.steps.iter().filter(|step| step.basis != ModelBasis::Limits);
+        let steps: Vec<ModelEstimate> = recorded.map(|step| step.usage).collect();
+        if estimate.answer.known_outputs == 0 && steps.is_empty() {
+            return Vec::new();
         }
-        let (needed, tokens) = (answer.tokens().p95, used.tokens.total_tokens);
-        if let Some(limit) = config.max_tokens.filter(|limit| tokens.saturating_add(needed) > *limit) {
-            excess.push(format!(
-                "the answer will need up to {needed} tokens (95th percentile), the run used {tokens}, and its maximum is {limit}; \
-                 plan calls with smaller outputs"
-            ));
-        }
-        let (needed, cost) = (
-            answer.cost_usd.unwrap_or_default().p95,
-            used.llm.cost_usd.unwrap_or_default(),
+        let has_steps = !steps.is_empty();
+        let what = if has_steps {
+            "its steps and the answer"
+        } else {
+            "the answer"
+        };
+        let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
+        let excess = [
+            // Without a call for the answer, the results are still listed.
+            self.excess_of_calls(&needed, what).filter(|_| has_steps),
+            self.excess_of_tokens(&needed, what),
+            self.excess_of_cost(&needed, what),
+        ];
+        excess.into_iter().flatten().collect()
+    }
+
+    fn excess_of_calls(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+        let (needed, made, limit) = (
+            needed.model_calls.p95,
+            u64::from(self.usage.llm_calls_opened),
+            u64::from(self.config().max_model_calls),
         );
-        if let Some(limit) = config.max_cost_usd.filter(|limit| cost + needed > *limit) {
-            excess.push(format!(
-                "the answer will cost up to ${needed:.4} (95th percentile), the run cost ${cost:.4}, and its maximum is \
-                 ${limit:.4}; plan calls with smaller outputs"
-            ));
-        }
-        excess
+        (made.saturating_add(needed) > limit).then(|| {
+            format!(
+                "{what} will need up to {needed} model calls (95th percentile), the run made {made}, and its maximum is {limit}; \
+                 plan the calls of more steps"
+            )
+        })
+    }
+
+    fn excess_of_tokens(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+        let (needed, used) = (needed.tokens.unwrap_or_default().p95, self.usage.tokens.total_tokens);
+        let limit = self.config().max_tokens?;
+        (used.saturating_add(needed) > limit).then(|| {
+            format!(
+                "{what} will need up to {needed} tokens (95th percentile), the run used {used}, and its maximum is {limit}; \
+                 plan calls with smaller outputs"
+            )
+        })
+    }
+
+    fn excess_of_cost(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+        let (needed, cost) = (
+            needed.cost_usd.unwrap_or_default().p95,
+            self.usage.llm.cost_usd.unwrap_or_default(),
+        );
+        let limit = self.config().max_cost_usd?;
+        (cost + needed > limit).then(|| {
+            format!(
+                "{what} will cost up to ${needed:.4} (95th percentile), the run cost ${cost:.4}, and its maximum is ${limit:.4}; \
+                 plan calls with smaller outputs"
+            )
+        })
     }
 
     /// Returns a description of the budget that is used up, with its numbers.

@@ -8,6 +8,7 @@ use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, PartialReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
 use super::ask::CallRefusal;
@@ -109,12 +110,20 @@ impl Run {
         if parse::is_cut(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
+        self.record_answer();
         let status = self.status_of_answer(reply);
         let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
             ..RunEnding::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
         };
         self.finish(ending, out);
+    }
+
+    /// Records what the answer in the last reply used, if it is based on results of tools.
+    pub(super) fn record_answer(&mut self) {
+        if self.usage.tool_calls > 0 {
+            self.record_work(ModelWork::Answer, self.usage.last_call);
+        }
     }
 
     /// Returns the status of a run whose answer is in `reply`.

@@ -5,7 +5,7 @@ use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult};
-use art_core::usage::Usage;
+use art_core::usage::{ModelWork, Usage};
 use serde_json::{Value, json};
 
 use super::ask::CallRefusal;
@@ -287,6 +287,7 @@ impl Run {
         let Some(item) = self.item_mut(id) else {
             return;
         };
+        let is_left_to_model = item.tool_calls.is_empty();
         let (incomplete_reason, validation) = (item_run.incomplete_reason(item), item_run.validation(item));
         item.tool_results = item_run.results;
         item.validation_status = Some(validation);
@@ -306,6 +307,9 @@ impl Run {
         let output = step_output(item, status, at);
         let stored = truncate::step_output(&output);
         self.state.step_outputs.insert(id.to_owned(), output);
+        if is_left_to_model {
+            self.record_work(ModelWork::Step, item_run.used);
+        }
         if self.state.current_step_id.as_deref() == Some(id) {
             self.state.current_step_id = self.running.keys().next().cloned();
         }

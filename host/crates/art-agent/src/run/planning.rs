@@ -234,6 +234,7 @@ impl Run {
         self.state.intent = draft.intent.unwrap_or_else(|| std::mem::take(&mut self.state.intent));
         self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
         out.mark_state_changed();
+        self.record_answer();
         let ending = self.raw_ending().unwrap_or_else(|| {
             let ending = RunEnding::new(self.status_of_answer(reply), draft.answer.unwrap_or_default());
             ending.with_ui_metadata(draft.ui_metadata)
@@ -365,7 +366,7 @@ impl Run {
         self.fail_planning(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
     }
 
-    /// Replaces the plan by the merged draft and records the change, with the estimate of its planned calls if it has any.
+    /// Replaces the plan by the merged draft and records the change, with its estimate if it has any calls or steps.
     /// `raw_reply` is the text of the reply.
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
@@ -387,7 +388,8 @@ impl Run {
         let raw_output = truncate(raw_reply, DEFAULT_STRINGIFY_LIMIT);
         let list = truncate::items(&self.state.todo_list);
         let mut plan = json!({"plan": self.state.plan, "todoList": list, "rawOutput": raw_output});
-        if let (Some(map), false) = (plan.as_object_mut(), self.estimate.calls.is_empty()) {
+        let is_estimated = !self.estimate.calls.is_empty() || !self.estimate.steps.is_empty();
+        if let (Some(map), true) = (plan.as_object_mut(), is_estimated) {
             map.insert("estimate".to_owned(), json!(self.estimate));
         }
         out.observe(ObservationType::Plan, None, plan);

@@ -1,13 +1,13 @@
 //! Estimates of plans, plans that exceed a budget, and budgets that parallel steps share (M12).
 
-use art_agent::{Action, Basis, CallEstimate, PlanEstimate, Quantiles, RunStart, ToolRecord};
+use art_agent::{Action, Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, Quantiles, RunStart, ToolRecord};
 use art_core::agent::RunStatus;
 use art_core::limits::Limits;
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Completed, Failed};
 use art_core::price::Price;
 use art_core::provider::ContextWindow;
-use art_core::usage::Usage;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -95,6 +95,184 @@ fn a_plan_without_calls_has_no_estimate_in_its_observation() {
     driver.answer_all();
     let planned = driver.observations(Kind::Plan);
     assert_eq!(planned.last().unwrap().content.get("estimate"), None);
+}
+
+fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
+    ModelUsage {
+        model_calls,
+        input_tokens,
+        output_tokens,
+    }
+}
+
+/// Returns a driver whose plan has one call of the calculator and one step that is left to the model, which used `steps` before.
+fn one_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
+    let mut start = recorded_start(3_000);
+    start.model_record = ModelRecord::new(steps, &[]);
+    start.config.plan_repairs = 0;
+    limit(&mut start);
+    let items = json!([step("a", "calculator"), reasoning_item("b", &["a"])]);
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&items)])
+        .script("b", [calculate("1"), completes_item("x")])
+        .script("answer", [says("The answer.")]);
+    driver.answer_all();
+    driver
+}
+
+#[test]
+fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
+    let estimate = one_step(&[used(2, 500, 100), used(4, 900, 200)], |_| {})
+        .run
+        .estimate()
+        .clone();
+    let [step] = &estimate.steps[..] else {
+        panic!("{estimate:?}")
+    };
+    assert_eq!(
+        (step.step_id.as_str(), step.basis),
+        ("b", ModelBasis::Records { count: 2 })
+    );
+    assert_eq!(step.usage.model_calls, Quantiles { median: 2, p95: 4 });
+    assert_eq!(
+        step.usage.tokens,
+        Some(Quantiles {
+            median: 600,
+            p95: 1_100
+        })
+    );
+    assert_eq!(estimate.model.model_calls, Quantiles { median: 3, p95: 5 });
+    let tokens = estimate.answer.tokens().plus(Quantiles {
+        median: 600,
+        p95: 1_100,
+    });
+    assert_eq!(estimate.model.tokens, Some(tokens));
+    let cost = estimate.model.cost_usd.unwrap();
+    let expected = estimate.answer.cost_usd.unwrap().p95 + 1.1;
+    assert!((cost.p95 - expected).abs() < 1e-9, "{cost:?}");
+}
+
+#[test]
+fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
+    let driver = one_step(&[used(2, 500, 100)], |_| {});
+    let planned = driver.observations(Kind::Plan);
+    let observed = planned.last().unwrap().content["estimate"].clone();
+    assert_eq!(
+        &serde_json::from_value::<PlanEstimate>(observed.clone()).unwrap(),
+        driver.run.estimate()
+    );
+    insta::assert_json_snapshot!(observed["steps"]);
+}
+
+#[test]
+fn a_step_without_records_is_estimated_by_the_limits_of_the_run_which_refuse_no_plan() {
+    let driver = one_step(&[], |start| {
+        start.config.max_model_calls = 3;
+        start.config.max_tokens = Some(10_000);
+        start.config.max_cost_usd = Some(20.0);
+    });
+    let estimate = driver.run.estimate();
+    assert_eq!(estimate.steps[0].basis, ModelBasis::Limits);
+    assert_eq!(estimate.steps[0].usage.model_calls, Quantiles::exactly(3));
+    assert_eq!(estimate.steps[0].usage.tokens, Some(Quantiles::exactly(10_000)));
+    assert!(driver.run.finished().is_none());
+}
+
+#[test]
+fn a_plan_is_refused_exactly_when_its_steps_and_the_answer_need_more_than_a_budget_has_left() {
+    let steps = [used(2, 5_000, 500)];
+    let needed = 12 + one_step(&steps, |_| {}).run.estimate().model.tokens.unwrap().p95;
+    let with_tokens = |max| one_step(&steps, |start| start.config.max_tokens = Some(max));
+    assert!(with_tokens(needed).run.finished().is_none());
+    let refused = with_tokens(needed - 1);
+    let limits = &refused.run.finished().unwrap().response.metadata.limits_hit;
+    assert!(
+        limits[0].starts_with("its steps and the answer will need up to "),
+        "{limits:?}"
+    );
+    assert!(refused.tool_calls_made.is_empty());
+    let with_calls = |max| one_step(&steps, |start| start.config.max_model_calls = max);
+    assert!(
+        with_calls(4).run.finished().is_none(),
+        "one for the plan, two for the step, one for the answer"
+    );
+    let refused = with_calls(3);
+    let limits = &refused.run.finished().unwrap().response.metadata.limits_hit;
+    assert!(
+        limits[0].contains("up to 3 model calls (95th percentile), the run made 1, and its maximum is 3"),
+        "{limits:?}"
+    );
+}
+
+#[test]
+fn the_length_of_an_answer_is_that_of_recorded_ones_and_else_assumed() {
+    let assumed = estimate(&mut one_call(recorded_start(3_000))).answer;
+    assert_eq!(assumed.basis, ModelBasis::Assumption);
+    assert_eq!(
+        assumed.output_tokens,
+        Quantiles {
+            median: 300,
+            p95: 1_000
+        }
+    );
+    let mut start = recorded_start(3_000);
+    start.model_record = ModelRecord::new(&[], &[used(1, 900, 20), used(1, 900, 45)]);
+    let recorded = estimate(&mut one_call(start)).answer;
+    assert_eq!(recorded.basis, ModelBasis::Records { count: 2 });
+    assert_eq!(recorded.output_tokens, Quantiles { median: 20, p95: 45 });
+    assert_eq!(recorded.input_tokens, assumed.input_tokens);
+}
+
+/// A reply of the scripts has 10 tokens in and 2 out.
+#[test]
+fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
+    let mut driver = one_step(&[], |_| {});
+    driver.drive();
+    let expected = [(ModelWork::Step, used(2, 20, 4)), (ModelWork::Answer, used(1, 10, 2))];
+    assert_eq!(driver.run.model_work(), expected);
+}
+
+#[test]
+fn a_step_that_failed_counts_as_much_as_one_that_did_not() {
+    let mut driver = Driver::new(recorded_start(10))
+        .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
+        .script("a", [fails_item("I cannot")])
+        .script("answer", [says("The answer.")]);
+    driver.drive();
+    assert_eq!(driver.run.model_work(), [(ModelWork::Step, used(1, 10, 2))]);
+}
+
+#[test]
+fn what_a_model_does_after_planned_calls_failed_is_no_record_of_a_step() {
+    let mut failing = step("a", "calculator");
+    failing["toolCalls"][0]["arguments"]["expression"] = json!("fail");
+    let mut driver = Driver::new(recorded_start(10))
+        .script("plan", [plan(&json!([failing]))])
+        .script("a", [completes_item("x")])
+        .script("answer", [says("The answer.")]);
+    driver.drive();
+    assert_eq!(driver.run.model_work(), [(ModelWork::Answer, used(1, 10, 2))]);
+}
+
+#[test]
+fn an_answer_to_which_no_tool_contributed_is_no_record() {
+    let mut driver = Driver::new(recorded_start(10)).script("plan", [says("Hello!")]);
+    driver.drive();
+    assert!(driver.run.model_work().is_empty());
+}
+
+#[test]
+fn nothing_is_recorded_of_a_model_that_reads_for_free() {
+    let mut driver = one_step(&[], |start| start.context = ContextWindow::Unbounded);
+    driver.drive();
+    assert!(driver.run.model_work().is_empty());
+}
+
+#[test]
+fn a_step_that_was_cancelled_is_no_record() {
+    let mut driver = parallel(2, 100_000);
+    driver.cancel();
+    assert!(driver.run.model_work().is_empty());
 }
 
 /// Returns whether a plan is refused under the budget that `limit` sets, and what the run reports.

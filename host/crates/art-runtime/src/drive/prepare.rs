@@ -91,14 +91,16 @@ pub(crate) async fn start_in(
     };
     let registry = runtime.tools.registry();
     let tools = registry.available(|name| thread.config.enables(name));
+    let model = runtime.model_info()?;
     let start = RunStart {
         records: records::read(runtime.store.as_ref(), registry, &tools).await?,
+        model_record: records::read_work(runtime.store.as_ref(), &model.config).await?,
         tools,
         disabled_tools: disabled_tools(runtime, &thread.config),
         plan: question.plan.map(Box::new),
         history: thread.history,
         prior: thread.prior,
-        ..start_for_model(&runtime.model_info()?, props)
+        ..start_for_model(&model, props)
     };
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start))
 }

@@ -1,17 +1,21 @@
-//! Records what tool calls used, and reads the records for the estimates of a run.
+//! Records what tool calls and models used, and reads the records for the estimates of a run.
 
 use std::collections::BTreeMap;
 
-use art_agent::ToolRecord;
+use art_agent::{ModelRecord, ToolRecord};
+use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::ToolSchema;
-use art_store::{CallRecord, Store, StoreError};
+use art_core::usage::{ModelUsage, ModelWork};
+use art_store::{CallRecord, Store, StoreError, WorkRecord};
 use art_tools::{CallEnding, ToolRegistry};
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 
 use super::answer::CallCost;
 
 /// Number of calls of a tool on which its estimates are based, the newest. Enough for a 95th percentile in a few classes of sizes.
 const MAX_CALLS: usize = 200;
+/// Number of steps and of answers of a model on which its estimates are based, the newest.
+const MAX_WORK: usize = 200;
 
 /// Records the calls that succeeded. Others say nothing about what the work of the tool needs: they were stopped or gave up.
 /// Estimates are not worth the failure of a run, so an error is only logged.
@@ -26,6 +30,31 @@ pub(super) async fn add(store: &dyn Store, trace_id: &str, costs: &[CallCost]) {
     if let Err(error) = store.record_calls(trace_id, records.collect()).await {
         tracing::warn!(run = trace_id, %error, "the usage of tool calls could not be recorded");
     }
+}
+
+/// Records what a model used for steps and answers. An error is only logged, as with tool calls.
+pub(super) async fn add_work(
+    store: &dyn Store,
+    trace_id: &str,
+    model: &RuntimeProviderConfig,
+    work: &[(ModelWork, ModelUsage)],
+) {
+    let records = work.iter().map(|(work, usage)| WorkRecord {
+        model: model.to_string(),
+        work: *work,
+        usage: *usage,
+    });
+    if let Err(error) = store.record_work(trace_id, records.collect()).await {
+        tracing::warn!(run = trace_id, %error, "what the model used could not be recorded");
+    }
+}
+
+/// Returns what a model used for its recorded steps and answers.
+pub(crate) async fn read_work(store: &dyn Store, model: &RuntimeProviderConfig) -> Result<ModelRecord, StoreError> {
+    let model = model.to_string();
+    let list = |work| store.list_work(&model, work, Some(MAX_WORK));
+    let (steps, answers) = try_join(list(ModelWork::Step), list(ModelWork::Answer)).await?;
+    Ok(ModelRecord::new(&steps, &answers))
 }
 
 /// Returns what the calls of `tools` may use and what their recorded calls used, by name.
@@ -88,6 +117,40 @@ mod tests {
         let fuel = |calls: Vec<Usage>| calls.iter().map(|usage| usage.fuel).collect::<Vec<_>>();
         assert_eq!(fuel(store.list_calls("d", None).await.unwrap()), [1]);
         assert_eq!(fuel(store.list_calls("e", None).await.unwrap()), [4]);
+    }
+
+    #[tokio::test]
+    async fn the_record_of_a_model_has_its_own_steps_and_answers() {
+        let store = store_with_run().await;
+        let used = |output_tokens| ModelUsage {
+            model_calls: 2,
+            input_tokens: 10,
+            output_tokens,
+        };
+        let model = RuntimeProviderConfig::new("p", "m");
+        add_work(
+            &store,
+            "r",
+            &model,
+            &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))],
+        )
+        .await;
+        let expected = ModelRecord::new(&[used(5)], &[used(7)]);
+        assert_eq!(read_work(&store, &model).await.unwrap(), expected);
+        let other = RuntimeProviderConfig::new("p", "other");
+        assert!(read_work(&store, &other).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_run_goes_on_if_what_its_model_used_cannot_be_recorded() {
+        let work = [(ModelWork::Step, ModelUsage::default())];
+        add_work(
+            &MemoryStore::new(),
+            "unknown",
+            &RuntimeProviderConfig::new("p", "m"),
+            &work,
+        )
+        .await;
     }
 
     #[tokio::test]

@@ -1,4 +1,5 @@
 use art_core::agent::AgentProps;
+use art_core::price::Price;
 use art_core::provider::{ContextWindow, RuntimeProviderConfig};
 use art_core::usage::Usage;
 use proptest::prelude::*;
@@ -116,7 +117,7 @@ fn a_step_that_will_not_run_is_not_estimated() {
 #[test]
 fn the_answer_reads_all_outputs_but_those_that_are_drawn_or_unknown() {
     let items = ["read", "drawn", "new"].map(|tool| step(tool, tool, json!({"x": 1})));
-    let estimated = answer(&start(), 100, &estimate(&items));
+    let estimated = answer(&start(), 100, &estimate(&items), &[]);
     assert_eq!(estimated.input_tokens, Quantiles { median: 110, p95: 120 });
     assert_eq!((estimated.known_outputs, estimated.unknown_outputs), (1, 1));
     assert_eq!(estimated.cost_usd, None);
@@ -127,7 +128,7 @@ fn the_answer_of_a_model_that_reads_for_free_uses_nothing() {
     let mut start = start();
     start.context = ContextWindow::Unbounded;
     let items = [step("a", "read", json!({"x": 1}))];
-    assert_eq!(answer(&start, 100, &estimate(&items)), AnswerEstimate::default());
+    assert_eq!(answer(&start, 100, &estimate(&items), &[]), AnswerEstimate::default());
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn the_cost_of_the_answer_follows_from_the_price() {
         long: None,
     });
     let items = [step("a", "read", json!({"x": 1}))];
-    let cost = answer(&start, 100, &estimate(&items)).cost_usd.unwrap();
+    let cost = answer(&start, 100, &estimate(&items), &[]).cost_usd.unwrap();
     assert!((cost.median - (110.0 + 3_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
     assert!((cost.p95 - (120.0 + 10_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
 }
@@ -175,7 +176,7 @@ proptest! {
     fn a_further_call_never_makes_an_answer_smaller(tools in prop::collection::vec(0_usize..3, 1..6)) {
         let names = ["read", "drawn", "new"];
         let items: Vec<TodoItem> = (0..).zip(&tools).map(|(n, tool): (u32, _)| step(&n.to_string(), names[*tool], json!({"x": 1}))).collect();
-        let of = |items: &[TodoItem]| answer(&start(), 10, &estimate(items)).tokens();
+        let of = |items: &[TodoItem]| answer(&start(), 10, &estimate(items), &[]).tokens();
         let (before, after) = (of(&items[1..]), of(&items));
         prop_assert!(before.median <= after.median && before.p95 <= after.p95);
     }
