@@ -104,6 +104,7 @@ impl Runtime {
         let plan = question.plan.take();
         let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
         let bound = plan.plan.with_values(&plan.values);
+        let excess = plan.plan.excess_of(&plan.values);
         let to_run = PlanToRun {
             plan: bound.clone(),
             ..PlanToRun::default()
@@ -118,6 +119,8 @@ impl Runtime {
             changed_tools: changed(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
+        let excess = excess.map(|text| PlanFault { step: None, text });
+        review.check.faults.extend(excess);
         if review.check.faults.is_empty() && bound.params.is_empty() {
             add_estimate(&mut review, &run);
         }

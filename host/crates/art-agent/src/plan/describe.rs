@@ -5,6 +5,8 @@ use serde_json::Value;
 
 /// Maximum number of values or types that are listed.
 const MAX_LISTED: usize = 12;
+/// Maximum length of a name that is compared with others, in bytes.
+const MAX_COMPARED: usize = 100;
 /// Maximum length of a value that is quoted, in bytes.
 const MAX_QUOTED: usize = 80;
 /// Similarity from which a name is suggested, from 0 to 1.
@@ -55,8 +57,11 @@ pub(crate) fn given(schema: &Value) -> String {
 }
 
 /// Returns a hint with the name that is most similar to `name`, or nothing.
+/// Long names are left out, because comparing them takes the product of their lengths.
 pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let is_short = |name: &str| name.len() <= MAX_COMPARED;
     let lower = name.to_lowercase();
+    let names = names.filter(|other| is_short(name) && is_short(other));
     let scored = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
     let best = scored
         .filter(|(score, _)| *score >= SIMILAR)

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
+use art_core::limits::Limits;
 use art_core::pes::{PlannedCall, StepType, TodoItem, ToolValidationMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::merge::plan_question;
-use super::reference::{Template, rewrite};
+use super::reference::{Template, references, rewrite};
 use crate::attachment::PREFIX as ATTACHMENT;
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
@@ -108,11 +109,35 @@ impl KeptPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
+    /// Returns why these values cannot be put in place of the parameters: a small plan may name a large value very often.
+    #[must_use]
+    pub fn excess_of(&self, values: &JsonObject) -> Option<String> {
+        let max = Limits::MAX.input_bytes;
+        let size = |name: &str| values.get(name).map_or(0, |value| value.to_string().len() as u64);
+        let mut bytes = 0_u64;
+        for (name, text) in values.keys().flat_map(|name| self.texts().map(move |text| (name, text))) {
+            bytes = bytes.saturating_add(size(name).saturating_mul(text.matches(name.as_str()).count() as u64));
+        }
+        for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
+            references(&call.arguments, &mut |reference| {
+                if let Ok(Template::Param(name)) = Template::read(reference) {
+                    bytes = bytes.saturating_add(size(name));
+                }
+            });
+        }
+        (bytes > max)
+            .then(|| format!("with the values of its parameters the plan has over {max} bytes; name them less often"))
+    }
+
     /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
-    /// in `{{double braces}}`. Parameters without a value stay.
+    /// in `{{double braces}}`. Parameters without a value stay, and all do if the values are too large
+    /// ([`Self::excess_of`]).
     #[must_use]
     pub fn with_values(&self, values: &JsonObject) -> Self {
         let mut plan = self.clone();
+        if self.excess_of(values).is_some() {
+            return plan;
+        }
         let declared = |name: &&String| self.params.contains_key(*name);
         let values = values.iter().filter(|(name, _)| declared(name));
         let values: JsonObject = values.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -150,6 +175,16 @@ impl KeptPlan {
         for call in self.steps.iter_mut().flat_map(|step| &mut step.tool_calls) {
             call.arguments = rewrite(&call.arguments, replace);
         }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let of_steps = self
+            .steps
+            .iter()
+            .flat_map(|step| std::iter::once(&step.description).chain(&step.expected_outcome));
+        [&self.question, &self.title, &self.intent, &self.plan]
+            .into_iter()
+            .chain(of_steps)
     }
 
     /// Returns the texts that are written for people and models.
@@ -294,6 +329,19 @@ mod tests {
     fn a_value_without_a_declaration_is_left_out() {
         let undeclared = plan(json!({"x": {"$param": "sum"}}));
         assert_eq!(with(&undeclared, &json!({"sum": 80})), undeclared);
+    }
+
+    #[test]
+    fn values_that_would_make_the_plan_too_large_are_left_out() {
+        let mut plan = plan(json!({"x": vec![json!({"$param": "sum"}); 100]}));
+        let values = json!({"sum": "x".repeat(60_000)});
+        assert_eq!(with(&plan, &values), plan);
+        let excess = plan.excess_of(values.as_object().unwrap()).unwrap();
+        assert!(excess.contains("over 4194304 bytes"), "{excess}");
+        plan.steps.clear();
+        plan.plan = "{{sum}}".repeat(100);
+        assert_eq!(with(&plan, &values), plan);
+        assert_eq!(plan.excess_of(json!({"sum": 1}).as_object().unwrap()), None);
     }
 
     #[test]

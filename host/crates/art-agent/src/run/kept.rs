@@ -29,12 +29,15 @@ impl Run {
 
     /// Carries out a kept plan. A plan with faults, or one that exceeds a budget, ends the run before anything runs.
     pub(super) fn begin_kept(&mut self, kept: &PlanToRun, out: &mut Outbox) {
-        self.stage = Stage::Planning { repairs: 0 };
+        self.stage = Stage::Planning;
         let plan = kept.plan.with_values(&kept.values);
+        let excess = kept.plan.excess_of(&kept.values);
         let missing = plan
             .params
             .keys()
+            .filter(|_| excess.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
+        let missing = excess.iter().cloned().chain(missing);
         let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
         let faults: Vec<String> = missing.chain(faults).collect();
         if !faults.is_empty() {
