@@ -22,7 +22,7 @@ use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
 use crate::{prompt, taef};
 
-pub(crate) use admit::Admission;
+pub(crate) use admit::{Admission, MAX_SAME_CALLS};
 
 /// An item in progress.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,7 @@ mod schedule;
 mod show;
 
 pub(crate) use calls::{CallCheck, Fault, Surroundings, check_calls, sources};
-pub(crate) use check::{check, too_many_open};
+pub(crate) use check::{check, give_own_ids, texts, too_long, too_many_open};
 pub(crate) use describe::nearest;
 pub(crate) use diff::{added, diff};
 pub(crate) use earlier::{EarlierStep, archive, earlier_steps, find_earlier, steps_of};

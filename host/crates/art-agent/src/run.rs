@@ -81,6 +81,8 @@ pub struct Run {
     /// What the model used for each step and for the answer, in the order in which they ended.
     work: Vec<(ModelWork, ModelUsage)>,
     limits_hit: Vec<String>,
+    /// How often a plan was sent back to the model.
+    repairs: u32,
     /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
 }
@@ -88,7 +90,7 @@ pub struct Run {
 /// Stage of a run, with the data that only this stage needs.
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
-    Planning { repairs: u32 },
+    Planning,
     Execution,
     Synthesis,
     Finished(Box<RunReport>),
@@ -280,6 +282,7 @@ impl Run {
             usage: RunUsage::default(),
             work: Vec::new(),
             limits_hit: Vec::new(),
+            repairs: 0,
             model_error: None,
         }
     }

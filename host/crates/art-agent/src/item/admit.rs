@@ -11,7 +11,7 @@ use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
 
 /// Maximum number of identical calls for one item (B30).
-const MAX_SAME_CALLS: u32 = 2;
+pub(crate) const MAX_SAME_CALLS: u32 = 2;
 
 /// The data of the run that the admission of calls needs.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
 use art_core::pes::{EarlierQuestion, PlannedCall, TodoItem, TodoItemStatus};
+use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
@@ -22,6 +23,12 @@ const MAX_POINTERS: usize = 200;
 
 /// Maximum number of faults of one call that are looked for.
 const MAX_FAULTS: usize = 20;
+
+/// Maximum number of references in one call.
+const MAX_REFERENCES: usize = 200;
+
+/// Maximum length of a key in the name of a place, in characters.
+const MAX_KEY_CHARS: usize = 100;
 
 /// What the calls of a plan have to fit.
 #[derive(Clone, Copy, Debug)]
@@ -40,13 +47,22 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) params: &'a BTreeMap<String, Value>,
 }
 
-/// What is wrong with a planned call.
+/// What is wrong with a step or a planned call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Identifier of the step.
     pub(crate) step: String,
     /// The place, what is asked for there, what is there and what would fit, in words for the model.
     pub(crate) text: String,
+}
+
+impl Fault {
+    pub(crate) fn new(item: &TodoItem, text: &str) -> Self {
+        Self {
+            step: item.id.clone(),
+            text: text.to_owned(),
+        }
+    }
 }
 
 /// What the check of the planned calls found.
@@ -133,6 +149,9 @@ impl Given<'_> {
 
 impl<'a> Checker<'a> {
     fn fault(&mut self, place: &str, text: &str) {
+        if self.found.faults.len() >= MAX_FAULTS {
+            return;
+        }
         let (step, text) = (self.item.id.clone(), format!("`{place}`: {text}"));
         self.found.faults.push(Fault { step, text });
     }
@@ -154,6 +173,14 @@ impl<'a> Checker<'a> {
             return self.fault(place, &self.no_tool(&call.tool_name));
         };
         let place = self.arguments.clone();
+        let mut count = 0;
+        references(&call.arguments, &mut |_| count += 1);
+        if count > MAX_REFERENCES {
+            return self.fault(
+                &place,
+                &format!("it has {count} references, and a call may have {MAX_REFERENCES}"),
+            );
+        }
         let what = match &call.arguments {
             Value::Object(_) => return self.value(&call.arguments, &tool.input_schema, &place),
             Value::String(text) => not_an_object(text),
@@ -219,7 +246,7 @@ impl<'a> Checker<'a> {
         let before = self.found.faults.len();
         for (key, value) in map {
             let asked = flow::property(consumer, key);
-            let place = format!("{place}.{key}");
+            let place = format!("{place}.{}", truncate(key, MAX_KEY_CHARS));
             if *asked == Value::Bool(false) {
                 let hint = nearest(key, flow::declared(consumer).map(String::as_str));
                 self.fault(&place, &format!("the tool has no such parameter{hint}"));

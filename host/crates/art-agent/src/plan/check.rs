@@ -5,77 +5,122 @@ use std::collections::{BTreeMap, BTreeSet};
 use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus};
 use art_core::tool::ToolSchema;
 
-use super::calls::sources;
+use super::calls::{Fault, sources};
 use super::earlier::find_earlier;
-use crate::parse::{MAX_PROBLEMS, MAX_TODO_ITEMS};
+use super::merge::has_ended;
+use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
-/// Returns all problems of `items`, in words for the model. Items may depend on steps of `earlier` questions.
-pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
-    let mut problems = Vec::new();
-    if items.len() > MAX_TODO_ITEMS {
-        let count = items.len();
-        problems.push(format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"));
-    }
-    problems.extend(repeated_ids(items));
-    problems.extend(reserved_ids(items, earlier));
-    problems.extend(unknown_dependencies(items, earlier));
-    problems.extend(cycle(items));
-    problems.extend(missing_tools(items, tools));
-    problems.truncate(MAX_PROBLEMS);
-    problems
+/// Returns what keeps items from being carried out, in words for the model. Items may depend on steps of `earlier` questions. Each
+/// fault names an item; a fault of several items is there once for each.
+pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    faults.extend(repeated_ids(items));
+    faults.extend(reserved_ids(items, earlier));
+    faults.extend(unknown_dependencies(items, earlier));
+    faults.extend(cycle(items));
+    faults.extend(missing_tools(items, tools));
+    faults
 }
 
-/// Returns the problem of a plan with more open items than the run may start.
-pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Option<String> {
-    let open = items
+/// Returns the texts of faults, each once.
+pub(crate) fn texts(faults: &[Fault]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for fault in faults {
+        if !texts.contains(&fault.text) {
+            texts.push(fault.text.clone());
+        }
+    }
+    texts
+}
+
+/// Returns the problem of a plan that is too long to be looked at.
+pub(crate) fn too_long(items: &[TodoItem]) -> Option<String> {
+    let count = items.len();
+    (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
+}
+
+/// Returns a fault of each open item that is one more than the run may start.
+pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
+    let open: Vec<&TodoItem> = items
         .iter()
         .filter(|item| item.status == TodoItemStatus::Pending)
-        .count();
-    (open > max_items).then(|| {
-        format!(
-            "the plan has too many open steps: {open}, and the run may start only {max_items} (`maxItems`); use fewer steps, each \
-             with more calls"
-        )
-    })
+        .collect();
+    let text = format!(
+        "the plan has too many open steps: {}, and the run may start only {max_items} (`maxItems`); use fewer steps, each with more \
+         calls",
+        open.len()
+    );
+    let excess = open.into_iter().skip(max_items);
+    excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns the items that are not completed. Completed ones are not checked again, because their tools and dependencies may no
-/// longer exist.
+/// Gives a new identifier to each step whose own another step has, or is the name of an earlier result. Returns these steps with
+/// what was wrong.
+pub(crate) fn give_own_ids(items: &mut [DraftItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+    let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).collect();
+    let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
+    for item in items {
+        if seen.insert(item.id.clone()) && find_earlier(earlier, &item.id).is_none() {
+            continue;
+        }
+        let mut free = (2..)
+            .map(|number: u32| format!("{}_{number}", item.id))
+            .filter(|id| !taken.contains(id) && find_earlier(earlier, id).is_none());
+        let Some(id) = free.next() else { continue };
+        let text = format!("its id `{}` is the name of another step or result", item.id);
+        taken.insert(id.clone());
+        item.id.clone_from(&id);
+        faults.push(Fault { step: id, text });
+    }
+    faults
+}
+
+/// Returns the items that have not ended. The others are not checked again, because their tools and dependencies may no longer
+/// exist.
 fn unfinished(items: &[TodoItem]) -> impl Iterator<Item = &TodoItem> {
-    items.iter().filter(|item| item.status != TodoItemStatus::Completed)
+    items.iter().filter(|item| !has_ended(item.status))
 }
 
-fn repeated_ids(items: &[TodoItem]) -> Vec<String> {
+fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
     let mut seen = BTreeSet::new();
     let repeated = items.iter().filter(|item| !seen.insert(item.id.as_str()));
     repeated
         .take(MAX_PROBLEMS)
-        .map(|item| format!("two items have the id `{}`; ids have to be unique", item.id))
-        .collect()
-}
-
-/// Reports identifiers that are names of earlier steps. A reference to one could mean either.
-fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<String> {
-    let reserved = items.iter().filter(|item| find_earlier(earlier, &item.id).is_some());
-    reserved
-        .take(MAX_PROBLEMS)
         .map(|item| {
-            format!(
-                "the id `{}` names a result of an earlier question; give the step another id",
-                item.id
+            Fault::new(
+                item,
+                &format!("two items have the id `{}`; ids have to be unique", item.id),
             )
         })
         .collect()
 }
 
-fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<String> {
+/// Reports identifiers that are names of earlier steps. A reference to one could mean either.
+fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+    let reserved = items.iter().filter(|item| find_earlier(earlier, &item.id).is_some());
+    reserved
+        .take(MAX_PROBLEMS)
+        .map(|item| {
+            let text = format!(
+                "the id `{}` names a result of an earlier question; give the step another id",
+                item.id
+            );
+            Fault::new(item, &text)
+        })
+        .collect()
+}
+
+fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let ids: BTreeSet<_> = items.iter().map(|item| item.id.as_str()).collect();
     let is_known = |id: &str| ids.contains(id) || find_earlier(earlier, id).is_some();
     let pairs = unfinished(items).flat_map(|item| item.dependencies.iter().map(move |dependency| (item, dependency)));
     pairs
         .filter(|(item, dependency)| !is_known(dependency) && !takes_from(item, dependency))
         .take(MAX_PROBLEMS)
-        .map(|(item, dependency)| format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id))
+        .map(|(item, dependency)| {
+            let text = format!("item `{}` depends on `{dependency}`, which is not in the plan", item.id);
+            Fault::new(item, &text)
+        })
         .collect()
 }
 
@@ -89,7 +134,7 @@ fn calls(item: &TodoItem, tool: &str) -> bool {
     item.tool_calls.iter().any(|call| call.tool_name == tool)
 }
 
-fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
     let offered: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
     let offered = if offered.is_empty() {
         "none".to_owned()
@@ -101,36 +146,44 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
         .filter(|(item, name)| !tools.iter().any(|tool| tool.name == **name) && !calls(item, name))
         .take(MAX_PROBLEMS)
         .map(|(item, name)| {
-            format!(
+            let text = format!(
                 "item `{}` requires the tool `{name}`, which is not available; available: {offered}",
                 item.id
-            )
+            );
+            Fault::new(item, &text)
         })
         .collect()
 }
 
-/// Returns the problem of the first dependency cycle, which lists its items.
-fn cycle(items: &[TodoItem]) -> Option<String> {
+/// Returns a fault of each item of the first dependency cycle, which lists them.
+fn cycle(items: &[TodoItem]) -> Vec<Fault> {
     let graph: BTreeMap<&str, &[String]> = unfinished(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
         .collect();
     let mut visited = BTreeSet::new();
-    graph.keys().find_map(|start| {
-        let path = find_cycle(start, &graph, &mut Vec::new(), &mut visited)?;
-        Some(format!("the dependencies go in a circle: {}", path.join(" -> ")))
-    })
+    let mut starts = graph.keys();
+    let cycle = starts.find_map(|start| find_cycle(start, &graph, &mut Vec::new(), &mut visited));
+    let Some(cycle) = cycle else { return Vec::new() };
+    let path: Vec<_> = cycle.iter().map(|id| format!("`{id}`")).collect();
+    let text = format!("the dependencies go in a circle: {}", path.join(" -> "));
+    let steps = cycle.iter().skip(1);
+    steps
+        .map(|id| Fault {
+            step: (*id).to_owned(),
+            text: text.clone(),
+        })
+        .collect()
 }
 
-/// Searches depth first from `id` for a cycle, and returns its items. The depth is bounded by the number of items.
+/// Searches depth first from `id` for a cycle, and returns its items, the first one at its end as well. The depth is bounded by the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,
     path: &mut Vec<&'a str>,
     visited: &mut BTreeSet<&'a str>,
-) -> Option<Vec<String>> {
+) -> Option<Vec<&'a str>> {
     if let Some(at) = path.iter().position(|other| *other == id) {
-        let cycle = path.iter().skip(at).chain([&id]);
-        return Some(cycle.map(|id| format!("`{id}`")).collect());
+        return Some(path.iter().skip(at).chain([&id]).copied().collect());
     }
     if !visited.insert(id) {
         return None;
@@ -144,11 +197,16 @@ fn find_cycle<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::check as check_faults;
     use super::*;
     use crate::plan::tests::item;
 
     fn tool(name: &str) -> ToolSchema {
         serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
+    }
+
+    fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
+        texts(&check_faults(items, tools, earlier))
     }
 
     #[test]
@@ -166,9 +224,11 @@ mod tests {
         let mut completed = item("a", &[]);
         completed.status = TodoItemStatus::Completed;
         let items = [completed, item("b", &[]), item("c", &[])];
-        assert_eq!(too_many_open(&items, 2), None);
+        assert_eq!(too_many_open(&items, 2), []);
+        let faults = too_many_open(&items, 1);
+        assert_eq!((faults.len(), faults[0].step.as_str()), (1, "c"));
         assert_eq!(
-            too_many_open(&items, 1).unwrap(),
+            faults[0].text,
             "the plan has too many open steps: 2, and the run may start only 1 (`maxItems`); use fewer steps, each with more calls"
         );
     }
@@ -200,6 +260,33 @@ mod tests {
         assert_eq!(
             check(&items, &[], &[]),
             ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
+        );
+    }
+
+    #[test]
+    fn a_cycle_is_a_fault_of_each_of_its_items_alone() {
+        let items = [item("a", &["b"]), item("b", &["a"]), item("c", &["a"])];
+        let faults = check_faults(&items, &[], &[]);
+        let steps: Vec<_> = faults.iter().map(|fault| fault.step.as_str()).collect();
+        assert_eq!(steps, ["b", "a"]);
+    }
+
+    #[test]
+    fn a_step_whose_id_another_has_gets_one_of_its_own() {
+        let draft = |id: &str| DraftItem {
+            id: id.to_owned(),
+            ..DraftItem::default()
+        };
+        let mut items = [draft("a"), draft("a_2"), draft("a"), draft("q1.a")];
+        let faults = give_own_ids(&mut items, &earlier());
+        let ids: Vec<_> = items.iter().map(|item| item.id.as_str()).collect();
+        assert_eq!(ids, ["a", "a_2", "a_3", "q1.a_2"]);
+        assert_eq!(
+            texts(&faults),
+            [
+                "its id `a` is the name of another step or result",
+                "its id `q1.a` is the name of another step or result"
+            ]
         );
     }
 

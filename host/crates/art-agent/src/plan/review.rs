@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Fault, Surroundings, check_calls};
-use super::check::{check, too_many_open};
+use super::check::{check, texts, too_long, too_many_open};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
@@ -129,10 +129,9 @@ impl KeptPlan {
             .iter()
             .filter(|name| !available.files.contains(name.as_str()));
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
-        let whole = check(&items, available.tools, available.earlier)
-            .into_iter()
-            .chain(too_many_open(&items, available.max_items))
-            .chain(missing);
+        let mut steps = check(&items, available.tools, available.earlier);
+        steps.extend(too_many_open(&items, available.max_items));
+        let whole = too_long(&items).into_iter().chain(texts(&steps)).chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),

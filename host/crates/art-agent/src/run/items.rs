@@ -389,7 +389,8 @@ impl Run {
             Some(items) => plan::update(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
-        let mut problems = self.plan_problems(&after);
+        let mut problems: Vec<String> = plan::too_long(&after).into_iter().collect();
+        problems.extend(plan::texts(&self.step_faults(&after)));
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
             return report(problems);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::error::ErrorCode;
+use art_core::json::sorted_text;
 use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
@@ -16,6 +17,7 @@ use super::{OpenAction, PlannerCall, Run, Stage};
 use crate::call::as_request;
 use crate::effect::Outbox;
 use crate::file::Files;
+use crate::item::MAX_SAME_CALLS;
 use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
 use crate::plan::{self, CallCheck, Fault, Surroundings};
 use crate::prompt;
@@ -72,7 +74,7 @@ impl Run {
     /// Begins the conversation with the planner.
     fn ask_planner(&mut self) {
         self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
-        self.stage = Stage::Planning { repairs: 0 };
+        self.stage = Stage::Planning;
     }
 
     /// Requests a plan from the model, or ends the run if the model cannot be called.
@@ -154,30 +156,91 @@ impl Run {
             return self.answer_at_once(draft, reply, out);
         }
         let merged = self.merged(&draft);
-        let mut problems = self.plan_problems(&merged);
-        let check = self.check_plan(&merged);
-        if !problems.is_empty() || (check.problems().next().is_some() && self.may_repair()) {
+        if let Some(problem) = plan::too_long(&merged) {
+            return self.repair(&[problem], out);
+        }
+        let (faults, check) = (self.step_faults(&merged), self.check_plan(&merged));
+        let is_faulty = !faults.is_empty() || check.problems().next().is_some();
+        if is_faulty && self.may_repair() {
             // The model corrects all of them at once.
+            let mut problems = plan::texts(&faults);
             problems.extend(check.problems());
             problems.truncate(MAX_PROBLEMS);
             return self.repair(&problems, out);
         }
+        self.adopt_as_far_as_possible(draft, &reply.text, out);
+    }
+
+    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run; a plan in which nothing can be
+    /// carried out is none.
+    fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
+        let own_ids = draft.items.as_deref_mut().unwrap_or_default();
+        let mut faults = plan::give_own_ids(own_ids, &self.state.earlier_questions);
+        let mut merged = self.merged(&draft);
+        fail(&mut merged, &faults);
+        loop {
+            let found = self.step_faults(&merged);
+            if found.is_empty() {
+                break;
+            }
+            fail(&mut merged, &found);
+            faults.extend(found);
+        }
+        let is_open = |item: &TodoItem| !plan::has_ended(item.status);
+        if !faults.is_empty() && !merged.iter().any(is_open) {
+            return self.repair(&plan::texts(&faults), out);
+        }
+        let check = self.check_plan(&merged);
         if !check.excess.is_empty() {
             return self.refuse_plan(check.excess, out);
         }
         self.estimate = check.estimate;
-        self.adopt_plan(draft, &reply.text, out);
+        self.adopt_plan(draft, raw_reply, out);
         self.note_repeated_calls();
-        self.fail_faulty(check.faults, out);
+        self.fail_faulty(faults, "it cannot be carried out", out);
+        self.fail_faulty(check.faults, "its planned calls do not fit the tools", out);
         self.advance(out);
     }
 
-    /// Returns what keeps a plan of these items from being carried out at all, in words for the model.
-    pub(super) fn plan_problems(&self, items: &[TodoItem]) -> Vec<String> {
+    /// Returns what keeps items from being carried out, except for faults of their planned calls.
+    pub(super) fn step_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
+        let mut faults = plan::too_many_open(items, self.items_left());
+        faults.extend(plan::check(items, &self.start.tools, &self.state.earlier_questions));
+        faults.extend(self.repeated_calls(items));
+        faults
+    }
+
+    /// Returns the number of items that the run may still start.
+    fn items_left(&self) -> usize {
         let left = self.config().max_items.saturating_sub(self.started_item_count);
-        let too_many = plan::too_many_open(items, usize::try_from(left).unwrap_or(usize::MAX));
-        let problems = plan::check(items, &self.start.tools, &self.state.earlier_questions);
-        too_many.into_iter().chain(problems).collect()
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    /// Returns a fault of each call that the planner makes once more than one call may be repeated (B30).
+    fn repeated_calls(&self, items: &[TodoItem]) -> Vec<Fault> {
+        let is_direct = |item: &&TodoItem| {
+            let mut calls = self.planner_calls.iter();
+            self.direct_items.contains(&item.id) || calls.any(|call| call.item.as_ref() == Some(&item.id))
+        };
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut faults = Vec::new();
+        for item in items.iter().filter(is_direct) {
+            for call in &item.tool_calls {
+                let count = counts
+                    .entry(format!("{} {}", call.tool_name, sorted_text(&call.arguments)))
+                    .or_default();
+                *count += 1;
+                if *count > MAX_SAME_CALLS && !plan::has_ended(item.status) {
+                    let text = format!(
+                        "`{}` was called with exactly these arguments {MAX_SAME_CALLS} times; use its results, change the \
+                         arguments, or answer",
+                        call.tool_name
+                    );
+                    faults.push(Fault::new(item, &text));
+                }
+            }
+        }
+        faults
     }
 
     /// Adds a step for each call that stands for one (S003, P33a). Returns the positions of the calls with the identifiers of their
@@ -248,9 +311,15 @@ impl Run {
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
     }
 
-    /// Asks the planner again, with the results of its calls.
+    /// Asks the planner again, with the results of its calls. It has to answer if it made more calls than the run may start items,
+    /// which only calls that could not be made allow.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
-        self.stage = Stage::Planning { repairs: 0 };
+        let max = self.config().max_items;
+        if self.direct_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
+            self.record_limit(format!("the run worked on its maximum of {max} items"));
+            return self.begin_synthesis(out);
+        }
+        self.stage = Stage::Planning;
         self.tell_planner("");
         out.observe(ObservationType::Plan, None, json!({"message": "Reading results"}));
         self.request_plan(out);
@@ -310,14 +379,14 @@ impl Run {
         })
     }
 
-    /// Fails the items whose planned calls the model could not correct, each with all of its faults. The others can be done.
-    fn fail_faulty(&mut self, faults: Vec<Fault>, out: &mut Outbox) {
+    /// Fails the items with faults that the model could not correct, each with all of them after `what`. The others can be done.
+    fn fail_faulty(&mut self, faults: Vec<Fault>, what: &str, out: &mut Outbox) {
         let mut by_step: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for fault in faults {
             by_step.entry(fault.step).or_default().push(fault.text);
         }
         for (id, texts) in by_step {
-            let reason = format!("its planned calls do not fit the tools: {}", texts.join("; "));
+            let reason = format!("{what}: {}", texts.join("; "));
             out.error("planning", Some(&id), &reason);
             if let Some(item) = self.item_mut(&id) {
                 item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
@@ -340,30 +409,33 @@ impl Run {
 
     /// Returns whether a plan may be sent back to the model once more. A model that only plans would give the same plan again.
     fn may_repair(&self) -> bool {
-        !self.start.plans_only
-            && matches!(self.stage, Stage::Planning { repairs } if repairs < self.config().plan_repairs)
+        !self.start.plans_only && self.repairs < self.config().plan_repairs
     }
 
-    /// Sends the plan back to the model with all problems, as often as the configuration allows.
+    /// Sends the plan back to the model with all problems, as often as the configuration allows for a question. Then what it has
+    /// found out so far is the end of its work.
     fn repair(&mut self, problems: &[String], out: &mut Outbox) {
         for call in &mut self.planner_calls {
             // The item of a call that is not made does not exist.
             call.item = None;
         }
-        let Stage::Planning { repairs } = self.stage else {
-            return;
-        };
         if self.may_repair() {
+            self.repairs += 1;
             self.tell_planner(&prompt::repair(problems));
-            self.stage = Stage::Planning { repairs: repairs + 1 };
             return self.request_plan(out);
         }
         let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
-        let attempts = match repairs {
+        let attempts = match self.repairs {
             0 => String::new(),
             repairs => format!(" in {} attempts", u64::from(repairs) + 1),
         };
-        self.fail_planning(&format!("the model gave no usable plan{attempts}: {reasons}"), out);
+        let reason = format!("the model gave no usable plan{attempts}: {reasons}");
+        let mut items = self.question_items().iter();
+        if items.any(|item| item.status == TodoItemStatus::Completed) {
+            self.record_limit(reason);
+            return self.begin_synthesis(out);
+        }
+        self.fail_planning(&reason, out);
     }
 
     /// Replaces the plan by the merged draft and records the change, with its estimate if it has any calls or steps.
@@ -420,5 +492,13 @@ impl Run {
             self.state.query.clone_from(&self.start.props.query);
             self.state.intent.clear();
         }
+    }
+}
+
+/// Marks the items with faults as failed.
+fn fail(items: &mut [TodoItem], faults: &[Fault]) {
+    let is_faulty = |item: &&mut TodoItem| faults.iter().any(|fault| fault.step == item.id);
+    for item in items.iter_mut().filter(is_faulty) {
+        item.status = TodoItemStatus::Failed;
     }
 }

@@ -6,7 +6,7 @@ use art_core::provider::{ModelCapability, ModelRequest, ReplyFormat, ToolChoice}
 use art_core::stream::{Phase, StepContext};
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
-use super::{OpenAction, Run, Stage};
+use super::{OpenAction, Run};
 use crate::action::{Action, ActionId, FileArgument};
 use crate::attachment::{self, Places};
 use crate::taef::is_tool_step;
@@ -151,10 +151,6 @@ impl Run {
     }
 
     fn plan_request(&self) -> PreparedCall {
-        let repairs = match self.stage {
-            Stage::Planning { repairs } => repairs,
-            _ => 0,
-        };
         let mut request = self.build(&self.conversation.messages, Phase::Planning, self.planner_tools());
         if !self.start.native_tools {
             request.reply_format = ReplyFormat::Json;
@@ -162,7 +158,7 @@ impl Run {
         }
         PreparedCall {
             item_id: None,
-            iteration: repairs.saturating_add(1),
+            iteration: self.repairs.saturating_add(1),
             request,
         }
     }

@@ -93,8 +93,8 @@ impl Run {
     /// Returns the phase label of an ERROR observation (P2).
     pub(super) fn phase_label(&self) -> &'static str {
         match self.stage {
-            Stage::Planning { .. } if self.state.todo_list.is_empty() => "planning",
-            Stage::Planning { .. } => "planning_refinement",
+            Stage::Planning if self.state.todo_list.is_empty() => "planning",
+            Stage::Planning => "planning_refinement",
             Stage::Execution => "execution_loop",
             Stage::Synthesis => "synthesis",
             Stage::Finished(_) => "finalization",

@@ -68,7 +68,7 @@ impl Run {
     #[must_use]
     pub const fn stage(&self) -> RunStage {
         match self.stage {
-            Stage::Planning { .. } => RunStage::Planning,
+            Stage::Planning => RunStage::Planning,
             Stage::Execution => RunStage::Execution,
             Stage::Synthesis => RunStage::Synthesis,
             Stage::Finished(_) => RunStage::Finished,

@@ -1,5 +1,6 @@
 //! The conversation with the planner: answers without a plan, plans as function calls, and calls that the planner makes itself.
 
+use art_agent::RunStart;
 use art_core::agent::RunStatus;
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::pes::TodoItemStatus;
@@ -231,6 +232,66 @@ fn a_failed_call_that_is_not_tried_again_makes_the_run_partial() {
     let calls = functions(&[("calculator", expression("fail"))]);
     let mut driver = native("q").script("plan", [calls, says("I could not compute it.")]);
     assert_eq!(figures(&mut driver), (2, 1, RunStatus::Partial));
+}
+
+/// Returns a driver whose planner makes these calls, one for each reply.
+fn planner_calls(start: RunStart, expressions: impl IntoIterator<Item = &'static str>) -> Driver {
+    let calls = expressions
+        .into_iter()
+        .map(|text| functions(&[("calculator", expression(text))]));
+    Driver::new(start).script("plan", calls.collect::<Vec<_>>())
+}
+
+fn with_functions() -> RunStart {
+    let mut start = start("q");
+    start.native_tools = true;
+    start
+}
+
+#[test]
+fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() {
+    let mut driver = planner_calls(with_functions(), ["1"; 5]).script("answer", [says("It is 42.")]);
+    let report = driver.drive();
+    assert_eq!(driver.tool_calls_made.len(), 2);
+    assert_eq!(report.response.metadata.llm_calls, 6);
+    assert_eq!(report.response.metadata.status, RunStatus::Partial);
+    let told = driver.last_message("plan", 3);
+    assert!(
+        told.contains("`calculator` was called with exactly these arguments 2 times"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_planner_that_calls_on_without_end_has_to_answer() {
+    let mut start = with_functions();
+    start.config.max_items = 3;
+    let mut driver = planner_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
+    let report = driver.drive();
+    assert_eq!(
+        (driver.tool_calls_made.len(), report.response.metadata.llm_calls),
+        (3, 7)
+    );
+    let [limit] = report.response.metadata.limits_hit.as_slice() else {
+        panic!("one limit was hit");
+    };
+    assert!(limit.contains("the run may start only 0 (`maxItems`)"), "{limit}");
+}
+
+#[test]
+fn a_planner_whose_calls_never_fit_has_to_answer() {
+    let mut start = with_functions();
+    start.config.max_items = 2;
+    let unknown = |n: u32| functions(&[("nothing", json!({"n": n}))]);
+    let mut driver = Driver::new(start)
+        .script("plan", (1..=5).map(unknown).collect::<Vec<_>>())
+        .script("answer", [says("I cannot say.")]);
+    let report = driver.drive();
+    assert_eq!(
+        (driver.tool_calls_made.len(), report.response.metadata.llm_calls),
+        (0, 6)
+    );
+    assert_eq!(report.response.metadata.status, RunStatus::Partial);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
-use art_core::error::ErrorCode;
 use art_core::pes::TodoItemStatus::{Cancelled, Completed, Failed, Pending};
 use serde_json::{Value, json};
 
@@ -118,14 +117,51 @@ fn a_plan_with_more_items_than_the_limit_is_told_to_the_planner_before_anything_
 }
 
 #[test]
-fn a_plan_with_more_items_than_the_limit_after_its_repairs_ends_the_run_with_the_reason() {
+fn items_beyond_the_limit_after_the_repairs_fail_and_the_others_are_done() {
     let too_many = || plan(&reasoning_items(&["a", "b", "c"]));
-    let mut driver = Driver::new(two_items_at_most("q")).script("plan", [too_many(), too_many(), too_many()]);
+    let mut driver = Driver::new(two_items_at_most("q"))
+        .script("plan", [too_many(), too_many(), too_many()])
+        .script("a", [completes_item("1")])
+        .script("b", [completes_item("2")])
+        .script("answer", [says("ok")]);
     let report = driver.drive();
-    let error = report.response.metadata.error.unwrap();
-    assert_eq!(error.code, ErrorCode::PlanningFailed);
-    let reason = "the model gave no usable plan in 3 attempts: the plan has too many open steps: 3, and the run may start only 2";
-    assert!(error.message.contains(reason), "{}", error.message);
+    assert_eq!(driver.statuses(), [("a", Completed), ("b", Completed), ("c", Failed)]);
+    let error = driver.item("c").error.as_deref().unwrap();
+    let reason = "it cannot be carried out: the plan has too many open steps: 3, and the run may start only 2";
+    assert!(error.starts_with(reason), "{error}");
+    assert_eq!(status(&report), RunStatus::Partial);
+}
+
+#[test]
+fn a_circle_that_is_not_repaired_fails_its_items_and_the_others_are_done() {
+    let circle = || {
+        plan(&json!([
+            reasoning_item("a", &["b"]),
+            reasoning_item("b", &["a"]),
+            reasoning_item("c", &[])
+        ]))
+    };
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [circle(), circle(), circle()])
+        .script("c", [completes_item("3")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Failed), ("b", Failed), ("c", Completed)]);
+    assert_eq!(
+        driver.item("a").error.as_deref(),
+        Some("it cannot be carried out: the dependencies go in a circle: `a` -> `b` -> `a`")
+    );
+}
+
+#[test]
+fn a_second_step_of_one_id_that_is_not_repaired_fails_under_an_id_of_its_own() {
+    let twice = || plan(&json!([reasoning_item("a", &[]), reasoning_item("a", &[])]));
+    let mut driver = Driver::new(start("q"))
+        .script("plan", [twice(), twice(), twice()])
+        .script("a", [completes_item("1")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Completed), ("a_2", Failed)]);
 }
 
 #[test]
