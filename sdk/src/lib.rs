@@ -38,7 +38,9 @@ mod error;
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;
+mod number;
 mod outcome;
+mod promise;
 mod reply;
 mod schema;
 #[cfg(not(target_family = "wasm"))]
@@ -54,7 +56,9 @@ pub use art_sdk_macros::{args, output, tool};
 pub use context::{Context, Hitl, Level};
 pub use convert::{IntoOutcome, IntoToolError, NoArgs, ToolInput, ToolReturn};
 pub use error::{ErrorCode, Result, ToolError};
+pub use number::Numeric;
 pub use outcome::{Outcome, Subtask, Suspension};
+pub use promise::{never_null, promise};
 pub use reply::{Attachment, Reply, Source};
 pub use tool::{Example, Mode, Tool};
 pub use {schemars, serde, serde_json};

@@ -55,12 +55,16 @@ pub fn call_with(tool: &Tool, input: Value, context: &Context) -> Outcome<Value>
 ///
 /// # Panics
 ///
-/// Panics if the call does not succeed.
+/// Panics if the call does not succeed, or if the output breaks a promise of the tool's schema (see [`promise`](crate::promise)).
 #[track_caller]
 #[expect(clippy::panic, reason = "a failed assertion of a test")]
+#[expect(clippy::needless_pass_by_value, reason = "a test writes `json!(..)` here")]
 pub fn output(tool: &Tool, input: Value) -> Value {
-    match call(tool, input) {
-        Outcome::Success(reply) => reply.output,
+    match call(tool, input.clone()) {
+        Outcome::Success(reply) => {
+            assert_promises(tool, &input, &reply.output);
+            reply.output
+        }
         other => panic!("`{}` did not succeed: {other:?}", tool.name()),
     }
 }
@@ -80,7 +84,7 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
 }
 
 /// Checks that the input schema describes an object, that no example fails, and that each example that succeeds returns
-/// the output that it declares, if any.
+/// the output that it declares, if any, and keeps the promises of the tool's schema.
 ///
 /// # Panics
 ///
@@ -95,6 +99,9 @@ pub fn check(tool: &Tool) {
     for example in tool.examples() {
         let parsed = |text| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("`{text}`: {error}"));
         let outcome = call(tool, parsed(example.input));
+        if let Outcome::Success(reply) = &outcome {
+            assert_promises(tool, &parsed(example.input), &reply.output);
+        }
         match (outcome, example.output.map(parsed)) {
             (Outcome::Success(reply), Some(expected)) => {
                 assert_eq!(reply.output, expected, "the example `{}`", example.input);
@@ -102,6 +109,61 @@ pub fn check(tool: &Tool) {
             (Outcome::Failure(error), _) => panic!("the example `{}` fails: {error}", example.input),
             _ => {}
         }
+    }
+}
+
+/// Checks that an output keeps every promise that holds for its input.
+#[track_caller]
+fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
+    let (asked, schema) = (tool.input_schema(), tool.output_schema().unwrap_or_default());
+    for promise in schema.get("x-when").and_then(Value::as_array).into_iter().flatten() {
+        let broken = broken_promise(promise, &asked, input, output);
+        assert_eq!(
+            broken,
+            None,
+            "for `{input}`, `{}` returns `{output}`, against `{promise}`",
+            tool.name()
+        );
+    }
+}
+
+/// Returns the name of the property with which an output breaks a promise that holds for its input.
+fn broken_promise<'a>(promise: &'a Value, asked: &Value, input: &Value, output: &Value) -> Option<&'a str> {
+    let given = |name: &str| {
+        let default = || asked.pointer(&format!("/properties/{name}/default"));
+        input.get(name).or_else(default).cloned().unwrap_or_default()
+    };
+    let is_due =
+        |(name, values): (&String, &Value)| values.as_array().is_some_and(|values| values.contains(&given(name)));
+    if !promise.get("input")?.as_object()?.iter().all(is_due) {
+        return None;
+    }
+    let promised = promise.get("output")?;
+    let required = promised.get("required").and_then(Value::as_array).into_iter().flatten();
+    let mut absent = required
+        .filter_map(Value::as_str)
+        .filter(|name| output.get(name).is_none_or(Value::is_null));
+    let types = promised
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let mut mistyped = types.filter(|(name, schema)| {
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+        output.get(name.as_str()).is_some_and(|value| !is_of_type(value, kind))
+    });
+    absent.next().or_else(|| mistyped.next().map(|(name, _)| name.as_str()))
+}
+
+fn is_of_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
     }
 }
 
@@ -165,6 +227,41 @@ impl Hitl {
             approved,
             feedback: feedback.into(),
             original_arguments: Value::Null,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn broken(input: &Value, output: &Value) -> Option<String> {
+        let asked = json!({"properties": {"mode": {"default": "plain"}}});
+        let types = json!({"answer": {"type": "integer"}});
+        let promise = json!({
+            "input": {"only": ["words", null], "mode": ["plain"]},
+            "output": {"required": ["words"], "properties": types},
+        });
+        broken_promise(&promise, &asked, input, output).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_promise_is_broken_by_a_property_that_is_absent_null_or_of_another_type() {
+        assert_eq!(broken(&json!({}), &json!({"words": 1, "answer": 2})), None);
+        assert_eq!(broken(&json!({}), &json!({"words": 1})), None);
+        assert_eq!(broken(&json!({"only": "words"}), &json!({})).as_deref(), Some("words"));
+        assert_eq!(broken(&json!({}), &json!({"words": null})).as_deref(), Some("words"));
+        assert_eq!(
+            broken(&json!({}), &json!({"words": 1, "answer": "2"})).as_deref(),
+            Some("answer")
+        );
+    }
+
+    #[test]
+    fn nothing_is_promised_for_another_input() {
+        for input in [json!({"only": "lines"}), json!({"mode": "odd"})] {
+            assert_eq!(broken(&input, &json!({"answer": "2"})), None, "{input}");
         }
     }
 }

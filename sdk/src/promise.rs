@@ -1,0 +1,84 @@
+//! What the schema of an output says beside the types of its fields. Use the functions in a transform of an output type:
+//! `#[schemars(transform = promises)]`.
+
+use schemars::Schema;
+use serde_json::{Value, json};
+
+/// Says of every property that may be absent that it is never null, for a type whose optional fields all have
+/// `#[serde(skip_serializing_if = "Option::is_none")]`.
+pub fn never_null(schema: &mut Schema) {
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, property) in properties.into_iter().flatten() {
+        if !required.iter().any(|required| required == name) {
+            without_null(property);
+        }
+    }
+}
+
+fn without_null(property: &mut Value) {
+    let Some(types) = property.get_mut("type") else { return };
+    if let Value::Array(names) = types {
+        names.retain(|name| name != "null");
+        if let [only] = &mut names[..] {
+            *types = only.take();
+        }
+    }
+}
+
+/// Promises that an output also satisfies `output`, if the input of its call has one of the values under each name of `input`:
+/// `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))`. `null` also stands for an absent value.
+/// Of `output`, a host reads `required` and `properties`. It learns from this which values a call will give to later ones; if a
+/// tool breaks a promise, the later call finds nothing.
+#[expect(clippy::needless_pass_by_value, reason = "a tool writes `json!(..)` here")]
+pub fn promise(schema: &mut Schema, input: Value, output: Value) {
+    let promises = schema.ensure_object().entry("x-when").or_insert_with(|| json!([]));
+    if let Value::Array(promises) = promises {
+        promises.push(json!({"input": input, "output": output}));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "count": {"type": ["integer", "null"], "minimum": 0},
+                "kept": {"type": ["integer", "null"]},
+                "scalar": {"type": ["integer", "string", "null"]},
+            },
+            "required": ["kept"],
+        });
+        Schema::try_from(schema).unwrap()
+    }
+
+    #[test]
+    fn a_property_that_may_be_absent_is_never_null() {
+        let mut schema = schema();
+        never_null(&mut schema);
+        let schema = schema.to_value();
+        assert_eq!(schema["properties"]["count"], json!({"type": "integer", "minimum": 0}));
+        assert_eq!(schema["properties"]["scalar"], json!({"type": ["integer", "string"]}));
+        assert_eq!(schema["properties"]["kept"], json!({"type": ["integer", "null"]}));
+    }
+
+    #[test]
+    fn promises_are_listed_in_the_schema() {
+        let mut schema = schema();
+        for name in ["count", "scalar"] {
+            promise(&mut schema, json!({"only": [name]}), json!({"required": [name]}));
+        }
+        let expected = json!([
+            {"input": {"only": ["count"]}, "output": {"required": ["count"]}},
+            {"input": {"only": ["scalar"]}, "output": {"required": ["scalar"]}},
+        ]);
+        assert_eq!(schema.to_value()["x-when"], expected);
+    }
+}
