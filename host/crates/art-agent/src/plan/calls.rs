@@ -15,6 +15,7 @@ use super::earlier::{earlier_steps, find_earlier};
 use super::flow::{self, Verdict, flow};
 use super::kept::call_place;
 use super::output::{Output, declared_pointers};
+use super::promise;
 use super::reference::{Origin, Template, origins, output_of, references};
 use super::review::{CheckedReference, Fit};
 
@@ -427,8 +428,9 @@ impl<'a> Checker<'a> {
         let Some(schema) = &tool.output_schema else {
             return Ok(any(what));
         };
-        let output = Output::at(schema, origin.path).map_err(|gone| {
-            let known = declared_pointers(schema, MAX_POINTERS);
+        let schema = promise::output_of(schema, &tool.input_schema, &call.arguments);
+        let output = Output::at(&schema, origin.path).map_err(|gone| {
+            let known = declared_pointers(&schema, MAX_POINTERS);
             let hint = nearest(origin.path, known.iter().map(|(path, _)| path.as_str()));
             format!(
                 "the output of `{}` (`{}`) has nothing at `{gone}`{hint}",
@@ -438,8 +440,8 @@ impl<'a> Checker<'a> {
         Ok(Given {
             may_be_absent: output.may_be_absent,
             origin: Some(what),
-            output: Some(Cow::Borrowed(schema)),
             schema: output.schema(),
+            output: Some(schema),
         })
     }
 

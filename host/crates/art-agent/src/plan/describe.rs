@@ -34,8 +34,13 @@ pub(crate) fn asked(schema: &Value) -> String {
         let all: Vec<String> = branches.iter().take(MAX_LISTED).map(asked).collect();
         return all.join(" or ");
     }
+    // The texts that a number may be written as are not worth a word.
+    let is_said = |name: &&str| *name != "string" || map.get("x-numeric") != Some(&Value::Bool(true));
     let types: Vec<&str> = match map.get("type") {
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(with_article).collect(),
+        Some(Value::Array(names)) => {
+            let names = names.iter().filter_map(Value::as_str);
+            names.filter(is_said).map(with_article).collect()
+        }
         Some(name) => name.as_str().map(with_article).into_iter().collect(),
         None => vec!["another value"],
     };

@@ -280,6 +280,7 @@ impl Comparison {
             "required" => required(values, branches()),
             "additionalProperties" if consumer.contains_key("properties") => Verdict::Yes,
             "properties" | "additionalProperties" => self.properties(values, consumer),
+            "x-numeric" => numeric(values, asked),
             known if is_annotation(known) => Verdict::Yes,
             _ if values.schema.get(keyword) == Some(asked) && values.only.is_none() => Verdict::Yes,
             _ => not_understood(values.of, keyword),
@@ -467,6 +468,16 @@ fn number(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
         Verdict::No
     } else {
         Verdict::RunTime
+    }
+}
+
+/// Compares a text with a consumer that takes only texts which are numbers. What a text will be is not known before it is there,
+/// and the tool refuses it as it refuses any other text that it cannot read.
+fn numeric(values: Values<'_>, asked: &Value) -> Verdict {
+    let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
+    match values.only.and_then(Value::as_str) {
+        Some(text) if *asked == Value::Bool(true) && !is_number(text) => Verdict::No,
+        _ => Verdict::Yes,
     }
 }
 

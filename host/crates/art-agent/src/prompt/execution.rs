@@ -19,7 +19,7 @@ use super::step::{bounded, earlier_section, parts, step_entry};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
-use crate::plan::{EarlierStep, earlier_steps, upstream};
+use crate::plan::{EarlierStep, earlier_steps, upstream, without_promises};
 use crate::report::output_for_model;
 use crate::taef::is_tool_step;
 
@@ -123,8 +123,8 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
     if let Some(map) = schema.as_object_mut() {
         map.extend(
             tool.output_schema
-                .clone()
-                .map(|output| ("outputSchema".to_owned(), output)),
+                .as_ref()
+                .map(|output| ("outputSchema".to_owned(), without_promises(output))),
         );
         map.insert("examples".to_owned(), json!(most_similar(tool, query)));
     }

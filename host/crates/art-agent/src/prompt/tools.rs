@@ -9,6 +9,7 @@ use super::example::most_similar_calls;
 use super::fit::text_tokens;
 use super::quote::{one_line, section};
 use crate::event::RunStart;
+use crate::plan::without_promises;
 use crate::shortlist;
 
 /// Heading of the tools that a plan may use.
@@ -98,7 +99,7 @@ impl<'a> ShownTools<'a> {
             let outputs = self
                 .full
                 .iter()
-                .filter_map(|tool| Some((tool.name.clone(), tool.output_schema.clone()?)));
+                .filter_map(|tool| Some((tool.name.clone(), without_promises(tool.output_schema.as_ref()?))));
             let outputs: serde_json::Map<String, Value> = outputs.collect();
             return section("Outputs of the tools", &one_line(&outputs));
         }
@@ -126,7 +127,7 @@ fn by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
 fn full_form(tool: &ToolSchema) -> Value {
     let mut form = json!({"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema});
     if let (Some(map), Some(output)) = (form.as_object_mut(), &tool.output_schema) {
-        map.insert("outputSchema".to_owned(), output.clone());
+        map.insert("outputSchema".to_owned(), without_promises(output));
     }
     form
 }

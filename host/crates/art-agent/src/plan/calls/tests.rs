@@ -30,6 +30,15 @@ fn tools() -> Vec<ToolSchema> {
             &json!({"type": "string"}),
         ),
         tool("anything", &json!({"type": "object"}), &json!({})),
+        tool(
+            "count",
+            &object(json!({"only": {"enum": ["words", "name", null]}}), json!([])),
+            &json!({
+                "type": "object",
+                "properties": {"words": {"type": "integer"}, "name": {"type": "string"}},
+                "x-when": [{"input": {"only": ["words"]}, "output": {"required": ["words"]}}],
+            }),
+        ),
     ]
 }
 
@@ -103,6 +112,22 @@ fn a_value_that_may_be_absent_is_known_at_run_time() {
     ]);
     assert_eq!(found.faults, []);
     assert_eq!(found.at_run_time, ["step_2.arguments.url"]);
+}
+
+#[test]
+fn a_value_that_the_tool_promises_for_this_input_is_there() {
+    let taken = |only: Value| {
+        let limit = json!({"query": {"$concat": [{"$from": "step_1", "path": "/words"}]}});
+        let found = check(&[
+            step("step_1", "count", json!({ "only": only })),
+            step("step_2", "search", limit),
+        ]);
+        assert_eq!(found.faults, []);
+        found.references[0].fit
+    };
+    assert_eq!(taken(json!("words")), Fit::Fits);
+    assert_eq!(taken(json!("name")), Fit::AtRunTime);
+    assert_eq!(taken(json!(null)), Fit::AtRunTime);
 }
 
 #[test]

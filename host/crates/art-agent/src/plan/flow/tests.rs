@@ -102,6 +102,33 @@ fn a_keyword_that_is_not_understood_is_known_at_run_time() {
 }
 
 #[test]
+fn a_text_that_is_a_number_fits_where_only_such_texts_are_taken() {
+    let numeric = json!({"type": ["number", "string"], "x-numeric": true});
+    for fitting in [
+        json!({"const": 7}),
+        json!({"const": " 7.5 "}),
+        json!({"type": "string"}),
+        json!({"type": ["integer", "string"]}),
+    ] {
+        assert_flow(&fitting, &numeric, Verdict::Yes);
+    }
+    for other in [
+        json!({"const": "seven"}),
+        json!({"const": "inf"}),
+        json!({"const": true}),
+        json!({"type": "array"}),
+    ] {
+        assert_flow(&other, &numeric, Verdict::No);
+    }
+    assert_flow(
+        &json!({"const": "seven"}),
+        &json!({"type": "string", "x-numeric": false}),
+        Verdict::Yes,
+    );
+    assert_eq!(super::super::describe::asked(&numeric), "a number");
+}
+
+#[test]
 fn exactly_one_branch_of_one_of_has_to_fit() {
     let one_of = json!({"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 0}]});
     assert_flow(&json!({"type": "integer", "maximum": -1}), &one_of, Verdict::Yes);
