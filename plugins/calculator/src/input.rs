@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use art_sdk::{args, output, serde_json};
+use art_sdk::{Numeric, args, output, serde_json};
 
 /// One calculation.
 #[args]
@@ -12,9 +12,9 @@ pub(crate) struct CalculatorInput {
     /// Lists go to a function: `sum(4, 8, 15)`, `mean(4, 8, 15)`, `median(..)`, `max(..)`, `min(..)`.
     pub(crate) expression: String,
     /// Variables that the expression may name, for example `{"x": 3, "rate": 0.19}`.
-    pub(crate) scope: Option<BTreeMap<String, f64>>,
+    pub(crate) scope: Option<BTreeMap<String, Numeric>>,
     /// The result of an earlier calculation; the expression refers to it as `ans`.
-    pub(crate) ans: Option<f64>,
+    pub(crate) ans: Option<Numeric>,
 }
 
 /// The value of the expression.

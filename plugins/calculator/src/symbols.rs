@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use art_sdk::Numeric;
 use num_complex::Complex64;
 
 use crate::error::{EvalError, Reason};
@@ -17,12 +18,12 @@ const CONSTANTS: [(&str, Complex64); 5] = [
 /// The variables of one call. They hide constants of the same name.
 #[derive(Debug)]
 pub(crate) struct Symbols<'a> {
-    scope: Option<&'a BTreeMap<String, f64>>,
-    ans: Option<f64>,
+    scope: Option<&'a BTreeMap<String, Numeric>>,
+    ans: Option<Numeric>,
 }
 
 impl<'a> Symbols<'a> {
-    pub(crate) fn new(scope: Option<&'a BTreeMap<String, f64>>, ans: Option<f64>) -> Result<Self, EvalError> {
+    pub(crate) fn new(scope: Option<&'a BTreeMap<String, Numeric>>, ans: Option<Numeric>) -> Result<Self, EvalError> {
         let bad = scope.into_iter().flat_map(BTreeMap::keys).find(|name| !is_name(name));
         match bad {
             Some(name) => Err(Reason::BadVariable(name.clone()).anywhere()),
@@ -33,10 +34,10 @@ impl<'a> Symbols<'a> {
     /// Returns the value of `name`, which starts at the 0-based character `at`.
     pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
-            return Ok(Complex64::new(*value, 0.0));
+            return Ok(Complex64::new(value.0, 0.0));
         }
         if let Some(ans) = self.ans.filter(|_| name == "ans") {
-            return Ok(Complex64::new(ans, 0.0));
+            return Ok(Complex64::new(ans.0, 0.0));
         }
         let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
         constant

@@ -1,16 +1,14 @@
-use std::collections::BTreeMap;
-
-use art_sdk::testing;
+use art_sdk::{Numeric, testing};
 use proptest::prelude::*;
 
 use super::{input::CalculatorResult, *};
 
 fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<CalculatorResult, String> {
-    let scope: BTreeMap<String, f64> = scope.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let scope = scope.iter().map(|(name, value)| ((*name).to_owned(), Numeric(*value)));
     let input = CalculatorInput {
         expression: expression.to_owned(),
-        scope: Some(scope),
-        ans,
+        scope: Some(scope.collect()),
+        ans: ans.map(Numeric),
     };
     evaluate(&input)
         .map(|output| output.result)
@@ -442,4 +440,16 @@ proptest! {
     ) {
         drop(testing::call(&CALCULATOR, json!({"expression": parts.concat()})));
     }
+}
+
+#[test]
+fn variables_may_be_texts_that_are_numbers() {
+    let with = |ans: Value| json!({"expression": "ans + x", "ans": ans, "scope": {"x": "0.5"}});
+    assert_eq!(testing::output(&CALCULATOR, with(json!("2"))), json!({"result": 2.5}));
+    let refused = testing::failure(&CALCULATOR, with(json!("0 + 2i")));
+    assert!(
+        refused.message.contains("a text that is a number"),
+        "{}",
+        refused.message
+    );
 }

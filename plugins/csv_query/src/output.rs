@@ -1,13 +1,14 @@
 //! The output of the tool.
 
 use art_sdk::{
-    output, schemars,
-    serde_json::{Map, Value},
+    output, promise, schemars,
+    serde_json::{Map, Value, json},
 };
 
 /// The rows that answer the query.
 #[output]
 #[derive(Clone, PartialEq)]
+#[schemars(transform = promises)]
 pub(crate) struct CsvQueryOutput {
     /// The rows: one object for each, from column name to value. Cells of numeric columns are numbers, empty cells null.
     pub(crate) rows: Vec<Map<String, Value>>,
@@ -29,4 +30,20 @@ pub(crate) struct CsvQueryOutput {
 /// The schema of a number or a text.
 fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
+}
+
+/// Says when an output has a single value: a count and a sum of all rows always do. A mean does not if there are no numbers.
+fn promises(schema: &mut schemars::Schema) {
+    let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
+    let counted = ["count", "count_distinct", "sum"];
+    let of_all = json!({"aggregate": counted, "group_by": [null], "about": [null]});
+    promise(schema, of_all, number.clone());
+    promise(schema, json!({"about": ["column_count"]}), number);
+    let calculated = ["mean", "median", "share"];
+    let may_be_none = json!({"aggregate": calculated, "group_by": [null], "about": [null]});
+    promise(
+        schema,
+        may_be_none,
+        json!({"properties": {"value": {"type": "number"}}}),
+    );
 }

@@ -1,7 +1,7 @@
 //! The input and the output of the tool. The field descriptions contain the words that people use, because tools are
 //! ranked by comparing words with the question.
 
-use art_sdk::{args, output};
+use art_sdk::{Numeric, args, output, promise, schemars, serde_json::json};
 
 /// One question about dates.
 #[args]
@@ -20,7 +20,7 @@ pub(crate) struct DatetimeInput {
     /// The year of dates without one, such as `Christmas`; for `leap_year` the year itself.
     pub(crate) year: Option<i16>,
     /// How many units to `add` or `subtract`: a whole number.
-    pub(crate) amount: Option<f64>,
+    pub(crate) amount: Option<Numeric>,
     /// The unit of `amount`, by default days, or of the answer of `difference`. Working days are Monday to Friday.
     pub(crate) unit: Option<Unit>,
     /// The time zone of dates without one, such as `Europe/Berlin`, `New York` or `+05:30`. Defaults to UTC.
@@ -71,6 +71,7 @@ pub(crate) enum Unit {
 
 /// The answer.
 #[output]
+#[schemars(transform = promises)]
 pub(crate) struct DatetimeOutput {
     /// The answer: a number of units, or text such as a weekday, a date or `42 weeks, 4 days (42.57 weeks)`.
     pub(crate) result: Answer,
@@ -85,4 +86,24 @@ pub(crate) enum Answer {
     Number(i64),
     /// A text.
     Text(String),
+}
+
+/// Says which operations answer with a number and which with a text. A `difference` in a unit is a number if it is whole.
+fn promises(schema: &mut schemars::Schema) {
+    let result = |kind: &str| json!({"properties": {"result": {"type": kind}}});
+    let counts = ["week_number", "day_of_year", "quarter"];
+    promise(schema, json!({"operation": counts}), result("integer"));
+    let texts = [
+        "add",
+        "subtract",
+        "convert",
+        "weekday",
+        "leap_year",
+        "parse",
+        "format",
+        "now",
+    ];
+    promise(schema, json!({"operation": texts}), result("string"));
+    let in_words = json!({"operation": ["difference"], "unit": ["working_days", null]});
+    promise(schema, in_words, result("string"));
 }

@@ -128,7 +128,7 @@ impl Call<'_> {
     fn add(&self, operation: &'static str, sign: f64) -> Result<Answer, DateError> {
         let date = self.date(operation)?;
         let hint = "how many units";
-        let amount = self.input.amount.ok_or(DateError::Missing {
+        let amount = self.input.amount.map(|amount| amount.0).ok_or(DateError::Missing {
             operation,
             field: "amount",
             hint,

@@ -345,3 +345,9 @@ proptest! {
         drop(testing::call(&DATETIME, json!({"operation": "format", "date": date, "format": pattern})));
     }
 }
+
+#[test]
+fn an_amount_may_be_a_text() {
+    let input = json!({"operation": "add", "date": "2026-01-31", "amount": "30"});
+    assert_eq!(testing::output(&DATETIME, input)["result"], "Monday, 2 March 2026");
+}

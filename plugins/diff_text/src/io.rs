@@ -1,6 +1,6 @@
 //! The input and the output of the tool.
 
-use art_sdk::{args, output};
+use art_sdk::{args, never_null, output, promise, schemars, serde_json::json};
 
 /// Two versions of a text.
 #[args]
@@ -58,6 +58,7 @@ pub(crate) enum Mode {
 /// The difference.
 #[output]
 #[derive(Default)]
+#[schemars(transform = promises)]
 pub(crate) struct DiffTextOutput {
     /// For lines a unified diff: `-` before a removed and `+` before an added line. For words and characters the whole text with `[-removed-]` and `{+added+}` in it. Empty when the texts are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,4 +93,23 @@ pub(crate) struct DiffTextOutput {
     /// How similar the texts are: 1 when equal, 0 when they have nothing in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ratio: Option<f64>,
+}
+
+/// Says which values an output has: the one that was asked for, or the whole comparison.
+fn promises(schema: &mut schemars::Schema) {
+    never_null(schema);
+    let all = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];
+    promise(schema, json!({"only": [null]}), json!({"required": all}));
+    for (asked, name) in [
+        ("added", "added"),
+        ("removed", "removed"),
+        ("added_count", "inserted"),
+        ("removed_count", "deleted"),
+        ("changed_count", "changed"),
+        ("is_same", "same"),
+        ("similarity", "similarity"),
+        ("diff", "diff"),
+    ] {
+        promise(schema, json!({"only": [asked]}), json!({"required": [name]}));
+    }
 }

@@ -64,8 +64,13 @@ pub(crate) fn answer(input: &JsonQueryInput) -> Result<JsonQueryOutput, QueryErr
 }
 
 fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
+    let value = match results.as_slice() {
+        [one] if one.is_number() || one.is_string() => Some(one.clone()),
+        _ => None,
+    };
     JsonQueryOutput {
         count: results.len(),
+        value,
         results,
         truncated,
     }

@@ -1,6 +1,6 @@
 //! The input and the output of the tool.
 
-use art_sdk::{args, output, schemars, serde_json};
+use art_sdk::{args, output, promise, schemars, serde_json, serde_json::json};
 
 /// JSON and a question about it.
 #[args]
@@ -77,11 +77,35 @@ fn any_type(schema: &mut schemars::Schema) {
 
 /// The results of the filter.
 #[output]
+#[schemars(transform = promises)]
 pub(crate) struct JsonQueryOutput {
     /// The values that the filter returned, in order.
     pub(crate) results: Vec<serde_json::Value>,
+    /// The result, if it is exactly one number or text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "number_or_text")]
+    pub(crate) value: Option<serde_json::Value>,
     /// How many values are in `results`.
     pub(crate) count: usize,
     /// Whether there were more values: at most 1000 are returned.
     pub(crate) truncated: bool,
+}
+
+fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": ["number", "string"]})
+}
+
+/// Says that a combination which is a number is the value. A mean is none if there are no numbers.
+fn promises(schema: &mut schemars::Schema) {
+    let number = json!({"properties": {"value": {"type": "number"}}});
+    promise(
+        schema,
+        json!({"combine": ["count", "count_distinct", "sum", "mean", "median"]}),
+        number,
+    );
+    promise(
+        schema,
+        json!({"combine": ["count", "count_distinct", "sum"]}),
+        json!({"required": ["value"]}),
+    );
 }

@@ -154,14 +154,14 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Apply the filter `.users[] | select(.age >= 18) | .name` to this JSON",
         ask = "What does `.users[] | select(.age >= 18) | .name` give?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36},{"name":"Bob","age":17}]},"query":".users[] | select(.age >= 18) | .name"}"#,
-        output = r#"{"results":["Ada"],"count":1,"truncated":false}"#
+        output = r#"{"results":["Ada"],"value":"Ada","count":1,"truncated":false}"#
     ),
     example(
         ask = r#"Run `.a.b` on {"a":{"b":1}}"#,
         ask = r#"What does `.a.b` give for {"a":{"b":1}}?"#,
         ask = r#"Apply `.a.b` to {"a":{"b":1}}"#,
         input = r#"{"json":{"a":{"b":1}},"query":".a.b"}"#,
-        output = r#"{"results":[1],"count":1,"truncated":false}"#
+        output = r#"{"results":[1],"value":1,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the name in this JSON?",
@@ -190,7 +190,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Add up the price of all items",
         ask = "What is the total of all prices?",
         input = r#"{"json":[{"price":3},{"price":4.5}],"field":"price","combine":"sum"}"#,
-        output = r#"{"results":[7.5],"count":1,"truncated":false}"#
+        output = r#"{"results":[7.5],"value":7.5,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the average price in this JSON?",
@@ -199,7 +199,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "What is the mean price of the items?",
         ask = "Average of price in this JSON",
         input = r#"{"json":[{"price":3},{"price":4.5}],"field":"price","combine":"mean"}"#,
-        output = r#"{"results":[3.75],"count":1,"truncated":false}"#
+        output = r#"{"results":[3.75],"value":3.75,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the highest price in this JSON?",
@@ -231,7 +231,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Count the items in this JSON",
         ask = "How many entries does this JSON have?",
         input = r#"{"json":[{"price":3},{"price":4.5}],"query":"length"}"#,
-        output = r#"{"results":[2],"count":1,"truncated":false}"#
+        output = r#"{"results":[2],"value":2,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What are the keys of this JSON?",
@@ -285,26 +285,26 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "What is the name with the highest age?",
         ask = "Which name has the most age?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","largest":"age"}"#,
-        output = r#"{"results":["Cyd"],"count":1,"truncated":false}"#
+        output = r#"{"results":["Cyd"],"value":"Cyd","count":1,"truncated":false}"#
     ),
     example(
         ask = "Which name has the lowest age?",
         ask = "Which name has the smallest age?",
         ask = "What is the name with the lowest age?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","smallest":"age"}"#,
-        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+        output = r#"{"results":["Bob"],"value":"Bob","count":1,"truncated":false}"#
     ),
     example(
         ask = "Which item is the most expensive?",
         ask = "Which item has the highest price?",
         input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"item","largest":"price"}"#,
-        output = r#"{"results":["desk"],"count":1,"truncated":false}"#
+        output = r#"{"results":["desk"],"value":"desk","count":1,"truncated":false}"#
     ),
     example(
         ask = "Which item is the cheapest?",
         ask = "Which item has the lowest price?",
         input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"item","smallest":"price"}"#,
-        output = r#"{"results":["lamp"],"count":1,"truncated":false}"#
+        output = r#"{"results":["lamp"],"value":"lamp","count":1,"truncated":false}"#
     ),
     example(
         ask = "Which entry has the highest age?",
@@ -323,13 +323,13 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "What age is Ada?",
         ask = "Which age does Ada have?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Ada"}]}"#,
-        output = r#"{"results":[36],"count":1,"truncated":false}"#
+        output = r#"{"results":[36],"value":36,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the price of the lamp?",
         ask = "How much is the price of the lamp?",
         input = r#"{"json":[{"item":"lamp","price":30},{"item":"desk","price":120}],"field":"price","filter":[{"operator":"eq","value":"lamp"}]}"#,
-        output = r#"{"results":[30],"count":1,"truncated":false}"#
+        output = r#"{"results":[30],"value":30,"count":1,"truncated":false}"#
     ),
     example(
         ask = "Which names have the city Bonn?",
@@ -361,7 +361,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "List the names where age is below 30",
         ask = "List the names where age is less than 30",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"age","operator":"lt","value":30}]}"#,
-        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+        output = r#"{"results":["Bob"],"value":"Bob","count":1,"truncated":false}"#
     ),
     example(
         ask = "Which names have an age of at least 36?",
@@ -373,7 +373,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Which names do not have the city Bonn?",
         ask = "List the names where city is not Bonn",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"name","filter":[{"field":"city","operator":"ne","value":"Bonn"}]}"#,
-        output = r#"{"results":["Bob"],"count":1,"truncated":false}"#
+        output = r#"{"results":["Bob"],"value":"Bob","count":1,"truncated":false}"#
     ),
     example(
         ask = "How many entries have an age above 30?",
@@ -382,14 +382,14 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "How many have an age over 30?",
         ask = "How many records have an age of more than 30?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"gt","value":30}],"combine":"count"}"#,
-        output = r#"{"results":[2],"count":1,"truncated":false}"#
+        output = r#"{"results":[2],"value":2,"count":1,"truncated":false}"#
     ),
     example(
         ask = "How many entries have an age below 30?",
         ask = "How many items have an age under 30?",
         ask = "How many have an age below 30?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"age","operator":"lt","value":30}],"combine":"count"}"#,
-        output = r#"{"results":[1],"count":1,"truncated":false}"#
+        output = r#"{"results":[1],"value":1,"count":1,"truncated":false}"#
     ),
     example(
         ask = "How many entries have the city Bonn?",
@@ -397,29 +397,29 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "How many objects have city Bonn?",
         ask = "How many records have the city Bonn?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"field":"city","operator":"eq","value":"Bonn"}],"combine":"count"}"#,
-        output = r#"{"results":[2],"count":1,"truncated":false}"#
+        output = r#"{"results":[2],"value":2,"count":1,"truncated":false}"#
     ),
     example(
         ask = "How many entries are in Bonn?",
         ask = "How many are from Bonn?",
         ask = "How many items have Bonn?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"filter":[{"operator":"eq","value":"Bonn"}],"combine":"count"}"#,
-        output = r#"{"results":[2],"count":1,"truncated":false}"#
+        output = r#"{"results":[2],"value":2,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the average age where city is Bonn?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"field":"city","operator":"eq","value":"Bonn"}],"combine":"mean"}"#,
-        output = r#"{"results":[43.5],"count":1,"truncated":false}"#
+        output = r#"{"results":[43.5],"value":43.5,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the average age in Bonn?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Bonn"}],"combine":"mean"}"#,
-        output = r#"{"results":[43.5],"count":1,"truncated":false}"#
+        output = r#"{"results":[43.5],"value":43.5,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the total age in Bonn?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","filter":[{"operator":"eq","value":"Bonn"}],"combine":"sum"}"#,
-        output = r#"{"results":[87],"count":1,"truncated":false}"#
+        output = r#"{"results":[87],"value":87,"count":1,"truncated":false}"#
     ),
     example(
         ask = "How many users are there?",
@@ -429,7 +429,7 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Count the users",
         ask = "How many items are in users?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"users","combine":"length"}"#,
-        output = r#"{"results":[3],"count":1,"truncated":false}"#
+        output = r#"{"results":[3],"value":3,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What are the different cities?",
@@ -446,13 +446,13 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "How many unique cities are there?",
         ask = "How many distinct cities are there?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"city","combine":"count_distinct"}"#,
-        output = r#"{"results":[2],"count":1,"truncated":false}"#
+        output = r#"{"results":[2],"value":2,"count":1,"truncated":false}"#
     ),
     example(
         ask = "What is the median age?",
         ask = "What is the median age in this JSON?",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"},{"name":"Cyd","age":51,"city":"Bonn"}]},"field":"age","combine":"median"}"#,
-        output = r#"{"results":[36],"count":1,"truncated":false}"#
+        output = r#"{"results":[36],"value":36,"count":1,"truncated":false}"#
     ),
     example(
         ask = "List all entries where city is Bonn",

@@ -349,3 +349,37 @@ proptest! {
         drop(testing::call(&JSON_QUERY, json!({"json": {"a": [1, "b", null]}, "query": query})));
     }
 }
+
+#[test]
+fn a_single_number_or_text_is_the_value() {
+    let value = |query: &str| {
+        testing::output(&JSON_QUERY, json!({"json": {"a": 7, "b": "x"}, "query": query}))
+            .get("value")
+            .cloned()
+    };
+    assert_eq!((value(".a"), value(".b")), (Some(json!(7)), Some(json!("x"))));
+    for query in [".a, .b", "empty", ".", ".c", "true"] {
+        assert_eq!(value(query), None, "{query}");
+    }
+}
+
+#[test]
+fn a_combination_that_is_a_number_is_the_value() {
+    let combined = |combine: &str, items: Value| {
+        let input = json!({"json": items, "field": "n", "combine": combine});
+        testing::output(&JSON_QUERY, input)
+    };
+    for combine in ["count", "count_distinct", "sum", "mean", "median"] {
+        assert!(
+            combined(combine, json!([{"n": 1}, {"n": 2}]))["value"].is_number(),
+            "{combine}"
+        );
+    }
+    for combine in ["count", "count_distinct", "sum"] {
+        assert!(
+            combined(combine, json!([{"n": null}]))["value"].is_number(),
+            "{combine}"
+        );
+    }
+    assert_eq!(combined("mean", json!([{"n": null}])).get("value"), None);
+}

@@ -1,6 +1,6 @@
 //! The input and the output of the tool.
 
-use art_sdk::{args, output, schemars, serde_json};
+use art_sdk::{args, never_null, output, promise, schemars, serde_json, serde_json::json};
 
 use crate::kind::Kind;
 
@@ -64,6 +64,7 @@ fn name_or_number(schema: &mut schemars::Schema) {
 /// The matches.
 #[output]
 #[derive(Default)]
+#[schemars(transform = promises)]
 pub(crate) struct RegexExtractOutput {
     /// The matched texts in order, or the texts of `group`; a match without this group is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,4 +106,14 @@ pub(crate) struct Capture {
     pub(crate) start: usize,
     /// The number of characters before the end of this text.
     pub(crate) end: usize,
+}
+
+/// Says that the matched texts are there unless only their number is asked for.
+fn promises(schema: &mut schemars::Schema) {
+    never_null(schema);
+    promise(
+        schema,
+        json!({"only": [null]}),
+        json!({"required": ["values", "truncated"]}),
+    );
 }

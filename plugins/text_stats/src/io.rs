@@ -1,6 +1,6 @@
 //! The input and the output of the tool.
 
-use art_sdk::{args, output};
+use art_sdk::{args, never_null, output, promise, schemars, serde_json::json};
 
 /// A text to count in.
 #[args]
@@ -66,6 +66,7 @@ pub(crate) enum Only {
 /// The counts.
 #[output]
 #[derive(Default)]
+#[schemars(transform = promises)]
 pub(crate) struct TextStatsOutput {
     /// How many times `find` occurs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,3 +135,40 @@ pub(crate) struct WordCount {
     /// The number of its occurrences.
     pub(crate) count: usize,
 }
+
+/// Says which values an output has: the one that was asked for, or all. A text without words has no shortest one, and `times` needs
+/// `find`.
+fn promises(schema: &mut schemars::Schema) {
+    never_null(schema);
+    for name in ALWAYS_KNOWN {
+        promise(schema, json!({"only": [name]}), json!({"required": [name]}));
+    }
+    promise(schema, json!({"only": ["times"]}), json!({"required": ["times"]}));
+    promise(
+        schema,
+        json!({"only": ["reading_time"]}),
+        json!({"required": ["reading_time"]}),
+    );
+    let both = ["reading_seconds", "reading_time"];
+    let all: Vec<&str> = ALWAYS_KNOWN.into_iter().chain(both).collect();
+    promise(schema, json!({"only": [null]}), json!({"required": all}));
+}
+
+/// The values that every text has.
+const ALWAYS_KNOWN: [&str; 15] = [
+    "words",
+    "unique_words",
+    "characters",
+    "characters_without_spaces",
+    "letters",
+    "vowels",
+    "consonants",
+    "digits",
+    "sentences",
+    "lines",
+    "paragraphs",
+    "average_word_length",
+    "average_sentence_length",
+    "longest_word",
+    "frequent_words",
+];

@@ -22,7 +22,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     let (from, tail) = compound(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let extra = match (input.extra_value, extra_unit) {
-        (Some(value), Some(unit)) => Some((value, parse::parse("extra_unit", unit)?)),
+        (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
         (None, None) => tail,
         _ => return Err(ConvertError::HalfExtra),
     };
@@ -30,8 +30,8 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
         .map(|(value, unit)| convert_number(value, &unit, &from))
         .transpose()?;
     // A negative quantity is negative in both units.
-    let sign = if input.value < 0.0 { -1.0 } else { 1.0 };
-    let value = input.value + sign * extra.unwrap_or_default();
+    let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
+    let value = input.value.0 + sign * extra.unwrap_or_default();
     let units = parse::parse("to", &input.to).map(|to| (to, None));
     let (to, smaller) = units.or_else(|error| pair(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;

@@ -280,3 +280,15 @@ proptest! {
         prop_assert!((back - value).abs() <= value.abs() * 1e-13);
     }
 }
+
+#[test]
+fn the_number_may_be_a_text() {
+    let with = |value: &str| json!({"value": value, "from": "km", "to": "m"});
+    assert_eq!(testing::output(&UNIT_CONVERT, with("1.5"))["result"], 1500);
+    let refused = testing::failure(&UNIT_CONVERT, with("0 + 2i"));
+    assert!(
+        refused.message.contains("a text that is a number"),
+        "{}",
+        refused.message
+    );
+}
