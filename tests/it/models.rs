@@ -504,6 +504,40 @@ fn a_remote_model_can_be_evaluated() {
 }
 
 #[test]
+fn an_evaluation_sees_the_calls_that_take_the_outputs_of_earlier_ones() {
+    let tool = |name: &str, parameter: &str, kind: &str, output: Value| {
+        let input = json!({"type": "object", "properties": {parameter: {"type": kind}}, "required": [parameter]});
+        json!({"name": name, "description": name, "inputSchema": input, "outputSchema": output, "executionMode": "functional"})
+    };
+    let words = json!({"type": "object", "properties": {"words": {"type": "integer", "minimum": 120}}});
+    let mut halve = tool("halve", "value", "number", json!({"type": "number"}));
+    halve["examples"] = json!([{"input": {"value": 120}, "output": 60}]);
+    let tools = [
+        tool("count", "text", "string", words),
+        halve,
+        tool("say", "text", "string", json!({})),
+    ];
+    let step = |id: &str, tool: &str, arguments: Value| json!({"id": id, "description": id, "toolCalls": [{"toolName": tool, "arguments": arguments}]});
+    let steps = json!([
+        step("a", "count", json!({"text": "to be"})),
+        step("b", "halve", json!({"value": {"$from": "a", "path": "/words"}})),
+        step("c", "say", json!({"text": {"$concat": ["half is ", {"$from": "b"}]}})),
+    ]);
+    let expected = json!([
+        {"toolName": "count", "arguments": {"text": ["to be"]}},
+        {"toolName": "halve", "arguments": {"value": [120]}},
+        {"toolName": "say", "arguments": {"text": ["half is 60"]}},
+    ]);
+    let line = json!({"query": "Half of the words?", "tools": tools, "expected": expected});
+    let home = Home::new();
+    let file = home.file("cases.jsonl", &line.to_string());
+    let provider = Provider::start(move |_| Reply::Text(vec![plan(&steps)]));
+    let report = ask(&home, &provider, &["--json", "eval", file.to_str().unwrap()]).json();
+    let right = [&report["callsRight"], &report["expectedCalls"], &report["casesRight"]];
+    assert_eq!(right, [&json!(3), &json!(3), &json!(1)], "{report}");
+}
+
+#[test]
 fn an_evaluation_sends_the_same_settings_as_a_run() {
     let home = Home::new();
     home.file(

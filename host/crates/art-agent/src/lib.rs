@@ -37,7 +37,7 @@ pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{
     Available, CheckedReference, Fit, KeptPlan, PlanCheck, PlanFault, PlannedStep, ToolStamp, constant_arguments,
-    value_text,
+    sample_output, value_text,
 };
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;

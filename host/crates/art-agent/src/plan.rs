@@ -13,6 +13,7 @@ mod parameter;
 mod promise;
 mod reference;
 mod review;
+mod sample;
 mod schedule;
 mod show;
 
@@ -27,6 +28,7 @@ pub(crate) use promise::without_promises;
 pub use reference::constant_arguments;
 pub(crate) use reference::{Origin, Template, output_of, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
+pub use sample::sample_output;
 pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};
 pub use show::value_text;
 

@@ -1,6 +1,6 @@
 //! A dry run, which calls a model but no tools.
 
-use art_agent::{Action, ActionId, Run, RunEvent, RunStage, RunStart};
+use art_agent::{Action, ActionId, Run, RunEvent, RunStage, RunStart, sample_output};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
@@ -8,7 +8,7 @@ use art_core::stream::PartialReply;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use art_model::ReasoningEngine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::drive::clock::now;
@@ -16,7 +16,8 @@ use crate::drive::prepare::{merge_settings, start_for_model};
 use crate::drive::{CallSettings, Question};
 
 /// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new
-/// thread. Each call gets an empty object as its result; no tool runs, and nothing is stored.
+/// thread. Each call gets a value as its result that its tool may return (see [`sample_output`]), so that the calls that take it
+/// are made as well; no tool runs, and nothing is stored.
 ///
 /// # Errors
 /// Fails if the model fails, with its message, or if the question is too long.
@@ -60,7 +61,10 @@ pub async fn proposed_calls(
                 }
             }
             Action::CallTools { id, calls, .. } => {
-                let results = calls.iter().map(|call| ToolResult::success(call, json!({}))).collect();
+                let results = calls
+                    .iter()
+                    .map(|call| ToolResult::success(call, sample_of(call, tools)))
+                    .collect();
                 proposed.extend(calls);
                 RunEvent::ToolsReturned {
                     at: 0,
@@ -73,6 +77,12 @@ pub async fn proposed_calls(
         run.apply(&event).map_err(|error| error.to_string())?;
     }
     Ok(proposed)
+}
+
+/// Returns a value that a call may return.
+fn sample_of(call: &ParsedToolCall, tools: &[ToolSchema]) -> Value {
+    let tool = tools.iter().find(|tool| tool.name == call.tool_name);
+    tool.map_or_else(|| json!({}), |tool| sample_output(tool, &call.arguments))
 }
 
 /// Calls the model, and returns its reply or its error as an event of a run.

@@ -1,0 +1,161 @@
+//! A value that a call may return, for runs in which no tool is called.
+
+use art_core::JsonObject;
+use art_core::tool::ToolSchema;
+use serde_json::{Value, json};
+
+use super::flow;
+use super::promise;
+
+/// Maximum depth of a sample. What is nested deeper is null.
+const MAX_DEPTH: usize = 16;
+
+/// Returns an output that a call of `tool` with these arguments may have: that of an example with the same input, or one that the
+/// output schema allows, with every property that the schema declares and the values of an example where there is one. So a
+/// reference of a later call finds a value, wherever it may point. Without a schema and an example it is an empty object.
+#[must_use]
+pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
+    let same = tool.examples.iter().find(|example| example.input == *arguments);
+    if let Some(output) = same.and_then(|example| example.output.clone()) {
+        return output;
+    }
+    let schema = tool.output_schema.as_ref().unwrap_or(flow::ANY);
+    let known = promise::output_of(schema, &tool.input_schema, arguments);
+    let shown = tool.examples.iter().find_map(|example| example.output.as_ref());
+    match (sample(&known, MAX_DEPTH), shown) {
+        (Value::Object(mut all), Some(Value::Object(shown))) => {
+            // A promise may say that the value of this call is another one.
+            let fits = |(name, value): &(&String, &Value)| {
+                let property = known.as_object().map_or(flow::ANY, |known| flow::property(known, name));
+                flow::flow(&flow::constant(value), property) != flow::Verdict::No
+            };
+            all.extend(
+                shown
+                    .iter()
+                    .filter(fits)
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
+            Value::Object(all)
+        }
+        (_, Some(shown)) if tool.output_schema.is_none() => shown.clone(),
+        (sample, _) => sample,
+    }
+}
+
+/// Returns a value that a schema allows as far as its type, its choices and its lowest number say. Each subschema is read once.
+fn sample(schema: &Value, depth: usize) -> Value {
+    let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
+        return if depth == MAX_DEPTH { json!({}) } else { Value::Null };
+    };
+    let first = |keyword: &str| map.get(keyword).and_then(Value::as_array)?.first();
+    if let Some(value) = map.get("const").or_else(|| first("enum")) {
+        return value.clone();
+    }
+    if let Some(branch) = first("anyOf").or_else(|| first("oneOf")) {
+        return sample(branch, depth);
+    }
+    let types = map.get("type").and_then(Value::as_array);
+    let named = types.and_then(|names| names.first()).or_else(|| map.get("type"));
+    match named.and_then(Value::as_str) {
+        Some("string") => json!("1"),
+        Some("number" | "integer") => map
+            .get("minimum")
+            .filter(|least| least.as_i64() > Some(1))
+            .cloned()
+            .unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("null") => Value::Null,
+        Some("array") => json!([sample(flow::item(map, 0), depth)]),
+        _ => Value::Object(properties(map, depth)),
+    }
+}
+
+fn properties(schema: &JsonObject, depth: usize) -> JsonObject {
+    let property = |name: &String| (name.clone(), sample(flow::property(schema, name), depth));
+    flow::declared(schema).map(property).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tool(output: &Value, examples: &Value) -> ToolSchema {
+        serde_json::from_value(json!({
+            "name": "t", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": output, "examples": examples,
+        }))
+        .unwrap()
+    }
+
+    fn counts() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "count": {"type": "integer", "minimum": 3},
+                "answer": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+                "unit": {"enum": ["days", "hours"]},
+                "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
+            },
+            "required": ["count"],
+            "x-when": [{"input": {"operation": ["name"]}, "output": {"properties": {"answer": {"type": "string"}}}}],
+        })
+    }
+
+    #[test]
+    fn a_sample_has_every_property_that_the_schema_declares() {
+        let sample = sample_output(&tool(&counts(), &json!([])), &json!({}));
+        assert_eq!(
+            sample,
+            json!({"count": 3, "answer": 1, "unit": "days", "rows": [{"name": "1"}]})
+        );
+    }
+
+    #[test]
+    fn the_output_of_an_example_with_the_same_input_is_the_sample() {
+        let examples =
+            json!([{"input": {"a": 1}, "output": {"count": 7}}, {"input": {"a": 2}, "output": {"count": 9}}]);
+        assert_eq!(
+            sample_output(&tool(&counts(), &examples), &json!({"a": 2})),
+            json!({"count": 9})
+        );
+    }
+
+    #[test]
+    fn another_example_gives_the_values_that_it_has_and_that_fit() {
+        let examples = json!([{"input": {"a": 1}, "output": {"count": 7, "answer": 5}}]);
+        let of = |arguments: Value| sample_output(&tool(&counts(), &examples), &arguments);
+        let plain = of(json!({}));
+        assert_eq!(
+            (&plain["count"], &plain["answer"], &plain["unit"]),
+            (&json!(7), &json!(5), &json!("days"))
+        );
+        assert_eq!(of(json!({"operation": "name"}))["answer"], "1");
+    }
+
+    #[test]
+    fn a_tool_without_a_schema_has_the_output_of_its_example_or_an_empty_object() {
+        let mut tool = tool(&json!({}), &json!([{"input": {"a": 1}, "output": "text"}]));
+        tool.output_schema = None;
+        assert_eq!(sample_output(&tool, &json!({})), "text");
+        tool.examples.clear();
+        assert_eq!(sample_output(&tool, &json!({})), json!({}));
+    }
+
+    #[test]
+    fn a_sample_of_a_deep_schema_is_bounded() {
+        let mut deep = json!({"type": "string"});
+        for _ in 0..60 {
+            deep = json!({"type": "array", "items": deep});
+        }
+        let sample = sample_output(&tool(&deep, &json!([])), &json!({}));
+        assert!(sample.to_string().len() < 60, "{sample}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_schema_has_a_sample(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
+            let schema = serde_json::from_str(&text).unwrap_or(json!({"type": text, "properties": {"a": text}, "items": [text]}));
+            sample(&schema, MAX_DEPTH);
+        }
+    }
+}
