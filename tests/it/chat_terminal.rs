@@ -226,6 +226,93 @@ fn a_single_question_is_streamed_at_a_terminal() {
     );
 }
 
+/// Starts a provider whose planner first gives `first`, and then the beginning of an answer that never ends.
+fn answers_after(first: Reply) -> Provider {
+    let mut first = Some(first);
+    Provider::start(move |_| {
+        first
+            .take()
+            .unwrap_or(Reply::Hang("The beginning of an answer that never ends"))
+    })
+}
+
+/// Asserts that the beginning of the answer appears after `parts`, and returns the output.
+fn streams_after(provider: &Provider, parts: &[&str]) -> String {
+    let home = Home::new();
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let mut terminal = Terminal::start(&home, &[&model[..], &["run", "What is 6 times 7?"]].concat());
+    for part in parts {
+        terminal.until(part);
+    }
+    terminal.until("The beginning of an answer");
+    terminal.type_keys("\x03");
+    terminal.until("The run was cancelled");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 130, "{output}");
+    output
+}
+
+#[test]
+fn an_answer_that_the_planner_gives_at_once_is_streamed() {
+    streams_after(
+        &Provider::start(|_| Reply::Hang("The beginning of an answer that never ends")),
+        &[],
+    );
+}
+
+#[test]
+fn an_answer_that_the_planner_gives_after_its_calls_is_streamed_below_them() {
+    let provider = answers_after(Reply::Call("calculator", json!({"expression": "6 * 7"})));
+    streams_after(
+        &provider,
+        &["done  step_1", "call  calculator {\"expression\":\"6 * 7\"}"],
+    );
+}
+
+#[test]
+fn a_text_beside_the_calls_of_the_planner_stands_on_its_own_line_above_them() {
+    let text = "I will calculate this for you.";
+    let provider = answers_after(Reply::TextAndCall(text, "calculator", json!({"expression": "6 * 7"})));
+    let output = streams_after(&provider, &["I will calculate this for you.\r\n", "done  step_1"]);
+    assert_eq!(output.matches(text).count(), 1, "{output}");
+}
+
+#[test]
+fn a_plan_that_the_planner_writes_as_text_is_not_shown_as_an_answer() {
+    let plan = plan(&json!([{"id": "a", "description": "Multiply", "toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": "6 * 7"}}]}]));
+    let provider = answers_after(Reply::Text(plan.chars().map(String::from).collect()));
+    let output = streams_after(&provider, &["done  a"]);
+    assert!(
+        !output.contains("todoList") && !output.contains("JSON_OUTPUT"),
+        "{output}"
+    );
+}
+
+#[test]
+fn each_drawing_is_printed_once_above_what_the_planner_writes_after_it() {
+    let home = Home::new();
+    home.add("draws", components::DRAWS);
+    let draws = |name: &str| json!({"name": name});
+    let mut replies = vec![
+        Reply::Text(vec!["There they are, above this line.".to_owned()]),
+        Reply::TextAndCall("The second one follows now.", "draws", draws("otter")),
+        Reply::Call("draws", draws("walrus")),
+    ];
+    let provider = Provider::start(move |_| replies.pop().unwrap());
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let terminal = Terminal::start(&home, &[&model[..], &["run", "Draw both"]].concat());
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+    let shown = ["walrus-14", "The second one", "otter-14", "There they are"];
+    let positions = shown.map(|text| {
+        let all: Vec<_> = output.match_indices(text).map(|(at, _)| at).collect();
+        assert_eq!(all.len(), 1, "`{text}`: {output}");
+        all[0]
+    });
+    assert!(positions.is_sorted(), "{output}");
+}
+
 #[test]
 fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
     let provider = Provider::start(|request| match is_synthesis(request) {

@@ -29,6 +29,8 @@ pub(crate) enum Reply {
     Uncounted(String),
     /// A streamed reply that calls a tool.
     Call(&'static str, Value),
+    /// A streamed reply with a text and then a call of a tool.
+    TextAndCall(&'static str, &'static str, Value),
     /// A piece of a streamed reply, after which the connection stays open without data.
     Hang(&'static str),
     /// A piece of a streamed reply, after which the connection is closed.
@@ -152,10 +154,12 @@ fn serve(
             out.write_all((text + "data: [DONE]\n\n").as_bytes()).ok()
         }
         Reply::Call(tool, arguments) => {
-            let function = json!({"name": tool, "arguments": arguments.to_string()});
-            let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
-            let text = opening() + &chunk(&json!({"tool_calls": [call]}), None) + &ending("tool_calls");
+            let text = opening() + &call(tool, &arguments) + &ending("tool_calls");
             out.write_all(text.as_bytes()).ok()
+        }
+        Reply::TextAndCall(text, tool, arguments) => {
+            let text = opening() + &chunk(&json!({"content": text}), None) + &call(tool, &arguments);
+            out.write_all((text + &ending("tool_calls")).as_bytes()).ok()
         }
         Reply::Break(piece) => {
             let text = opening() + &chunk(&json!({"content": piece}), None);
@@ -197,6 +201,13 @@ fn read(connection: &TcpStream) -> Option<Request> {
 
 fn opening() -> String {
     "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_owned()
+}
+
+/// Returns the chunk of a call of a tool.
+fn call(tool: &str, arguments: &Value) -> String {
+    let function = json!({"name": tool, "arguments": arguments.to_string()});
+    let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+    chunk(&json!({"tool_calls": [call]}), None)
 }
 
 fn chunk(delta: &Value, finish: Option<&str>) -> String {

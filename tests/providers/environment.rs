@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -56,6 +56,24 @@ impl Environment {
     /// Runs `art chat` with `lines` as its input.
     pub(crate) fn chat(&self, lines: &str) -> CommandOutput {
         self.art_with_input(lines, &["chat"])
+    }
+
+    /// Runs `art run` with [`QUERY`] at a terminal, which `script` of util-linux provides.
+    pub(crate) fn run_at_terminal(&self) -> CommandOutput {
+        let art = self.command();
+        let words = [art.get_program()].into_iter().chain(art.get_args());
+        let mut words: Vec<_> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+        words.extend(["run".to_owned(), format!("'{QUERY}'")]);
+        let mut script = Command::new("script");
+        script.args(["-q", "-e", "-c", &words.join(" "), "/dev/null"]);
+        for (name, value) in art.get_envs() {
+            match value {
+                Some(value) => script.env(name, value),
+                None => script.env_remove(name),
+            };
+        }
+        script.env("SHELL", "/bin/sh").env("TERM", "xterm").stdin(Stdio::null());
+        CommandOutput(script.output().unwrap())
     }
 
     /// Runs `art` with this provider.

@@ -223,10 +223,10 @@ fn answering_results() -> Fixture {
 }
 
 /// Returns the turns of a planner that calls tools itself and answers from their results.
-pub(crate) fn direct_calls() -> Vec<Fixture> {
+pub(crate) fn direct_calls() -> [Fixture; 2] {
     let calls = [call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")];
     let question = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
-    vec![
+    [
         asked(QUERY, &json!({"toolCalls": calls})),
         Fixture::new(&question, &json!({"content": ANSWER})),
     ]

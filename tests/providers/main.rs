@@ -103,6 +103,7 @@ macro_rules! streams {
             a_provider_that_does_not_answer_in_time_is_retried,
             an_answer_that_breaks_off_is_replaced_by_the_results,
             an_answer_that_stalls_is_replaced_by_the_results,
+            an_answer_of_the_planner_after_its_calls_is_shown_while_it_arrives,
             a_call_that_breaks_off_is_not_run,
         ]);
     };

@@ -7,15 +7,15 @@ use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
-use super::{answer, drawing, note, piece, stdout_is_terminal};
+use super::{answer, drawing, note, piece as print_piece, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
     plan: Plan,
     /// Drawings: the outputs of display tools. They are printed once, above the answer.
     drawings: Vec<String>,
-    /// Whether the drawings were printed.
-    drawings_printed: bool,
+    /// Number of drawings that were printed.
+    drawings_printed: usize,
     /// The part of the answer printed so far. `None` if stdout is not a terminal.
     printed: Option<PrintedAnswer>,
 }
@@ -34,7 +34,7 @@ impl Display {
         Self {
             plan: Plan::new(),
             drawings: Vec::new(),
-            drawings_printed: false,
+            drawings_printed: 0,
             printed: stdout_is_terminal().then(PrintedAnswer::default),
         }
     }
@@ -65,7 +65,7 @@ impl Display {
     /// Prints the final plan and then the drawings of tools, each once, above the answer.
     fn finalize(&mut self) {
         self.plan.finalize();
-        self.drawings_printed = true;
+        self.drawings_printed += self.drawings.len();
         for drawing in self.drawings.drain(..) {
             note("");
             answer(&drawing);
@@ -73,14 +73,12 @@ impl Display {
     }
 
     /// Prints the next piece of the answer.
-    fn write(&mut self, call: ActionId, token: &str) {
+    fn write(&mut self, piece: &Streamed<'_>, token: &str) {
         let Some(printed) = &mut self.printed else { return };
-        if printed.call.replace(call).is_some_and(|before| before != call) {
-            // The model call was repeated and writes the answer again, so continue on a new line.
-            printed.reader = AnswerStream::default();
-            if !std::mem::take(&mut printed.text).is_empty() {
-                answer("");
-            }
+        if printed.call.replace(piece.call) != Some(piece.call) {
+            // The model call was repeated, or the reply before this one was not the answer.
+            printed.end_other_text();
+            printed.reader = reader(piece.phase);
         }
         let text = printed.reader.push(token);
         if text.is_empty() {
@@ -92,15 +90,39 @@ impl Display {
             self.finalize();
             note("");
         }
-        piece(&text);
+        print_piece(&text);
+    }
+}
+
+impl PrintedAnswer {
+    /// Ends the line of a text that turned out not to be the answer. Returns whether there was one.
+    fn end_other_text(&mut self) -> bool {
+        let was_printed = !std::mem::take(&mut self.text).is_empty();
+        if was_printed {
+            answer("");
+        }
+        was_printed
+    }
+}
+
+/// Returns what extracts the answer from a reply.
+fn reader(phase: Phase) -> AnswerStream {
+    match phase {
+        Phase::Planning => AnswerStream::of_planner(),
+        Phase::Execution | Phase::Synthesis => AnswerStream::new(),
     }
 }
 
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
-        if !self.drawings_printed && matches!(view.stage, RunStage::Synthesis | RunStage::Finished) {
+        if view.stage == RunStage::Execution {
+            // A planner wrote something beside its calls.
+            if self.printed.as_mut().is_some_and(PrintedAnswer::end_other_text) {
+                self.plan.resume();
+            }
+        } else {
             let drawn = view.items.iter().flat_map(drawing::drawn);
-            self.drawings = drawn.map(drawing::text).collect();
+            self.drawings = drawn.skip(self.drawings_printed).map(drawing::text).collect();
         }
         self.plan.update(view, calls);
     }
@@ -114,8 +136,8 @@ impl Watcher for Display {
     }
 
     fn stream(&mut self, piece: &Streamed<'_>) {
-        match (piece.phase, piece.event) {
-            (Phase::Synthesis, StreamEvent::Token(token)) => self.write(piece.call, token),
+        match piece.event {
+            StreamEvent::Token(token) if piece.may_answer => self.write(piece, token),
             _ => self.plan.stream(piece),
         }
     }

@@ -51,6 +51,13 @@ impl Plan {
         }
     }
 
+    /// Redraws again after [`Self::finalize`], without the steps that remained.
+    pub(crate) fn resume(&mut self) {
+        if let Self::Live(live) = self {
+            live.resume();
+        }
+    }
+
     fn note(&self, text: &str) {
         match self {
             Self::Plain(_) => note(text),

@@ -29,6 +29,8 @@ pub enum Action {
         item_id: Option<String>,
         /// Number of the call within its phase or item, from 1.
         iteration: u32,
+        /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan.
+        may_answer: bool,
         /// The request.
         request: Box<ModelRequest>,
     },

@@ -1,5 +1,6 @@
 //! Display of a plan on a terminal: a list that is redrawn when it changes.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use art_agent::{RunStage, RunView};
@@ -23,6 +24,8 @@ pub(crate) struct Live {
     heading: ProgressBar,
     lines: Vec<Line>,
     finalized: bool,
+    /// The steps that were printed as permanent lines, with their statuses.
+    printed: BTreeMap<String, TodoItemStatus>,
 }
 
 /// The line of one step.
@@ -47,14 +50,13 @@ struct CallProgress {
 
 impl Default for Live {
     fn default() -> Self {
-        let list = MultiProgress::new();
-        let heading = list.add(spinner("planning"));
-        heading.enable_steady_tick(TICK);
+        let (list, heading) = new_list();
         Self {
             list,
             heading,
             lines: Vec::new(),
             finalized: false,
+            printed: BTreeMap::new(),
         }
     }
 }
@@ -71,7 +73,10 @@ impl Live {
             RunStage::Synthesis => self.heading.set_message("writing the answer"),
             RunStage::Finished => self.heading.finish_and_clear(),
         }
-        for item in view.items {
+        let printed = &self.printed;
+        let is_new = |item: &&TodoItem| printed.get(&item.id) != Some(&item.status);
+        let items: Vec<&TodoItem> = view.items.iter().filter(is_new).collect();
+        for item in items {
             self.add(&item.id);
             let list = self.list.clone();
             if let Some(line) = self.line(&item.id) {
@@ -127,9 +132,11 @@ impl Live {
         if std::mem::replace(&mut self.finalized, true) {
             return;
         }
-        let finished = self.lines.iter().filter(|line| line.bar.is_finished());
+        let finished = || self.lines.iter().filter(|line| line.bar.is_finished());
         let width = stderr_width().unwrap_or(MAX_DETAIL);
-        let texts: Vec<String> = finished.flat_map(|line| line.texts(width)).collect();
+        let texts: Vec<String> = finished().flat_map(|line| line.texts(width)).collect();
+        self.printed
+            .extend(finished().map(|line| (line.id.clone(), line.status)));
         self.heading.finish_and_clear();
         for line in &self.lines {
             line.bar.finish_and_clear();
@@ -138,6 +145,14 @@ impl Live {
         drop(self.list.clear());
         for text in texts {
             note(&text);
+        }
+    }
+
+    /// Begins a new list, without the steps that were printed.
+    pub(super) fn resume(&mut self) {
+        if std::mem::take(&mut self.finalized) {
+            (self.list, self.heading) = new_list();
+            self.lines.clear();
         }
     }
 
@@ -224,6 +239,14 @@ impl Line {
     }
 }
 
+/// Creates an empty list and its heading.
+fn new_list() -> (MultiProgress, ProgressBar) {
+    let list = MultiProgress::new();
+    let heading = list.add(spinner("planning"));
+    heading.enable_steady_tick(TICK);
+    (list, heading)
+}
+
 fn spinner(message: &str) -> ProgressBar {
     ProgressBar::new_spinner()
         .with_style(style(SPINNER))
@@ -238,6 +261,7 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::super::tests::progress;
     use super::*;
+    use art_core::usage::{TokenUsage, Usage};
     use serde_json::json;
 
     /// Returns a list with the step `a`, which is not drawn anywhere.
@@ -301,6 +325,45 @@ mod tests {
             assert_eq!(shown, "Count");
             assert!(!live.line("a").unwrap().bar.is_finished());
         }
+    }
+
+    /// Returns the identifiers of the steps in the list after an update with these steps.
+    fn listed(live: &mut Live, steps: &[(&str, TodoItemStatus)]) -> Vec<String> {
+        let item = |(id, status)| serde_json::from_value(json!({"id": id, "description": "Count", "status": status}));
+        let items: Vec<TodoItem> = steps.iter().map(|step| item(*step).unwrap()).collect();
+        let view = RunView {
+            stage: RunStage::Execution,
+            title: "",
+            intent: "",
+            plan: "",
+            items: &items,
+            llm_calls: 0,
+            tool_calls: 0,
+            tokens: TokenUsage::default(),
+            usage: Usage::default(),
+            limits_hit: &[],
+        };
+        live.update(&view, &[]);
+        live.lines.iter().map(|line| line.id.clone()).collect()
+    }
+
+    #[test]
+    fn a_list_that_goes_on_has_the_steps_that_were_not_printed() {
+        use TodoItemStatus::{Completed, InProgress, Pending};
+        let mut live = Live::default();
+        let first = [("a", Completed), ("b", Pending)];
+        assert_eq!(listed(&mut live, &first), ["a", "b"]);
+        live.finalize();
+        assert_eq!(
+            listed(&mut live, &[("c", Pending)]),
+            ["a", "b"],
+            "it is not drawn any more"
+        );
+        live.resume();
+        let more = [("a", Completed), ("b", Completed), ("c", InProgress)];
+        assert_eq!(listed(&mut live, &more), ["b", "c"]);
+        let again = [("a", InProgress), ("b", Completed), ("c", InProgress)];
+        assert_eq!(listed(&mut live, &again), ["b", "c", "a"]);
     }
 
     #[test]

@@ -178,9 +178,13 @@ fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Ve
 
 /// Returns whether a text without a plan is an answer: it neither begins like JSON nor has the fields or markers of a plan.
 fn is_prose(text: &str) -> bool {
-    let begins_like_json = text.starts_with(['{', '[']) || text.starts_with("```json");
     let has_plan = ["todoList", "toolCalls", MARKER_START, MARKER_END];
-    !text.is_empty() && !begins_like_json && !has_plan.iter().any(|part| text.contains(part))
+    !text.is_empty() && !begins_like_json(text) && !has_plan.iter().any(|part| text.contains(part))
+}
+
+/// Returns whether a reply of the planner, of which `text` is the beginning, is meant as JSON.
+pub(super) fn begins_like_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) || text.starts_with("```json")
 }
 
 fn answer_in_prose(reply: &ModelReply) -> PlanDraft {

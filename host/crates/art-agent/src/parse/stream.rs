@@ -44,6 +44,16 @@ impl AnswerStream {
         Self::default()
     }
 
+    /// Creates a stream for a reply of the planner, whose text is the answer if it is no plan. A reply that begins like a plan has no
+    /// text to show.
+    #[must_use]
+    pub fn of_planner() -> Self {
+        Self {
+            tags: AnswerFinder::of_planner(),
+            ..Self::default()
+        }
+    }
+
     /// Records that the provider sends thoughts separately. If that happens before the first piece of text, think tags
     /// in the text are ordinary text.
     pub fn think(&mut self, piece: &str) {
@@ -84,7 +94,7 @@ impl AnswerStream {
                     let visible = self.tags.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                VisiblePart::Restart => self.tags = AnswerFinder::default(),
+                VisiblePart::Restart => self.tags.restart(),
             }
         }
         shown

@@ -39,11 +39,22 @@ impl Run {
                     id,
                     item_id: call.item_id,
                     iteration: call.iteration,
+                    may_answer: self.may_answer(model),
                     request: Box::new(call.request),
                 }
             }
         };
         Some(action)
+    }
+
+    /// Returns whether the text of a reply may be the answer. A planner without function calls writes plans as text, and its answers
+    /// inside of JSON.
+    const fn may_answer(&self, action: &OpenAction) -> bool {
+        match action {
+            OpenAction::Plan => self.start.native_tools,
+            OpenAction::Answer => true,
+            OpenAction::Item(_) | OpenAction::Tools { .. } => false,
+        }
     }
 
     /// Replaces the names of the question's attachments in the arguments by their contents.

@@ -81,6 +81,7 @@ impl<'a> Notifier<'a> {
             provider: &self.model.provider_name,
             call: call.id,
             phase: call.phase,
+            may_answer: call.may_answer,
             step: call.step.as_ref(),
             event,
         };

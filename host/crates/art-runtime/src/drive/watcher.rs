@@ -25,6 +25,9 @@ pub struct Streamed<'a> {
     pub call: ActionId,
     /// Phase of the run.
     pub phase: Phase,
+    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan. So it is in the
+    /// synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts the answer.
+    pub may_answer: bool,
     /// Step of the plan; `None` in other phases than execution.
     pub step: Option<&'a StepContext>,
     /// The piece.

@@ -65,10 +65,16 @@ impl<'a> Work<'a> {
                 continue;
             }
             match run.action(id) {
-                Some(Action::CallModel { id, request, .. }) => {
+                Some(Action::CallModel {
+                    id,
+                    request,
+                    may_answer,
+                    ..
+                }) => {
                     notifier.model_called(id, &request);
                     self.received.insert(id, PartialReply::default());
-                    self.models.push(ask::call_model(self.runtime, id, *request));
+                    self.models
+                        .push(ask::call_model(self.runtime, id, may_answer, *request));
                 }
                 Some(Action::CallTools {
                     id,

@@ -1,8 +1,12 @@
 //! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::answer`].
 
+use art_core::text::prefix;
+
 use super::fence::Fence;
 use super::pending::{PendingText, first_tag};
 use crate::parse::answer::{answer_text, without_trailing_fence};
+use crate::parse::json::MARKER_START;
+use crate::parse::planning::begins_like_json;
 
 const MAIN: &str = "<mainContent>";
 const MAIN_END: &str = "</mainContent>";
@@ -32,6 +36,8 @@ enum Section {
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerFinder {
     section: Section,
+    /// Whether the reply is one of the planner, which may be a plan.
+    of_planner: bool,
     pending: PendingText,
     /// Number of characters read in [`Section::Start`], not counting white space.
     characters: usize,
@@ -42,6 +48,21 @@ pub(super) struct AnswerFinder {
 }
 
 impl AnswerFinder {
+    pub(super) fn of_planner() -> Self {
+        Self {
+            of_planner: true,
+            ..Self::default()
+        }
+    }
+
+    /// Begins again with the text that follows.
+    pub(super) fn restart(&mut self) {
+        *self = Self {
+            of_planner: self.of_planner,
+            ..Self::default()
+        };
+    }
+
     /// Adds a piece and returns the text to show now.
     pub(super) fn push(&mut self, text: &str) -> String {
         self.pending.push(text);
@@ -61,6 +82,7 @@ impl AnswerFinder {
     pub(super) fn finish(self) -> String {
         let pending = self.pending.rest();
         match self.section {
+            Section::Start if self.is_plan() => String::new(),
             Section::Start => answer_text(pending).to_owned(),
             // A fence counts as trailing only after other text; `x` represents the text that was shown.
             Section::Plain if self.has_shown && without_trailing_fence(&format!("x{pending}")).is_some() => {
@@ -97,10 +119,18 @@ impl AnswerFinder {
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
         self.characters += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
+            _ if self.characters >= MAX_START_CHARS && self.is_plan() => self.enter(Section::End),
             _ if self.characters >= MAX_START_CHARS => self.enter(Section::Plain),
             Ok((start, _)) => self.enter_main(start),
             Err(_) => {}
         }
+    }
+
+    /// Returns whether the pending text is the beginning of a plan.
+    fn is_plan(&self) -> bool {
+        let text = self.pending.rest().trim_start();
+        let marker = prefix(MARKER_START, MAX_START_CHARS);
+        self.of_planner && (begins_like_json(text) || text.starts_with(marker))
     }
 
     fn read_plain(&mut self, shown: &mut String) {

@@ -19,6 +19,14 @@ fn streamed(text: &str, cuts: &[usize]) -> String {
     all
 }
 
+/// Returns the text that is shown of a reply of the planner that arrives character by character.
+fn streamed_of_planner(text: &str) -> String {
+    let mut stream = AnswerStream::of_planner();
+    let mut shown: String = text.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
+    shown.push_str(&stream.finish());
+    shown
+}
+
 fn answer_content(text: &str) -> String {
     let reply = ModelReply {
         text: text.to_owned(),
@@ -45,6 +53,32 @@ fn the_answer_is_streamed_without_its_tags() {
         "tent><uiMetadata>{}",
     ];
     assert_eq!(pieces(&input), ["", "The", " answer", " is 4", "2.", "", ""]);
+}
+
+#[test]
+fn a_plan_of_the_planner_is_not_shown() {
+    for plan in [
+        "{\"todoList\": [{\"id\": \"a\"}]}",
+        " [1]",
+        "```json\n{\"answer\": \"42\"}\n```",
+        "---JSON_OUTPUT_START---\n{}\n---JSON_OUTPUT_END---",
+        "<think>a plan</think>\n{\"title\": \"a long title\"}",
+        "a plan\n</think>\n{\"title\": \"a long title\"}",
+    ] {
+        assert_eq!(streamed_of_planner(plan), "", "{plan}");
+    }
+}
+
+#[test]
+fn prose_of_the_planner_is_shown_as_any_answer_is() {
+    for text in [
+        "Hello!",
+        "--- a line, and then the answer {} [1]",
+        "The answer is forty two.\n<uiMetadata>{\"a\": 1}</uiMetadata>",
+        "<think>so</think>The answer is forty two.\n```json\n{\"a\":1}\n```",
+    ] {
+        assert_eq!(streamed_of_planner(text), answer_content(text), "{text}");
+    }
 }
 
 #[test]

@@ -25,10 +25,16 @@ struct StreamedCall {
 
 /// Calls the model. Returns a stream of all pieces of the reply, including its end, and then exactly one event for the
 /// journal. Errors are events as well. The model is polled for the next piece only when this stream is polled.
-pub(super) fn call_model(runtime: &Runtime, action: ActionId, request: ModelRequest) -> BoxStream<'static, WorkEvent> {
+pub(super) fn call_model(
+    runtime: &Runtime,
+    action: ActionId,
+    may_answer: bool,
+    request: ModelRequest,
+) -> BoxStream<'static, WorkEvent> {
     let call = ModelCall {
         id: action,
         phase: request.phase,
+        may_answer,
         step: request.step.clone(),
     };
     let call = StreamedCall {

@@ -27,5 +27,6 @@ pub(in crate::drive) enum WorkEvent {
 pub(in crate::drive) struct ModelCall {
     pub(in crate::drive) id: ActionId,
     pub(in crate::drive) phase: Phase,
+    pub(in crate::drive) may_answer: bool,
     pub(in crate::drive) step: Option<StepContext>,
 }
