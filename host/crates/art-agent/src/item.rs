@@ -41,6 +41,8 @@ pub(crate) struct ItemRun {
     pub(crate) used: ModelUsage,
     /// All results so far.
     pub(crate) results: Vec<ToolResult>,
+    /// The identifiers of the planned calls, with those that were refused.
+    pub(crate) planned_call_ids: Vec<String>,
     /// Whether the item used all of its model calls.
     pub(crate) out_of_iterations: bool,
     /// Whether a call was refused because the run had used all of its tool calls.
@@ -116,6 +118,7 @@ impl ItemRun {
             iteration: 1,
             used: ModelUsage::default(),
             results: Vec::new(),
+            planned_call_ids: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,
             reminders: 0,

@@ -109,7 +109,11 @@ pub struct TodoItem {
     /// The calls that passed validation, with values in place of references. A step in progress has those that it has made so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
-    /// Results of these calls.
+    /// The identifier of each call that was made of `tool_calls`, in their order. A call that was refused has one too, but it is not
+    /// among `actual_tool_calls`. Empty if a reference in the calls found nothing, so that none was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned_call_ids: Vec<String>,
+    /// Results of the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_results: Vec<ToolResult>,
     /// Whether the required tools were called.

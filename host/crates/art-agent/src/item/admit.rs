@@ -44,6 +44,9 @@ impl ItemRun {
             self.batch.files.insert(call.call_id.clone(), files);
             self.batch.calls.push(call);
         }
+        if self.runs_plan {
+            self.planned_call_ids = self.batch.calls.iter().map(|call| call.call_id.clone()).collect();
+        }
         if accepted.is_empty() {
             return self.handle_results(item, &[], &[], admission.config);
         }

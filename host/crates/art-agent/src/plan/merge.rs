@@ -103,6 +103,7 @@ fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     if status == Failed {
         merged.error.clone_from(&item.error);
         merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
+        merged.planned_call_ids.clone_from(&item.planned_call_ids);
         merged.tool_results.clone_from(&item.tool_results);
     }
     merged
@@ -129,6 +130,7 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
         error: None,
         thoughts: Vec::new(),
         actual_tool_calls: Vec::new(),
+        planned_call_ids: Vec::new(),
         tool_results: Vec::new(),
         validation_status: None,
         created_timestamp: at,

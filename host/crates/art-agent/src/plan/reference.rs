@@ -9,7 +9,7 @@ use std::fmt;
 use art_core::JsonObject;
 use art_core::limits::Limits;
 use art_core::pes::TodoItem;
-use art_core::tool::{ParsedToolCall, ToolStatus};
+use art_core::tool::ToolStatus;
 use serde_json::{Value, json};
 
 use crate::attachment::PREFIX as ATTACHMENT;
@@ -129,18 +129,12 @@ impl Origin<'_> {
 /// # Errors
 /// Fails with the reason if there is no such output, or if its end was not stored.
 pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
-    let output = |call: &ParsedToolCall| {
-        let mut results = item.tool_results.iter();
-        let result = results.find(|result| result.call_id == call.call_id)?;
-        // What is drawn for the person enters no prompt (C9), not even as an argument.
-        let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
-        result.output.as_ref().filter(|_| is_usable)
-    };
-    let calls = &item.actual_tool_calls;
     let output = match origin.call {
-        Some(number) => calls.get(number).and_then(output),
+        Some(number) => nth_call(item, number).and_then(|id| output_of_call(item, id)),
         // If the last call gave nothing, the model has said what the result of the step is.
-        None => calls.last().and_then(output).or(item.result.as_ref()),
+        None => last_call(item)
+            .and_then(|id| output_of_call(item, id))
+            .or(item.result.as_ref()),
     };
     match output {
         Some(output) if is_cut(output) => Err(format!(
@@ -150,6 +144,31 @@ pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'
         Some(output) => Ok(output),
         None => Err(format!("step `{}` has no output to take a value from", origin.step)),
     }
+}
+
+/// Returns the identifier of a call of a step: of those that its plan has, or else of those that a model chose.
+fn nth_call(item: &TodoItem, number: usize) -> Option<&str> {
+    if item.tool_calls.is_empty() {
+        let call = item.actual_tool_calls.get(number)?;
+        return Some(&call.call_id);
+    }
+    item.planned_call_ids.get(number).map(String::as_str)
+}
+
+/// Returns the identifier of the last call of a step: that of a model that took over, or else the last one of the plan.
+fn last_call(item: &TodoItem) -> Option<&str> {
+    let planned = &item.planned_call_ids;
+    let made = item.actual_tool_calls.last().map(|call| call.call_id.as_str());
+    let by_model = made.filter(|made| planned.iter().all(|planned| planned != made));
+    by_model.or(planned.last().map(String::as_str))
+}
+
+/// Returns the output of a call that other calls may take.
+fn output_of_call<'a>(item: &'a TodoItem, id: &str) -> Option<&'a Value> {
+    let result = item.tool_results.iter().find(|result| result.call_id == id)?;
+    // What is drawn for the person enters no prompt (C9), not even as an argument.
+    let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
+    result.output.as_ref().filter(|_| is_usable)
 }
 
 fn text<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, String> {

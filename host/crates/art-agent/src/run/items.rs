@@ -154,6 +154,7 @@ impl Run {
         self.state.current_step_id = Some(item.id.clone());
         if let Some(item) = self.item_mut(&item.id) {
             item.actual_tool_calls.clear();
+            item.planned_call_ids.clear();
             item.fallback = None;
         }
         self.set_status(&item.id, TodoItemStatus::InProgress, out);
@@ -187,7 +188,11 @@ impl Run {
         let item_run = self.running.get_mut(&item.id).ok_or_else(has_none)?;
         let calls = calls.inspect_err(|reason| item_run.problem = Some(reason.clone()))?;
         let next = item_run.start_planned(item, calls, &mut admission);
+        let planned_call_ids = item_run.planned_call_ids.clone();
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        if let Some(item) = self.item_mut(&item.id) {
+            item.planned_call_ids = planned_call_ids;
+        }
         match next {
             NextStep::CallTools(calls) => {
                 self.open_tools(&item.id, calls);

@@ -404,3 +404,102 @@ fn only_what_the_plan_says_names_a_file_and_values_are_data() {
     given.sort_by_key(|value| value.to_string());
     assert_eq!(given, ["attachment:secret.txt", "attachment:secret.txt", "hunter2"]);
 }
+
+/// Returns an item with planned calls of these expressions.
+fn calculates_all(id: &str, expressions: &[Value]) -> Value {
+    let call = |expression| json!({"toolName": "calculator", "arguments": {"expression": expression}});
+    let calls: Vec<Value> = expressions.iter().map(call).collect();
+    json!({"id": id, "description": format!("do {id}"), "toolCalls": calls})
+}
+
+/// Returns a reference to the whole output of a call of the step `a`.
+fn call_of_a(number: usize) -> Value {
+    json!({"$from": "a", "call": number})
+}
+
+/// Returns whether the planned call of the step `id` was given the output of the expression `big`.
+fn took_the_big_output(driver: &Driver, id: &str) -> bool {
+    let calls = &driver.item(id).actual_tool_calls;
+    let given = calls.first().and_then(|call| call.arguments["expression"].as_str());
+    given.is_some_and(|text| text.len() == 10_000)
+}
+
+/// Returns why the model had to carry out a step.
+fn fallback<'a>(driver: &'a Driver, id: &str) -> &'a str {
+    driver.item(id).fallback.as_deref().unwrap_or_default()
+}
+
+const NO_OUTPUT: &str = "`arguments/expression`: step `a` has no output to take a value from";
+
+#[test]
+fn the_number_of_a_call_counts_calls_of_the_plan_that_were_refused() {
+    // The third of the same calls is refused.
+    let mut driver = planned(&json!([
+        calculates_all("a", &[json!("1"), json!("1"), json!("1"), json!("big")]),
+        calculates("b", call_of_a(3)),
+        calculates("c", call_of_a(2)),
+    ]))
+    .script("a", [completes_item("done")])
+    .script("c", [calculate("2"), completes_item("")])
+    .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(driver.item("a").actual_tool_calls.len(), 3);
+    assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
+    assert_eq!(fallback(&driver, "c"), NO_OUTPUT);
+}
+
+#[test]
+fn the_number_of_a_call_counts_calls_of_the_plan_that_failed() {
+    let mut driver = planned(&json!([
+        calculates_all("a", &[json!("fail"), json!("big")]),
+        calculates("b", call_of_a(1)),
+        calculates("c", call_of_a(0)),
+    ]))
+    .script("a", [calculate("2"), completes_item("")])
+    .script("c", [calculate("2"), completes_item("")])
+    .script("answer", [says("ok")]);
+    driver.drive();
+    assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
+    assert_eq!(fallback(&driver, "c"), NO_OUTPUT);
+}
+
+#[test]
+fn the_number_of_a_call_does_not_name_one_that_a_model_made_in_place_of_the_plan() {
+    let gone = json!({"$from": "z", "path": "/gone"});
+    let mut driver = planned(&json!([
+        calculates("z", json!("1")),
+        calculates("a", gone),
+        calculates("b", call_of_a(0)),
+        calculates("c", json!({"$from": "a"})),
+    ]))
+    .script("a", [calculate("big"), completes_item("")])
+    .script("b", [calculate("2"), completes_item("")])
+    .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(fallback(&driver, "b"), NO_OUTPUT);
+    assert!(took_the_big_output(&driver, "c"), "the last call is meant");
+}
+
+#[test]
+fn a_reference_without_a_number_does_not_take_the_call_before_one_that_was_refused() {
+    let mut driver = planned(&json!([
+        calculates_all("a", &[json!("1"), json!("big"), json!("big"), json!("big")]),
+        calculates("b", json!({"$from": "a"})),
+    ]))
+    .script("a", [completes_item("what the model says")])
+    .script("answer", [says("ok")]);
+    driver.drive();
+    assert_eq!(
+        driver.item("b").actual_tool_calls[0].arguments,
+        json!({"expression": "what the model says"})
+    );
+}
+
+#[test]
+fn the_number_of_a_call_of_a_step_without_planned_calls_is_that_of_its_model() {
+    let mut driver = planned(&json!([tool_item("a", &[]), calculates("b", call_of_a(1))]))
+        .script("a", [calculate("1"), calculate("big"), completes_item("")])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
+}
