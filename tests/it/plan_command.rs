@@ -209,6 +209,18 @@ fn an_existing_file_is_overwritten_by_force_only() {
 }
 
 #[test]
+fn the_embedded_model_shows_the_result_of_each_call_of_a_step() {
+    let call = |expression: &str| json!({"toolName": "calculator", "arguments": {"expression": expression}});
+    let step = json!({"id": "a", "description": "Both products", "toolCalls": [call("6 * 7"), call("3 * 9")]});
+    let ran = run(&Home::new(), &plan_of(&json!([step])), &[]);
+    assert_eq!(
+        ran.stdout(),
+        "Both products (1 of 2): 42\n\nBoth products (2 of 2): 27\n",
+        "{ran}"
+    );
+}
+
+#[test]
 fn a_plan_runs_with_the_values_of_its_parameters() {
     let home = Home::new();
     run(&home, &discount(), &["--set", "rate=10"]).answers(&["234", "2106"]);

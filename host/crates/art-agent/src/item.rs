@@ -180,7 +180,9 @@ impl ItemRun {
         let batch = std::mem::take(&mut self.batch);
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
-        self.results.extend_from_slice(results);
+        // In the order of the calls, whatever the order in which they ended.
+        let result_of = |call: &ParsedToolCall| results.iter().find(|result| result.call_id == call.call_id).cloned();
+        self.results.extend(batch.calls.iter().filter_map(result_of));
         if !std::mem::take(&mut self.runs_plan) {
             self.tell(batch, results, files, config);
             return self.ask_again(config);

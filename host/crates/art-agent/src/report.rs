@@ -96,21 +96,26 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
             .filter(|result| result.status == ToolStatus::Success)
     };
     let success = successes().find(|result| !result.metadata.for_display);
-    Some(match output_for_model(success.or_else(|| successes().next())?)? {
-        Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
-        displayed => displayed,
-    })
+    unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns what a completed item gave: the outputs of all its calls if the plan has several for it, else its result.
+/// Returns what a completed item gave: the outputs of all its calls, unwrapped (P37), if the plan has several for it, else its result.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);
-    let outputs: Vec<_> = results.filter_map(output_for_model).collect();
+    let outputs: Vec<_> = results.filter_map(unwrapped_output).collect();
     if item.tool_calls.len() > 1 && outputs.len() > 1 {
         return outputs;
     }
     vec![item.result.as_ref().map_or(Cow::Owned(Value::Null), Cow::Borrowed)]
+}
+
+/// Returns the output of a result as the model reads it, unwrapped.
+fn unwrapped_output(result: &ToolResult) -> Option<Cow<'_, Value>> {
+    Some(match output_for_model(result)? {
+        Cow::Borrowed(output) => Cow::Borrowed(unwrap_data(output)),
+        displayed => displayed,
+    })
 }
 
 /// Returns the output of the only successful call of `item`, as the tool gave it. There is none if it is drawn for a person, since the

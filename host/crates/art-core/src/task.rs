@@ -55,9 +55,10 @@ pub struct TaskStep {
 pub enum StepOutcome {
     /// It is completed.
     Completed {
-        /// Its result. Output for display is replaced by `{"displayed": true}`.
-        result: Value,
-        /// Sources of the result.
+        /// The output of each of its calls, in the order of the plan, or its result. Output for display is replaced by
+        /// `{"displayed": true}`.
+        results: Vec<Value>,
+        /// Sources of the results.
         sources: Vec<Source>,
     },
     /// It failed, for this reason.
@@ -67,11 +68,11 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// Returns the result of a completed step.
+    /// Returns the last result of a completed step, which is what a reference to the step takes.
     #[must_use]
-    pub const fn result(&self) -> Option<&Value> {
+    pub fn result(&self) -> Option<&Value> {
         match &self.outcome {
-            StepOutcome::Completed { result, .. } => Some(result),
+            StepOutcome::Completed { results, .. } => results.last(),
             StepOutcome::Failed(_) | StepOutcome::Unfinished(_) => None,
         }
     }

@@ -5,7 +5,7 @@ use art_core::task::{AnswerTask, StepOutcome, TaskStep};
 use art_core::text::truncate;
 use art_core::tool::Source;
 use itertools::Itertools;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::find::CANNOT;
 
@@ -33,13 +33,27 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
 fn block(step: &TaskStep) -> String {
     let subject = subject(step);
     match &step.outcome {
-        StepOutcome::Completed { result, .. } if *result == json!({"displayed": true}) => {
-            format!("{subject}: see above")
-        }
-        StepOutcome::Completed { result, .. } => show::labelled(&subject, result),
+        StepOutcome::Completed { results, .. } => completed(&subject, results),
         StepOutcome::Failed(error) => format!("{subject}: failed, {}", one_line(error)),
         StepOutcome::Unfinished(reason) => format!("{subject}: not done, {}", one_line(reason)),
     }
+}
+
+/// The results of a step, numbered if it had several calls.
+fn completed(subject: &str, results: &[Value]) -> String {
+    let count = results.len();
+    let labelled = (1..).zip(results).map(|(number, result): (usize, _)| match count {
+        1 => one_result(subject, result),
+        _ => one_result(&format!("{subject} ({number} of {count})"), result),
+    });
+    labelled.collect_vec().join("\n\n")
+}
+
+fn one_result(label: &str, result: &Value) -> String {
+    if *result == json!({"displayed": true}) {
+        return format!("{label}: see above");
+    }
+    show::labelled(label, result)
 }
 
 /// The sentences of the plan that say what cannot be done.

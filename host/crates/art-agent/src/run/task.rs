@@ -1,17 +1,16 @@
 //! The data from which a prompt is written, for models that do not read prose.
 
+use std::borrow::Cow;
 use std::sync::Arc;
-
-use art_core::agent::QueryAttachment;
-use art_core::pes::{TodoItem, TodoItemStatus};
-use art_core::task::{AnswerTask, PlanTask, StepOutcome, Task, TaskFile, TaskStep};
-use art_core::text::byte_prefix;
-use serde_json::Value;
 
 use super::{OpenAction, Run};
 use crate::file::RunFile;
 use crate::plan::{self, unfinished_reason};
-use crate::report::collect_sources;
+use crate::report::{collect_sources, outputs};
+use art_core::agent::QueryAttachment;
+use art_core::pes::{TodoItem, TodoItemStatus};
+use art_core::task::{AnswerTask, PlanTask, StepOutcome, Task, TaskFile, TaskStep};
+use art_core::text::byte_prefix;
 
 /// Maximum size of the beginning of a file in a task, in bytes.
 const MAX_BEGINNING_BYTES: usize = 64 << 10;
@@ -73,7 +72,7 @@ fn task_step(id: String, items: &[TodoItem], item: &TodoItem) -> TaskStep {
 fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
     match item.status {
         TodoItemStatus::Completed => StepOutcome::Completed {
-            result: item.result.clone().unwrap_or(Value::Null),
+            results: outputs(item).into_iter().map(Cow::into_owned).collect(),
             sources: collect_sources(std::slice::from_ref(item)),
         },
         TodoItemStatus::Failed => {

@@ -45,6 +45,27 @@ fn a_synthesis_request_has_a_task_with_the_outcome_of_each_step() {
 }
 
 #[test]
+fn a_synthesis_task_has_the_result_of_each_call_of_a_step_in_the_order_of_the_plan() {
+    let call = |expression: &str| json!({"toolName": "calculator", "arguments": {"expression": expression}});
+    let calls = ["big", "1", "draw"].map(call);
+    let mut driver =
+        planned(&json!([{"id": "a", "description": "do all", "toolCalls": calls}])).script("answer", [says("ok")]);
+    driver.drive();
+    let Task::Answer(answer) = task(&driver, "answer", 0) else {
+        panic!("no answer")
+    };
+    let StepOutcome::Completed { results, .. } = &answer.steps[0].outcome else {
+        panic!("not completed")
+    };
+    let expected = [
+        json!("x".repeat(10_000)),
+        json!({"result": 42}),
+        json!({"displayed": true}),
+    ];
+    assert_eq!(results[..], expected);
+}
+
+#[test]
 fn the_task_of_a_request_is_not_serialised() {
     let driver = finished_run();
     let request = &driver.requests[0].request;

@@ -118,7 +118,7 @@ fn after(query: &str, result: Value) -> Value {
         id: "step_4".to_owned(),
         description: "What is 2+2?".to_owned(),
         outcome: StepOutcome::Completed {
-            result,
+            results: vec![result],
             sources: Vec::new(),
         },
     };

@@ -10,7 +10,15 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
         outcome,
     };
     let done = StepOutcome::Completed {
-        result: json!({"result": 4}),
+        results: vec![json!({"result": 4})],
+        sources: Vec::new(),
+    };
+    let several = StepOutcome::Completed {
+        results: vec![
+            json!({"result": 1}),
+            json!({"displayed": true}),
+            json!([{"a": 1}, {"a": 2}]),
+        ],
         sources: Vec::new(),
     };
     let task = AnswerTask {
@@ -19,6 +27,7 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
         steps: vec![
             step("a", "What is 2+2?", done),
             step("b", "What is 1/0?", StepOutcome::Failed("division by zero".to_owned())),
+            step("d", "All of it", several),
             step("c", "1+1", StepOutcome::Unfinished("it waits".to_owned())),
         ],
     };
@@ -28,6 +37,17 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
     2+2: 4
 
     1/0: failed, division by zero
+
+    All of it (1 of 3): 1
+
+    All of it (2 of 3): see above
+
+    All of it (3 of 3):
+
+    | a |
+    | --- |
+    | 1 |
+    | 2 |
 
     1+1: not done, it waits
 
