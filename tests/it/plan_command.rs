@@ -487,7 +487,20 @@ fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
     let follow_up = ["plan", "And twice that?", "--thread", "last", "--out", file];
     let planned = art_with(&home, &provider, &follow_up);
     assert_eq!(planned.code(), 0, "{planned}");
-    insta::assert_snapshot!(shown(&planned), @"");
+    insta::assert_snapshot!(shown(&planned), @r#"
+    And twice that?
+      The plan.
+
+    b  Calculate b
+      calculator
+        expression = q1.a /result + " * 2"
+        q1.a /result -> expression (fits)
+
+    estimate  tool        fuel    time   output   from
+    b         calculator  50.0 M  2.0 s  1.0 MiB  limits of the tool
+
+    check: the plan can be carried out; references known to fit: 1 of 1
+    "#);
     let request = provider.request().body.to_string();
     assert!(
         request.contains("What is 6 times 7?") && request.contains("q1.a"),
