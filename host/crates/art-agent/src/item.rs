@@ -41,6 +41,8 @@ pub(crate) struct ItemRun {
     pub(crate) used: ModelUsage,
     /// All results so far.
     pub(crate) results: Vec<ToolResult>,
+    /// Planned calls that succeeded when the item was in progress before, with their results. They are not made again.
+    earlier: Vec<(ParsedToolCall, ToolResult)>,
     /// The identifiers of the planned calls, with those that were refused.
     pub(crate) planned_call_ids: Vec<String>,
     /// Whether the item used all of its model calls.
@@ -118,6 +120,7 @@ impl ItemRun {
             iteration: 1,
             used: ModelUsage::default(),
             results: Vec::new(),
+            earlier: Vec::new(),
             planned_call_ids: Vec::new(),
             out_of_iterations: false,
             out_of_calls: false,
@@ -130,6 +133,22 @@ impl ItemRun {
             last_problem: None,
             batch: Batch::default(),
         }
+    }
+
+    /// Creates a run of an item that may have been in progress before. What its planned calls gave then is kept.
+    pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
+        let mut item_run = Self::new(Vec::new(), native_tools);
+        if !item.tool_calls.is_empty() {
+            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
+            let results = item.tool_results.iter().filter(succeeded);
+            let calls = results.filter_map(|result| {
+                let mut calls = item.actual_tool_calls.iter();
+                let call = calls.find(|call| call.call_id == result.call_id)?;
+                Some((call.clone(), result.clone()))
+            });
+            item_run.earlier = calls.collect();
+        }
+        item_run
     }
 
     /// Returns where the arguments of an open call may name files.

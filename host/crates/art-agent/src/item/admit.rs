@@ -35,6 +35,10 @@ impl ItemRun {
     ) -> NextStep {
         let mut accepted = Vec::new();
         for mut raw in calls {
+            if let Some(call) = self.take_earlier(&raw) {
+                self.batch.calls.push(call);
+                continue;
+            }
             let (problem, files) = (raw.problem.take(), std::mem::take(&mut raw.files));
             let call = admission.ids.identify(admission.trace_id, raw);
             match self.admit(&call, &files, problem, admission) {
@@ -51,6 +55,16 @@ impl ItemRun {
             return self.handle_results(item, &[], &[], admission.config);
         }
         NextStep::CallTools(accepted)
+    }
+
+    /// Returns a call that succeeded before, and takes over its result.
+    fn take_earlier(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
+        let is_same = |call: &ParsedToolCall| call.tool_name == raw.tool_name && call.arguments == raw.arguments;
+        let position = self.earlier.iter().position(|(call, _)| is_same(call))?;
+        let (call, result) = self.earlier.remove(position);
+        self.called_tools.insert(result.tool_name.clone());
+        self.results.push(result);
+        Some(call)
     }
 
     /// Counts the call if it may be made. Fails with the error that becomes its result.

@@ -102,10 +102,11 @@ fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     };
     if status == Failed {
         merged.error.clone_from(&item.error);
-        merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
-        merged.planned_call_ids.clone_from(&item.planned_call_ids);
-        merged.tool_results.clone_from(&item.tool_results);
     }
+    // A step that is tried again keeps what its planned calls gave.
+    merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
+    merged.planned_call_ids.clone_from(&item.planned_call_ids);
+    merged.tool_results.clone_from(&item.tool_results);
     merged
 }
 

@@ -149,7 +149,7 @@ impl Run {
     fn start_item(&mut self, item: &TodoItem, out: &mut Outbox) {
         self.started_item_count += 1;
         self.started_items.insert(item.id.clone());
-        let item_run = ItemRun::new(Vec::new(), self.start.native_tools);
+        let item_run = ItemRun::of(item, self.start.native_tools);
         self.running.insert(item.id.clone(), item_run);
         self.state.current_step_id = Some(item.id.clone());
         if let Some(item) = self.item_mut(&item.id) {
@@ -158,7 +158,7 @@ impl Run {
             item.fallback = None;
         }
         self.set_status(&item.id, TodoItemStatus::InProgress, out);
-        let Err(reason) = self.start_planned_calls(item) else {
+        let Err(reason) = self.start_planned_calls(item, out) else {
             return;
         };
         if self.start.plans_only {
@@ -168,8 +168,9 @@ impl Run {
         }
     }
 
-    /// Opens the planned calls of an item with values in place of their references. Fails with the reason if none was opened.
-    fn start_planned_calls(&mut self, item: &TodoItem) -> Result<(), String> {
+    /// Opens the planned calls of an item with values in place of their references, or ends the item if all of them succeeded
+    /// before. Fails with the reason if none was opened.
+    fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
         let has_none = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         if item.tool_calls.is_empty() {
             return Err(has_none());
@@ -189,13 +190,20 @@ impl Run {
         let calls = calls.inspect_err(|reason| item_run.problem = Some(reason.clone()))?;
         let next = item_run.start_planned(item, calls, &mut admission);
         let planned_call_ids = item_run.planned_call_ids.clone();
+        let is_kept = |call: &&ParsedToolCall| planned_call_ids.contains(&call.call_id);
+        let kept: Vec<_> = item.actual_tool_calls.iter().filter(is_kept).cloned().collect();
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
         if let Some(item) = self.item_mut(&item.id) {
             item.planned_call_ids = planned_call_ids;
+            item.actual_tool_calls = kept;
         }
         match next {
             NextStep::CallTools(calls) => {
                 self.open_tools(&item.id, calls);
+                Ok(())
+            }
+            NextStep::Complete(result) => {
+                self.end_item(&item.id, Ok(result), out);
                 Ok(())
             }
             NextStep::HandOver(reason) => Err(reason),

@@ -503,3 +503,26 @@ fn the_number_of_a_call_of_a_step_without_planned_calls_is_that_of_its_model() {
     driver.drive();
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
 }
+
+#[test]
+fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again() {
+    let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
+        {"id": "a", "description": "do a", "status": "pending", "toolCalls": half_fails("a")["toolCalls"]},
+        {"id": "b", "description": "do b", "stepType": "reasoning"},
+    ]}});
+    let mut start = start("q");
+    start.config.max_parallel_items = 1;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([half_fails("a"), reasoning_item("b", &[])]))])
+        .script("a", [fails_item("no"), fails_item("no")])
+        .script("b", [says(retry.to_string())])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let made: Vec<&Value> = driver
+        .tool_calls_made
+        .iter()
+        .map(|call| &call.arguments["expression"])
+        .collect();
+    assert_eq!(made, ["1", "fail", "fail"]);
+    assert_eq!(driver.item("a").tool_results.len(), 2);
+}
