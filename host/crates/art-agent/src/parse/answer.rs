@@ -15,7 +15,10 @@ pub(crate) struct SynthesisReply {
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// Parses `reply` by its two tags, else by a JSON fence at its end; otherwise all of it is the answer.
+/// The field of metadata that is asked for.
+const METADATA: &str = "suggestedQuestions";
+
+/// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
 pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
     let texts = split_reply(reply);
     let (content, ui_metadata) = answer_parts(&texts.content);
@@ -77,8 +80,8 @@ fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
-    // A reply that consists only of a fence is itself the answer.
-    (value.is_object() && !before.trim().is_empty()).then_some((before, Some(value)))
+    // Other JSON at the end is a part of the answer, and a reply that consists only of a fence is itself the answer.
+    (value.get(METADATA).is_some() && !before.trim().is_empty()).then_some((before, Some(value)))
 }
 
 #[cfg(test)]
@@ -108,11 +111,17 @@ mod tests {
     }
 
     #[test]
-    fn a_trailing_fence_is_metadata() {
+    fn a_trailing_fence_with_suggested_questions_is_metadata() {
         assert_eq!(
-            read("42\n```json\n{\"a\":1}\n```\n"),
-            ("42".to_owned(), Some(json!({"a": 1})))
+            read("42\n```json\n{\"suggestedQuestions\":[]}\n```\n"),
+            ("42".to_owned(), Some(json!({"suggestedQuestions": []})))
         );
+    }
+
+    #[test]
+    fn any_other_trailing_fence_is_a_part_of_the_answer() {
+        let text = "A book:\n```json\n{\"title\":\"Dune\"}\n```";
+        assert_eq!(read(text), (text.to_owned(), None));
     }
 
     #[test]

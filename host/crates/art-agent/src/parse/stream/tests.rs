@@ -75,7 +75,7 @@ fn prose_of_the_planner_is_shown_as_any_answer_is() {
         "Hello!",
         "--- a line, and then the answer {} [1]",
         "The answer is forty two.\n<uiMetadata>{\"a\": 1}</uiMetadata>",
-        "<think>so</think>The answer is forty two.\n```json\n{\"a\":1}\n```",
+        "<think>so</think>The answer is forty two.\n```json\n{\"suggestedQuestions\":[]}\n```",
     ] {
         assert_eq!(streamed_of_planner(text), answer_content(text), "{text}");
     }
@@ -124,9 +124,18 @@ fn a_reply_without_tags_is_shown_after_its_first_sixteen_characters() {
 
 #[test]
 fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
-    let input = ["The answer is forty two.\n", "```js", "on\n{\"a\":", "1}\n```", "\n"];
+    let input = [
+        "The answer is forty two.\n",
+        "```js",
+        "on\n{\"suggestedQuestions\":",
+        "[]}\n```",
+        "\n",
+    ];
     assert_eq!(pieces(&input), ["The answer is forty two.", "", "", "", "", ""]);
-    let input = ["The answer is forty two. <ui", "Metadata>{\"a\":1}</uiMetadata>"];
+    let input = [
+        "The answer is forty two. <ui",
+        "Metadata>{\"suggestedQuestions\":[]}</uiMetadata>",
+    ];
     assert_eq!(pieces(&input).concat(), "The answer is forty two.");
 }
 
