@@ -123,12 +123,15 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     for (position, raw) in native.calls.iter().enumerate() {
         let name = &raw.tool_name;
         match (&raw.problem, raw.arguments.as_object()) {
-            (None, Some(plan)) if name == SUBMIT_PLAN => submitted.push(plan),
+            (None, Some(plan)) if name == SUBMIT_PLAN => {
+                problems.extend(without_steps(plan));
+                submitted.push(plan);
+            }
             (None, Some(_)) => calls.push(DirectCall {
                 position,
                 call: PlannedCall {
                     tool_name: name.clone(),
-                    arguments: raw.arguments.clone(),
+                    arguments: plan::data(&raw.arguments),
                 },
             }),
             (problem, _) => {
@@ -159,6 +162,18 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     }
 }
 
+/// Returns the problem of a submitted plan that has none of the fields that make one.
+fn without_steps(plan: &JsonObject) -> Option<String> {
+    if CORE_FIELDS.iter().any(|key| plan.contains_key(*key)) {
+        return None;
+    }
+    let keys: Vec<_> = plan.keys().take(MAX_NAMES).map(|key| format!("`{key}`")).collect();
+    let keys = truncate(&keys.join(", "), DEFAULT_STRINGIFY_LIMIT);
+    Some(format!(
+        "the plan has neither `todoList`, a list of steps, nor `answer`; it has {keys}"
+    ))
+}
+
 fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Vec<String>> {
     let problems = match plan_in_text(&texts.content) {
         Err(problems) => problems,
@@ -178,7 +193,7 @@ fn plan_in_texts(texts: &ReplyTexts, reply: &ModelReply) -> Result<PlanDraft, Ve
 
 /// Returns whether a text without a plan is an answer: it neither begins like JSON nor has the fields or markers of a plan.
 fn is_prose(text: &str) -> bool {
-    let has_plan = ["todoList", "toolCalls", MARKER_START, MARKER_END];
+    let has_plan = ["\"todoList\"", "\"toolCalls\"", MARKER_START, MARKER_END];
     !text.is_empty() && !begins_like_json(text) && !has_plan.iter().any(|part| text.contains(part))
 }
 
@@ -246,10 +261,14 @@ fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
     Ok(calls.into_iter().enumerate().map(direct).collect())
 }
 
+/// Fields of a plan that other objects hardly have.
+const CORE_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
+
+/// Returns whether an object is a plan. One without steps has no other fields than a plan: any object may have a title.
 fn is_plan(map: &JsonObject) -> bool {
-    ["title", "intent", "plan", "todoList", "toolCalls", "answer"]
-        .iter()
-        .any(|key| map.contains_key(*key))
+    let is_field =
+        |key: &String| CORE_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str());
+    CORE_FIELDS.iter().any(|key| map.contains_key(*key)) || (map.contains_key("plan") && map.keys().all(is_field))
 }
 
 fn no_plan_problem(text: &str) -> String {

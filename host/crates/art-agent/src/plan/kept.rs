@@ -115,7 +115,10 @@ impl KeptPlan {
         let max = Limits::MAX.input_bytes;
         let size = |name: &str| values.get(name).map_or(0, |value| value.to_string().len() as u64);
         let mut bytes = 0_u64;
-        for (name, text) in values.keys().flat_map(|name| self.texts().map(move |text| (name, text))) {
+        for (name, text) in values
+            .keys()
+            .flat_map(|name| self.texts().map(move |text| (name, text)))
+        {
             bytes = bytes.saturating_add(size(name).saturating_mul(text.matches(name.as_str()).count() as u64));
         }
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {

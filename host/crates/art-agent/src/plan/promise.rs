@@ -53,7 +53,7 @@ fn constant<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'
         return Some(default.unwrap_or(&Value::Null));
     };
     match Template::read(given) {
-        Ok(Template::Data(data)) => Some(data),
+        Ok(Template::Data(data) | Template::Literal(data)) => Some(data),
         _ => None,
     }
 }

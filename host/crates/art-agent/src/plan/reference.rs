@@ -83,10 +83,9 @@ impl<'a> Template<'a> {
 
 impl<'a> Origin<'a> {
     fn read(map: &'a JsonObject) -> Result<Self, String> {
-        let path = if map.contains_key("path") {
-            text(map, "path", "a JSON pointer")?
-        } else {
-            ""
+        let path = match map.get("path") {
+            None | Some(Value::Null) => "",
+            Some(_) => text(map, "path", "a JSON pointer")?,
         };
         if !path.is_empty() && !path.starts_with('/') {
             return Err(format!(
@@ -207,6 +206,17 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     let none = |_: Origin<'_>| Err("there is no output".to_owned());
     let resolved = resolve(arguments, &none).ok().filter(|_| is_constant);
     resolved.map(|resolved| resolved.arguments)
+}
+
+/// Returns the arguments that a model gives a tool itself as those of a planned call: they may take earlier outputs and files, and
+/// all else is data, even if it looks like another reference.
+pub(crate) fn data(arguments: &Value) -> Value {
+    match Template::read(arguments) {
+        Ok(Template::Array(items)) => items.iter().map(data).collect(),
+        Ok(Template::Object(map)) => map.iter().map(|(key, value)| (key.clone(), data(value))).collect(),
+        Ok(Template::From(_) | Template::Attachment(_) | Template::Data(_)) => arguments.clone(),
+        Ok(Template::Concat(_) | Template::Param(_) | Template::Literal(_)) | Err(_) => json!({"$literal": arguments}),
+    }
 }
 
 /// Returns `value` with other values in place of those for which `replace` returns one. What is replaced is not looked into.
@@ -472,6 +482,16 @@ mod tests {
         `$concat` has to be an array
         `$attachment` has to be a text: the name of a file
         ");
+    }
+
+    #[test]
+    fn what_looks_like_a_reference_in_a_call_of_a_model_is_data() {
+        let call =
+            json!({"stages": [{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}], "x": {"$from": "q1.a"}});
+        let planned = data(&call);
+        let resolved = resolve(&planned, &|_| Ok(const { &Value::Bool(true) })).unwrap();
+        let stages = json!([{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}]);
+        assert_eq!(resolved.arguments, json!({"stages": stages, "x": true}));
     }
 
     #[test]

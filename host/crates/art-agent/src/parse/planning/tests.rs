@@ -175,7 +175,7 @@ fn invalid_json_is_reported_with_its_position() {
 
 #[test]
 fn a_title_has_at_most_ten_words() {
-    let draft = plan_in_text("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\"}").unwrap();
+    let draft = plan_in_text("{\"title\": \"1 2 3 4 5 6  7 8 9 10 11\", \"todoList\": []}").unwrap();
     assert_eq!(draft.title.as_deref(), Some("1 2 3 4 5 6 7 8 9 10"));
 }
 
@@ -183,4 +183,36 @@ fn a_title_has_at_most_ten_words() {
 fn a_text_that_is_too_long_is_cut() {
     let items = items_of(&json!([{"id": "a", "description": "x".repeat(20_000)}]));
     assert!(items[0].description.ends_with("[truncated 10000 of 20000 characters]"));
+}
+
+fn in_reply(text: &str) -> Result<PlanDraft, Vec<String>> {
+    let reply = ModelReply {
+        text: text.to_owned(),
+        ..ModelReply::default()
+    };
+    planning(&reply).outcome
+}
+
+#[test]
+fn an_answer_may_show_json_that_is_no_plan() {
+    for text in [
+        "A book as JSON:\n```json\n{\"title\": \"Dune\", \"year\": 1965}\n```",
+        "OpenAI returns `toolCalls` when a function is called.",
+        "The field todoList holds the items.",
+    ] {
+        let draft = in_reply(text).unwrap();
+        assert_eq!((draft.answer.as_deref(), draft.items), (Some(text), None), "{text}");
+    }
+}
+
+#[test]
+fn a_plan_whose_steps_have_another_name_is_reported() {
+    for key in ["todo_list", "steps"] {
+        let text = json!({"title": "t", key: [{"id": "a", "description": "d"}]}).to_string();
+        assert_eq!(
+            in_reply(&text).unwrap_err(),
+            ["there is no JSON with a plan in the reply"],
+            "{key}"
+        );
+    }
 }
