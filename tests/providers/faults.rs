@@ -293,8 +293,7 @@ pub(crate) fn an_answer_that_stalls_is_replaced_by_the_results(connection: Conne
 
 /// Only for streams: the answer stalls, so what is shown of it was shown before its end.
 pub(crate) fn an_answer_of_the_planner_after_its_calls_is_shown_while_it_arrives(connection: Connection) {
-    let [calls, answer] = fixture::direct_calls();
-    let turns = [calls, answer.stalling()];
+    let turns = fixture::direct_calls_and_stalling_answer();
     let ran = Environment::new(connection, Mode::Streaming, &turns).run_at_terminal();
     assert_eq!(ran.code(), 8, "{ran}");
     assert!(ran.stdout().contains("17.5% of 2340 is"), "{ran}");

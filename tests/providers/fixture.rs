@@ -232,6 +232,14 @@ pub(crate) fn direct_calls() -> [Fixture; 2] {
     ]
 }
 
+/// Returns the turns of [`direct_calls`] with a long answer, which stalls after its beginning.
+pub(crate) fn direct_calls_and_stalling_answer() -> [Fixture; 2] {
+    let [calls, answer] = direct_calls();
+    let long = json!({"content": ANSWER.repeat(8)});
+    // In some protocols the first pieces have no text.
+    [calls, answer.with("response", long).stalling().with("chunkSize", 16)]
+}
+
 /// Returns the turn of a step that makes `calls`.
 fn calling(task: &str, calls: &[Value]) -> Fixture {
     let question = json!({"userMessage": format!("## Task\n> {task}"), "systemMessage": STEP, "hasToolResult": false});
