@@ -51,15 +51,55 @@ fn nearly_all_references_of_good_plans_are_known_to_fit() {
     let references = found.iter().flat_map(|found| &found.references);
     let outputs = references.filter(|checked| checked.reference.get("$from").is_some());
     let (known, at_run_time): (Vec<_>, Vec<_>) = outputs.partition(|checked| checked.fit == Fit::Fits);
-    // A cell of a table, a match in a text, and a value that a filter makes.
+    // A cell of a table, a match in a text, and what a filter makes depend on the data.
     let places: Vec<String> = at_run_time
         .iter()
         .map(|checked| format!("{}.{}", checked.step, checked.argument))
         .collect();
-    assert_eq!(places, ["percent.expression", "left.expression", "time.text"]);
+    let expected = [
+        "percent.expression",
+        "left.expression",
+        "time.text",
+        "number.text",
+        "numbers.text",
+        "days.start",
+        "length.text",
+    ];
+    assert_eq!(places, expected);
     assert!(known.len() >= 140, "{} references are known to fit", known.len());
     assert!(
         at_run_time.len() * 20 <= known.len(),
         "at least 95 % of the references are known to fit"
     );
+}
+
+/// Returns the tools of each reference of a plan to an output, as producer and consumer.
+fn flows(good: &GoodPlan) -> BTreeSet<(String, String)> {
+    let steps = good.todo_list.as_array().into_iter().flatten();
+    let calls = steps.flat_map(|step| {
+        let calls = step["toolCalls"].as_array().into_iter().flatten();
+        calls.map(|call| (step["id"].as_str().unwrap(), call))
+    });
+    let calls: Vec<(&str, &Value)> = calls.collect();
+    let tool = |call: &Value| call["toolName"].as_str().unwrap().to_owned();
+    let mut flows = BTreeSet::new();
+    for (_, call) in &calls {
+        origins(&call["arguments"], &mut |origin| {
+            let producer = calls.iter().find(|(id, _)| *id == origin.step);
+            flows.extend(producer.map(|(_, producer)| (tool(producer), tool(call))));
+        });
+    }
+    flows
+}
+
+#[test]
+fn the_good_plans_pass_outputs_from_every_first_party_tool_to_every_other() {
+    let plans: Vec<GoodPlan> = serde_json::from_str(include_str!("../../../../tests/it/corpus/plans.json")).unwrap();
+    let found: BTreeSet<(String, String)> = plans.iter().flat_map(flows).collect();
+    let names: Vec<String> = first_party_tools().into_iter().map(|tool| tool.name).collect();
+    let pairs = names
+        .iter()
+        .flat_map(|one| names.iter().map(move |other| (one.clone(), other.clone())));
+    let missing: Vec<_> = pairs.filter(|pair| pair.0 != pair.1 && !found.contains(pair)).collect();
+    assert_eq!(missing, []);
 }
