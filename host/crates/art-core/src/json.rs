@@ -1,7 +1,5 @@
 //! Depth of untrusted JSON, and a text of JSON that does not depend on the order of keys.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 /// Maximum nesting of JSON from a model or a provider, in levels. The host stores such a value inside other values, and
@@ -37,7 +35,7 @@ fn write_sorted(value: &Value, out: &mut String) {
             entries.sort_by_key(|(key, _)| *key);
             out.push('{');
             for (key, value) in entries {
-                write_text(&Value::from(key.as_str()), out);
+                out.push_str(&Value::from(key.as_str()).to_string());
                 out.push(':');
                 write_sorted(value, out);
                 out.push(',');
@@ -52,13 +50,8 @@ fn write_sorted(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        other => write_text(other, out),
+        other => out.push_str(&other.to_string()),
     }
-}
-
-fn write_text(value: &Value, out: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{value}");
 }
 
 #[cfg(test)]

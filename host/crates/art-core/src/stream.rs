@@ -377,6 +377,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "too slow".to_owned(),
             retry_after_ms: None,
+            unread: false,
         };
         let mut reply = ModelReply::default();
         assert_eq!(reply.push(StreamEvent::Token("4".to_owned())), Ok(()));

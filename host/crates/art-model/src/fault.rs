@@ -18,6 +18,7 @@ pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelEr
         code,
         message: message.into(),
         retry_after_ms: None,
+        unread: false,
     }
 }
 

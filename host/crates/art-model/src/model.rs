@@ -126,6 +126,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "late".into(),
             retry_after_ms: None,
+            unread: false,
         };
         assert_eq!(fold(vec![StreamEvent::Error(cause.clone())]).unwrap_err(), cause);
     }

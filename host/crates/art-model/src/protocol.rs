@@ -184,6 +184,7 @@ fn input_schema(tool: &ToolSchema) -> Result<Value, ModelError> {
                 tool.name
             ),
             retry_after_ms: None,
+            unread: false,
         });
     };
     schema.shift_remove("$schema");

@@ -82,6 +82,7 @@ mod tests {
             code,
             message: String::new(),
             retry_after_ms,
+            unread: false,
         }
     }
 

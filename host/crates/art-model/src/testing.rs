@@ -182,6 +182,7 @@ pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
         code,
         message: "it failed".to_owned(),
         retry_after_ms: None,
+        unread: false,
     })
 }
 

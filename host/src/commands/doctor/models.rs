@@ -164,6 +164,7 @@ mod tests {
             code: ModelErrorCode::AuthenticationError,
             message: "openai refused the key".to_owned(),
             retry_after_ms: None,
+            unread: false,
         };
         let probe = Probe {
             error: Some(error),

@@ -120,7 +120,7 @@ impl Run {
         received: &PartialReply,
     ) {
         self.usage.llm_calls += 1;
-        if may_have_read(error.code) || !received.is_empty() {
+        if may_have_read(error) || !received.is_empty() {
             self.count_partial_reply(id, action, received);
         }
     }
@@ -206,11 +206,11 @@ impl Run {
     }
 }
 
-/// Returns whether the model may have read a request that failed with `code`. With the other codes, the provider
-/// refused the request without reading it.
-const fn may_have_read(code: ModelErrorCode) -> bool {
+/// Returns whether the model may have read a request that failed. With the other codes, the provider refused the request
+/// without reading it.
+const fn may_have_read(error: &ModelError) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};
-    matches!(code, NetworkError | Timeout | InvalidResponse | Unknown)
+    !error.unread && matches!(error.code, NetworkError | Timeout | InvalidResponse | Unknown)
 }
 
 #[cfg(test)]

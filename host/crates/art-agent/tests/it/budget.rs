@@ -128,7 +128,8 @@ fn failed_replies_count_towards_the_token_limit() {
             )
             .script("a", [failure()]);
         // These failures have no estimated tokens, so the run stays within its limit and asks for the answer.
-        if context.is_none() || failure().unwrap_err().code == ModelErrorCode::RateLimited {
+        let error = failure().unwrap_err();
+        if context.is_none() || error.unread || error.code == ModelErrorCode::RateLimited {
             driver = driver.script("answer", [says("It failed.")]);
         }
         driver.drive().response.metadata
@@ -148,6 +149,8 @@ fn failed_replies_count_towards_the_token_limit() {
         })
     };
     assert_eq!(run(refused, Some(100_000)).tokens.total_tokens, 24);
+    let unread = || times_out().map_err(|error| ModelError { unread: true, ..error });
+    assert_eq!(run(unread, Some(100_000)).tokens.total_tokens, 24);
 }
 
 /// Returns the start of a run whose model has a limited context, and costs a dollar for a million tokens in and ten for out.

@@ -152,6 +152,7 @@ pub fn exceeds_context() -> Reply {
         code: ModelErrorCode::ContextLengthExceeded,
         message: "the request has too many tokens".to_owned(),
         retry_after_ms: None,
+        unread: false,
     })
 }
 
@@ -170,6 +171,7 @@ pub fn times_out() -> Reply {
         code: ModelErrorCode::Timeout,
         message: "no answer within 30 s".to_owned(),
         retry_after_ms: None,
+        unread: false,
     })
 }
 

@@ -500,6 +500,7 @@ fn no_function_calls() -> Reply {
         code: ModelErrorCode::ToolsNotSupported,
         message: "this model does not support tools".to_owned(),
         retry_after_ms: None,
+        unread: false,
     })
 }
 

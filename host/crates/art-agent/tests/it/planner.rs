@@ -400,6 +400,7 @@ fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
         code: ModelErrorCode::ToolsNotSupported,
         message: "no tools".to_owned(),
         retry_after_ms: None,
+        unread: false,
     });
     let mut driver = native("q")
         .script("plan", [refused, plan(&json!([step("a", &json!("1"))]))])

@@ -182,6 +182,7 @@ mod tests {
             code: ModelErrorCode::Timeout,
             message: "too slow".to_owned(),
             retry_after_ms: None,
+            unread: false,
         };
         let context = StreamContext {
             session_id: Some("s".to_owned()),

@@ -14,6 +14,13 @@ use crate::settings::{EngineLimits, time};
 
 /// Creates the error of a failed request to `host`.
 pub(super) fn connection_error(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
+    ModelError {
+        unread: cause.is_connect(),
+        ..explained(host, limits, cause)
+    }
+}
+
+fn explained(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
     // A connection that is lost during a reply also ends with a system timeout, so check that it failed while connecting.
     if cause.is_timeout() && cause.is_connect() {
         let connect_timeout = time(limits.connect_timeout_ms);

@@ -27,6 +27,7 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
         code,
         message: format!("{sentence}: {detail}"),
         retry_after_ms: retry_after(body),
+        unread: status.is_some_and(|status| (400..500).contains(&status)),
     }
 }
 
@@ -119,6 +120,7 @@ fn failure(part: &Value, status: &str) -> ModelError {
         code,
         message: format!("{sentence} before the reply was complete: {}", clean(detail)),
         retry_after_ms: None,
+        unread: false,
     }
 }
 
@@ -128,6 +130,7 @@ pub(super) fn unreadable(reason: &str) -> ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: format!("the provider's reply cannot be read: {}", clean(reason)),
         retry_after_ms: None,
+        unread: false,
     }
 }
 
@@ -137,6 +140,7 @@ pub(super) fn interrupted_stream() -> ModelError {
         code: ModelErrorCode::NetworkError,
         message: "the stream was interrupted before the reply was complete; try again".to_owned(),
         retry_after_ms: None,
+        unread: false,
     }
 }
 

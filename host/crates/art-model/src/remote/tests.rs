@@ -543,6 +543,7 @@ async fn a_refused_connection_is_a_network_error() {
     };
     assert_eq!(error.code, NetworkError);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: `127.0.0.1:PORT` refused the connection; start the server there, or correct `base_url`");
+    assert!(error.unread);
 }
 
 #[tokio::test]

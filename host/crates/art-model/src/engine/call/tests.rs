@@ -61,6 +61,7 @@ fn rate_limited(ms: u64) -> StreamEvent {
         code: RateLimited,
         message: "slow down".to_owned(),
         retry_after_ms: Some(ms),
+        unread: false,
     })
 }
 

@@ -83,6 +83,7 @@ pub(super) fn failing_reply() -> Reply {
         code: ModelErrorCode::AuthenticationError,
         message: "the key is wrong".to_owned(),
         retry_after_ms: None,
+        unread: false,
     })
 }
 

@@ -88,5 +88,6 @@ fn incomplete_reply() -> ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: "the reply of the model stopped before its end; ask again".to_owned(),
         retry_after_ms: None,
+        unread: false,
     }
 }
