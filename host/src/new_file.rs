@@ -16,15 +16,19 @@ pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Comman
     file.write_all(bytes).map_err(CommandError::file("write", path))
 }
 
-/// Checks that [`write`] would not refuse the path because there is a file already.
+/// Checks that [`write`] would not refuse the path, as far as this can be known before.
 ///
 /// # Errors
-/// Fails if the file exists and `force` is not set.
+/// Fails if the file exists and `force` is not set, or if no file can be written in its directory.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), CommandError> {
-    match path.symlink_metadata() {
-        Ok(_) if !force => Err(exists(path)),
-        _ => Ok(()),
+    if path.symlink_metadata().is_ok() {
+        return if force { Ok(()) } else { Err(exists(path)) };
     }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let access = rustix::fs::access(parent, rustix::fs::Access::WRITE_OK);
+    let error = CommandError::file("write into", parent);
+    access.map_err(std::io::Error::from).map_err(error)
 }
 
 fn exists(path: &Path) -> CommandError {

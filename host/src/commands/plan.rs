@@ -38,14 +38,17 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         }
         report::warn_of_size(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
-        if !args.param.is_empty() {
-            add_params(&mut planned.plan, &args.param)?;
-            planned.review = review(&runtime, question, &planned.plan).await?;
+        let with_params = add_params(&planned.plan, &args.param);
+        if let (Ok(plan), false) = (&with_params, args.param.is_empty()) {
+            planned.plan = plan.clone();
+            planned.review = review(&runtime, question, plan).await?;
         }
+        // The plan was paid for, so it is shown whatever follows.
+        show(global, &planned);
+        with_params?;
         if let Some(path) = &args.out {
             write(path, args.force, &planned)?;
         }
-        show(global, &planned);
         let exit = exit_of(&runtime, &planned);
         runtime.close().await;
         Ok(exit)
@@ -54,11 +57,15 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
     exit
 }
 
-/// Makes parameters of constants.
-fn add_params(plan: &mut KeptPlan, params: &[(String, String)]) -> Result<(), CommandError> {
+/// Returns a plan with parameters in place of constants.
+fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, CommandError> {
+    let mut plan = plan.clone();
+    if params.is_empty() {
+        return Ok(plan);
+    }
     for (name, text) in params {
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
-        if !plan.parameterize(name, &value) {
+        if !plan.parameterize(name, &value, text) {
             return Err(CommandError::Failed(format!(
                 "the plan has no argument with `{text}`, so it cannot be the parameter `{name}` (hint: `art plan` without `--param` \
                  shows the arguments)"
@@ -66,9 +73,8 @@ fn add_params(plan: &mut KeptPlan, params: &[(String, String)]) -> Result<(), Co
         }
     }
     // A name that a plan cannot have is refused as it would be in a file.
-    let text = serde_json::to_string(plan).unwrap_or_default();
-    *plan = read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))?;
-    Ok(())
+    let text = serde_json::to_string(&plan).unwrap_or_default();
+    read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }
 
 /// Checks a plan whose parameters have no values yet.

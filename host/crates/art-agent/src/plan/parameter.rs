@@ -8,19 +8,15 @@ use super::kept::KeptPlan;
 use super::reference::Template;
 
 impl KeptPlan {
-    /// Puts the parameter `name` in place of the constant `value`: where it is an argument or a whole word in one, and in the
-    /// texts of the plan. The parameter has the type of the constant, which becomes its default. Returns whether an argument
-    /// has the constant; the plan is unchanged if none has.
-    pub fn parameterize(&mut self, name: &str, value: &Value) -> bool {
-        let word = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+    /// Puts the parameter `name` in place of the constant `value`: where it is an argument, and where `word`, which is how the value
+    /// is written, is a whole word in one or in the texts of the plan. The parameter has the type of the constant, which becomes
+    /// its default. Returns whether an argument has the constant; the plan is unchanged if none has.
+    pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
         let with = |template: &Template<'_>| {
             let replaced = match template {
                 Template::Data(data) if *data == value => json!({"$param": name}),
-                Template::Data(Value::String(text)) => concat(name, text, &word)?,
+                Template::Data(Value::String(text)) => concat(name, text, word)?,
                 _ => return None,
             };
             found.set(true);
@@ -31,7 +27,7 @@ impl KeptPlan {
             return false;
         }
         for text in self.texts_mut() {
-            *text = parts(text, &word).join(&format!("{{{{{name}}}}}"));
+            *text = parts(text, word).join(&format!("{{{{{name}}}}}"));
         }
         let schema = json!({"type": type_name(value), "default": value});
         self.params.insert(name.to_owned(), schema);
@@ -68,7 +64,9 @@ fn parts<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
             text.get(..at).unwrap_or_default(),
             text.get(at + found.len()..).unwrap_or_default(),
         );
-        if !continues(before.chars().rev()) && !continues(after.chars()) {
+        // The name of another parameter in a text is no constant.
+        let is_name = before.ends_with("{{") && after.starts_with("}}");
+        if !is_name && !continues(before.chars().rev()) && !continues(after.chars()) {
             parts.push(text.get(start..at).unwrap_or_default());
             start = at + found.len();
         }
@@ -126,7 +124,7 @@ mod tests {
     #[test]
     fn a_constant_and_a_word_of_a_text_become_the_parameter() {
         let mut plan = plan(&json!({"n": [15, 15.5], "expression": "15% of 115, 15", "other": "0.15"}));
-        assert!(plan.parameterize("rate", &json!(15)));
+        assert!(plan.parameterize("rate", &json!(15), "15"));
         let rate = json!({"$param": "rate"});
         assert_eq!(
             arguments(&plan),
@@ -137,10 +135,26 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_found_as_it_is_written() {
+        let mut plan = plan(&json!({"expression": "3.50 * 4"}));
+        assert!(plan.parameterize("price", &json!(3.5), "3.50"));
+        let price = json!({"$param": "price"});
+        assert_eq!(arguments(&plan), &json!({"expression": {"$concat": [price, " * 4"]}}));
+    }
+
+    #[test]
+    fn the_name_of_a_parameter_in_a_text_is_no_constant() {
+        let mut plan = plan(&json!({"a": 15, "b": "rate"}));
+        assert!(plan.parameterize("rate", &json!(15), "15"));
+        assert!(plan.parameterize("word", &json!("rate"), "rate"));
+        assert_eq!(plan.question, "What is {{rate}}% of 115?");
+    }
+
+    #[test]
     fn a_constant_that_no_argument_has_changes_nothing() {
         let before = plan(&json!({"expression": "115"}));
         let mut after = before.clone();
-        assert!(!after.parameterize("rate", &json!(15)));
+        assert!(!after.parameterize("rate", &json!(15), "15"));
         assert_eq!(after, before);
     }
 
@@ -153,7 +167,8 @@ mod tests {
             };
             let before = json!({"x": [text, value.clone()], "y": {"z": value.clone()}});
             let mut plan = plan(&before);
-            prop_assert!(plan.parameterize("p", &value));
+            let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            prop_assert!(plan.parameterize("p", &value, &word));
             let values = json!({"p": value});
             let bound = plan.with_values(values.as_object().unwrap());
             let resolved = resolve(arguments(&bound), &|_| Err("there are no steps".to_owned()));
