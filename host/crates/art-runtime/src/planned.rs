@@ -119,7 +119,11 @@ impl Runtime {
             changed_tools: changed(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
-        let excess = excess.map(|text| PlanFault { step: None, text });
+        let too_long = Question::check(&bound.question).err().map(|error| error.to_string());
+        let excess = excess
+            .into_iter()
+            .chain(too_long)
+            .map(|text| PlanFault { step: None, text });
         review.check.faults.extend(excess);
         if review.check.faults.is_empty() && bound.params.is_empty() {
             add_estimate(&mut review, &run);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
+use art_core::json::sorted_text;
 use art_core::pes::{EarlierQuestion, PlannedCall, TodoItem, TodoItemStatus};
 use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ToolSchema};
@@ -18,6 +19,7 @@ use super::output::{Output, declared_pointers};
 use super::promise;
 use super::reference::{Origin, Template, origins, output_of, references};
 use super::review::{CheckedReference, Fit};
+use crate::item::MAX_SAME_CALLS;
 
 /// Maximum number of pointers of an output that are compared with what is asked for.
 const MAX_POINTERS: usize = 200;
@@ -84,6 +86,7 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
         if item.status != TodoItemStatus::Pending {
             continue;
         }
+        let mut same: BTreeMap<String, u32> = BTreeMap::new();
         for (number, call) in item.tool_calls.iter().enumerate() {
             let place = call_place(&item.id, item.tool_calls.len(), number);
             let mut checker = Checker {
@@ -96,6 +99,11 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
             };
             planned += 1;
             checker.budget(planned, &place);
+            let count = same
+                .entry(format!("{} {}", call.tool_name, sorted_text(&call.arguments)))
+                .or_default();
+            *count += 1;
+            checker.repeated(*count, &place);
             checker.call(call, &place);
             found.faults.extend(checker.found.faults);
             found.at_run_time.extend(checker.found.at_run_time);
@@ -165,6 +173,14 @@ impl<'a> Checker<'a> {
                 place,
                 &format!("this is call {planned} of the plan, and the run may make only {max}"),
             );
+        }
+    }
+
+    /// Reports a call that the step will not make, because it makes the same one before as often as it may (B30).
+    fn repeated(&mut self, count: u32, place: &str) {
+        if count > MAX_SAME_CALLS {
+            let text = format!("a step makes one call at most {MAX_SAME_CALLS} times, and this is number {count}");
+            self.fault(place, &text);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus};
+use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus, ToolValidationMode};
 use art_core::tool::ToolSchema;
 
 use super::calls::{Fault, sources};
@@ -52,6 +52,22 @@ pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> 
     );
     let excess = open.into_iter().skip(max_items);
     excess.map(|item| Fault::new(item, &text)).collect()
+}
+
+/// Returns a fault of each step that a model would have to carry out, because it has no calls or not those of a required tool.
+pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
+    let fault = |item: &TodoItem| {
+        let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
+        let missing = item.required_tools.iter().find(|tool| strict && !calls(item, tool));
+        let what = match missing {
+            _ if item.tool_calls.is_empty() => "it has no calls".to_owned(),
+            Some(tool) => format!("it requires the tool `{tool}`, which none of its calls names"),
+            None => return None,
+        };
+        let text = format!("`{}`: {what}, and the model in use cannot carry out a step", item.id);
+        Some(Fault::new(item, &text))
+    };
+    unfinished(items).filter_map(fault).collect()
 }
 
 /// Gives a new identifier to each step whose own another step has, or is the name of an earlier result. Returns these steps with
@@ -200,6 +216,7 @@ mod tests {
     use super::check as check_faults;
     use super::*;
     use crate::plan::tests::item;
+    use art_core::pes::PlannedCall;
 
     fn tool(name: &str) -> ToolSchema {
         serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
@@ -269,6 +286,24 @@ mod tests {
         let faults = check_faults(&items, &[], &[]);
         let steps: Vec<_> = faults.iter().map(|fault| fault.step.as_str()).collect();
         assert_eq!(steps, ["b", "a"]);
+    }
+
+    #[test]
+    fn a_model_that_only_plans_can_carry_out_steps_with_all_of_their_calls() {
+        let calling = |required: &[&str]| TodoItem {
+            tool_calls: vec![PlannedCall {
+                tool_name: "clock".to_owned(),
+                arguments: serde_json::json!({}),
+            }],
+            required_tools: required.iter().map(|tool| (*tool).to_owned()).collect(),
+            ..item("a", &[])
+        };
+        assert_eq!(texts(&left_to_a_model(&[calling(&[]), calling(&["clock"])])), [""; 0]);
+        let faults = left_to_a_model(&[item("b", &[]), calling(&["calculator"])]);
+        insta::assert_snapshot!(texts(&faults).join("\n"), @r"
+        `b`: it has no calls, and the model in use cannot carry out a step
+        `a`: it requires the tool `calculator`, which none of its calls names, and the model in use cannot carry out a step
+        ");
     }
 
     #[test]

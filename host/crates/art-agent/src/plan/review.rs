@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Fault, Surroundings, check_calls};
-use super::check::{check, texts, too_long, too_many_open};
+use super::check::{check, left_to_a_model, texts, too_long, too_many_open};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
@@ -28,6 +28,8 @@ pub struct Available<'a> {
     pub max_items: usize,
     /// Number of calls that a run may make.
     pub max_calls: usize,
+    /// Whether the model only plans, so that every step needs calls.
+    pub plans_only: bool,
 }
 
 /// What the check of a plan found. A plan without faults can be carried out.
@@ -131,6 +133,9 @@ impl KeptPlan {
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
         let mut steps = check(&items, available.tools, available.earlier);
         steps.extend(too_many_open(&items, available.max_items));
+        if available.plans_only {
+            steps.extend(left_to_a_model(&items));
+        }
         let whole = too_long(&items).into_iter().chain(texts(&steps)).chain(missing);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
@@ -172,6 +177,7 @@ mod tests {
             files: &BTreeSet::new(),
             max_items: 2,
             max_calls: 8,
+            plans_only: false,
         })
     }
 
@@ -222,6 +228,7 @@ mod tests {
                 files: &files,
                 max_items: 2,
                 max_calls: 8,
+                plans_only: false,
             };
             plan.check(&available).faults
         };

@@ -76,6 +76,7 @@ impl Run {
             files: &files.collect(),
             max_items: usize::try_from(self.config().max_items).unwrap_or(usize::MAX),
             max_calls: usize::try_from(self.config().max_tool_calls).unwrap_or(usize::MAX),
+            plans_only: self.start.plans_only,
         })
     }
 }

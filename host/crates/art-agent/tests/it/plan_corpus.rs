@@ -140,6 +140,7 @@ fn faults_of_kept(list: &Value, start: &RunStart) -> String {
         files: &files,
         max_items: usize::try_from(start.config.max_items).unwrap(),
         max_calls: usize::try_from(start.config.max_tool_calls).unwrap(),
+        plans_only: false,
     });
     let texts: Vec<String> = check.faults.into_iter().map(|fault| fault.text).collect();
     texts.join("\n")

@@ -71,6 +71,7 @@ impl Check {
             files: &BTreeSet::from([FILE]),
             max_items: 50,
             max_calls: 64,
+            plans_only: false,
         };
         black_box(&self.plan).check(&available).faults.is_empty()
     }

@@ -373,6 +373,16 @@ fn the_faults_of_one_call_are_limited() {
 }
 
 #[test]
+fn the_third_of_the_same_calls_of_a_step_is_a_fault() {
+    let mut item = step("step_1", "count", json!({}));
+    item.tool_calls = vec![item.tool_calls[0].clone(); 3];
+    assert_eq!(
+        faults(&[item]),
+        ["`step_1.toolCalls[2]`: a step makes one call at most 2 times, and this is number 3"]
+    );
+}
+
+#[test]
 fn a_disabled_tool_is_told_from_one_that_does_not_exist() {
     assert_eq!(
         faults(&[step("step_1", "delete", json!({}))]),
