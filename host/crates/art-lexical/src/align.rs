@@ -1,92 +1,32 @@
 //! Aligns a question with a pattern word by word: the cheapest way to turn the one into the other.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use itertools::Itertools;
 use serde_json::Value;
 
 use crate::catalog::Catalog;
-use crate::class::{Class, Filler, Reading};
-use crate::grammar::{Found, Grammar};
-use crate::pattern::{Item, Pattern};
-use crate::token::{Kind, Token};
-use crate::words::{is_content, is_functional, is_plain, is_pointing, phrase_length, reference_length};
+use crate::class::{Certainty, Filler};
+use crate::grammar::{Grammar, merge};
+use crate::pattern::{Item, Pattern, Values, fill};
+use crate::reading::Reading;
+use crate::token::{Kind, Token, stems};
+use crate::words::{is_article, is_functional, is_plain, is_pointing, phrase_length, reference_length};
 
 /// Cost of a word or a slot that is left over: more than any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
-/// Cost of a word that only one of both has, where the examples or the data show that it does not matter.
+/// Maximum cost of an alignment that is looked at, so that a refusal can name up to three words.
+const MAX_LEFT_OVER: f64 = 3.5 * LEFT_OVER;
+/// Cost of words that only one of both has, where the examples or the data show that they do not matter.
 const OTHER_WORD: f64 = 0.2;
-/// Cost of words that mean the same.
-const SYNONYM: f64 = 0.1;
+/// Cost of words that mean the same, and of a word without content that only one of both has.
+const SMALL: f64 = 0.1;
 /// Cost of an addition: an example that has all of it in its question is nearer.
 const ADDITION: f64 = 1.0;
-/// Maximum number of words that are compared at once.
-const MAX_WORDS: usize = 4;
-/// Cost of a word without content that one side lacks.
-const FUNCTIONAL: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
 const MAX_COST: f64 = 4.0;
-
-/// How a question and a pattern go together.
-#[derive(Debug)]
-pub(crate) struct Alignment {
-    pub(crate) cost: f64,
-    /// The steps, each with the tokens of the question that it consumes.
-    steps: Vec<(Effect, Range<usize>)>,
-}
-
-impl Alignment {
-    /// Returns the first tokens of all steps with `effect`.
-    pub(crate) fn tokens(&self, effect: Effect) -> impl Iterator<Item = usize> {
-        let steps = self.steps.iter().filter(move |step| step.0 == effect);
-        steps.map(|step| step.1.start)
-    }
-
-    /// Returns the slots that are among the words, with their values and tokens, and for open words whether no example shows
-    /// any of them.
-    pub(crate) fn fills(&self) -> impl Iterator<Item = (usize, &Value, &Range<usize>, Option<bool>)> {
-        self.steps.iter().filter_map(|(effect, tokens)| match effect {
-            Effect::Fill(slot, value, unknown) => Some((*slot, value, tokens, *unknown)),
-            _ => None,
-        })
-    }
-
-    /// Returns the additions of the question, by their numbers.
-    pub(crate) fn additions(&self) -> impl Iterator<Item = (usize, &Found)> {
-        self.steps.iter().filter_map(|(effect, _)| match effect {
-            Effect::Add(number, found) => Some((*number, found)),
-            _ => None,
-        })
-    }
-
-    /// Returns whether it accounts for everything. If no example shows any of its open words, the other words have to show
-    /// which tool is asked for.
-    pub(crate) fn is_sound(&self, catalog: &Catalog, pattern: &Pattern, reading: &Reading) -> bool {
-        let mut fills = self.fills();
-        let is_confused = fills.any(|(slot, _, tokens, _)| is_led_elsewhere(pattern, reading, slot, tokens.start));
-        let open = |(_, _, tokens, unknown): (_, _, _, Option<bool>)| Some((tokens, unknown?));
-        let open = self.fills().filter_map(open).collect_vec();
-        // Nobody knows where the unknown words of one slot end and those of the next begin.
-        let mut pairs = open.iter().tuple_windows();
-        let is_blurred = pairs.any(|((first, a), (next, b))| first.end == next.start && (*a || *b));
-        let is_known = open.is_empty() || open.iter().any(|(_, unknown)| !unknown);
-        let matched = self.tokens(Effect::Match).filter_map(|at| reading.tokens.get(at));
-        let matched = matched.filter(|token| is_plain(token)).map(Token::word).collect_vec();
-        // "How many?" asks for nothing, even if some question lacks each of the other words of the pattern.
-        let is_optional = |word: &&str| catalog.may_lack(pattern.tool, word);
-        let is_empty =
-            matched.iter().all(is_optional) && self.fills().next().is_none() && self.additions().next().is_none();
-        let is_vacuous = is_empty && pattern.words().any(|word| is_content(word));
-        // An unknown word is clear only where the question has all words of the pattern.
-        let is_vague = open.iter().any(|(_, unknown)| *unknown) && self.steps.iter().any(|step| step.0 == Effect::Lack);
-        let is_clear = !is_confused && !is_blurred && !is_vague && !is_vacuous && self.cost <= MAX_COST;
-        is_clear && (is_known || catalog.is_distinctive(&matched, pattern.tool))
-    }
-}
-
-/// A step of an alignment: its effect, how many items of the pattern and tokens of the question it consumes, and its cost.
-#[derive(Clone, Debug)]
-struct Move(Effect, usize, usize, f64);
 
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,10 +43,76 @@ pub(crate) enum Effect {
     Refer,
     /// The question has a token that nothing accounts for.
     LeaveOver,
-    /// A slot has a value, and for open words whether no example shows any of them.
-    Fill(usize, Value, Option<bool>),
-    /// The question has the addition of that number.
-    Add(usize, Found),
+    /// The slot of that name has a value.
+    Fill(String, Value, Certainty),
+    /// The question adds that to the input.
+    Add(Value),
+}
+
+impl Effect {
+    const fn certainty(&self) -> Certainty {
+        match self {
+            Self::Fill(_, _, certainty) => *certainty,
+            _ => Certainty::Sure,
+        }
+    }
+}
+
+/// A way on: its effect, how many items of the pattern and tokens of the question it consumes, and its cost.
+#[derive(Clone, Debug)]
+struct Move(Effect, usize, usize, f64);
+
+/// How a question and a pattern go together.
+#[derive(Debug, Default)]
+pub(crate) struct Alignment {
+    pub(crate) cost: f64,
+    /// The steps, each with the tokens of the question that it consumes.
+    steps: Vec<Rc<(Effect, Range<usize>)>>,
+}
+
+impl Alignment {
+    /// Returns the first tokens of all steps with `effect`.
+    pub(crate) fn tokens<'a>(&'a self, effect: Effect, reading: &'a Reading) -> impl Iterator<Item = &'a Token> {
+        let steps = self.steps.iter().filter(move |step| step.0 == effect);
+        steps.filter_map(|step| reading.tokens.get(step.1.start))
+    }
+
+    /// Returns the input of the call that it asks for, with the values `texts` for whole texts. None if what the question adds
+    /// contradicts the rest.
+    pub(crate) fn input(&self, pattern: &Pattern, texts: Values) -> Option<Value> {
+        let (mut values, mut extras) = (texts, Vec::new());
+        for step in &self.steps {
+            match &step.0 {
+                Effect::Fill(slot, value, _) => drop(values.insert(slot.clone(), value.clone())),
+                Effect::Add(extra) => extras.push(extra.clone()),
+                _ => {}
+            }
+        }
+        let input = fill(&pattern.template, &values);
+        extras.into_iter().try_fold(input, merge)
+    }
+
+    /// Returns whether it accounts for everything. If no example shows any of its open words, the other words have to show
+    /// which tool is asked for.
+    pub(crate) fn is_sound(&self, catalog: &Catalog, pattern: &Pattern, reading: &Reading) -> bool {
+        let has = |is: fn(&Effect) -> bool| self.steps.iter().any(|step| is(&step.0));
+        let is_unknown = has(|effect| effect.certainty() == Certainty::Unknown);
+        // Nobody knows where the unknown words of one slot end and those of the next begin.
+        let said = self.steps.iter().filter(|step| !step.1.is_empty());
+        let mut pairs = said.map(|step| step.0.certainty()).tuple_windows();
+        let is_blurred = pairs.any(|(a, b)| a.min(b) > Certainty::Sure && a.max(b) == Certainty::Unknown);
+        // An unknown word is clear only where the question has all words of the pattern.
+        let is_vague = is_unknown && has(|effect| *effect == Effect::Lack);
+        let matched = self.tokens(Effect::Match, reading).filter(|token| is_plain(token));
+        let matched = matched.map(Token::word).collect_vec();
+        let is_known = !is_unknown || has(|effect| effect.certainty() == Certainty::Shown);
+        let is_known = is_known || catalog.is_distinctive(&matched, pattern.tool);
+        // "How many?" asks for nothing, even if some question lacks each of the other words of the pattern.
+        let is_needed = |word: &&str| !catalog.may_lack(pattern.tool, word);
+        let has_value = has(|effect| matches!(effect, Effect::Fill(..) | Effect::Add(_)));
+        let asks = has_value || matched.iter().any(is_needed);
+        self.cost <= MAX_COST && !is_blurred && !is_vague && is_known && asks
+    }
 }
 
 /// A question as a tool reads it: with the additions that its examples show.
@@ -114,222 +120,197 @@ pub(crate) enum Effect {
 pub(crate) struct Sentence<'a> {
     pub(crate) reading: &'a Reading,
     grammar: &'a Grammar,
-    /// For each token, the additions and the optional phrases that begin with it.
-    extra: Vec<Vec<Move>>,
+    /// For each token, the ways on without an item of a pattern: without and with whole texts among its slots.
+    extra: Vec<(Vec<Move>, Vec<Move>)>,
 }
+
+/// A way in which tokens are an addition: how many they are, its cost, and the values of its slots.
+type Found = (usize, f64, Values);
 
 impl<'a> Sentence<'a> {
-    /// Finds the additions and the optional phrases of `grammar` in a question.
+    /// Finds the additions and the needless phrases of `grammar` in a question.
     pub(crate) fn new(reading: &'a Reading, grammar: &'a Grammar) -> Self {
-        let additions = |tokens: &[Token]| {
-            let additions = grammar.additions.iter().enumerate();
-            let found = additions.flat_map(|(number, addition)| {
-                let found = addition.find(tokens, reading, grammar).into_iter();
-                found.map(move |found| {
-                    Move(
-                        Effect::Add(number, found.clone()),
-                        0,
-                        found.length,
-                        ADDITION + found.cost,
-                    )
-                })
-            });
-            found.collect_vec()
-        };
-        let has_file = reading.data.iter().any(|data| data.is_file);
-        let needless = |tokens: &[Token]| {
-            let words = tokens.iter().take(MAX_WORDS).map(|token| token.word().to_owned());
-            let optional = grammar
-                .optional(&words.collect_vec())
-                .map(|length| (length, OTHER_WORD));
-            let phrase = phrase_length(tokens, has_file).map(|length| (length, FUNCTIONAL));
-            let both = optional.into_iter().chain(phrase);
-            let is_free = |(length, _): &(usize, f64)| !reading.has_key(tokens.iter().take(*length));
-            let free = both.filter(is_free);
-            free.map(|(length, cost)| Move(Effect::Differ, 0, length, cost))
-                .collect_vec()
-        };
-        let rests = (0..reading.tokens.len()).filter_map(|at| reading.tokens.get(at..));
-        let extra = rests.map(|rest| additions(rest).into_iter().chain(needless(rest)).collect());
-        Self {
+        let extra = Vec::new();
+        let mut sentence = Self {
             reading,
             grammar,
-            extra: extra.collect(),
+            extra,
+        };
+        for at in 0..reading.tokens.len() {
+            let found = [sentence.needless(at), sentence.additions(at)].concat();
+            let with_skip = |takes_texts| found.iter().cloned().chain(sentence.skip(at, takes_texts)).collect();
+            let extra = (with_skip(false), with_skip(true));
+            sentence.extra.push(extra);
         }
+        sentence
     }
-}
 
-impl Sentence<'_> {
-    /// Returns whether a sign divides words and is no operator: a dash before a word, or a bracket around words.
-    fn is_punctuation(&self, at: usize) -> bool {
-        let Reading { tokens, text, .. } = self.reading;
-        let is_word = |token: Option<&Token>| token.is_some_and(|token| token.kind == Kind::Word);
-        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-        let is_apart = |token: &Token| text.get(..token.start).is_some_and(|text| text.ends_with(' '));
-        match tokens.get(at).filter(|token| token.kind == Kind::Symbol) {
-            Some(sign) if matches!(sign.text.as_str(), "-" | "–" | "—" | "(") => {
-                is_apart(sign) && is_word(tokens.get(at + 1)) && before.is_some()
+    fn rest(&self, at: usize) -> &[Token] {
+        self.reading.tokens.get(at..).unwrap_or_default()
+    }
+
+    /// The phrases from `at` on that carry nothing. The name of a column or a key is never one.
+    fn needless(&self, at: usize) -> Vec<Move> {
+        let rest = self.rest(at);
+        let phrase = phrase_length(rest, self.reading.has_file()).map(|length| (length, SMALL));
+        let needless = self.grammar.needless(rest).map(|length| (length, OTHER_WORD));
+        let both = phrase.into_iter().chain(needless);
+        let free = both.filter(|(length, _)| !self.reading.has_key(rest.iter().take(*length)));
+        let moves = free.map(|(length, cost)| Move(Effect::Differ, 0, length, cost));
+        moves.collect()
+    }
+
+    /// The additions that begin with the token `at`.
+    fn additions(&self, at: usize) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for (items, extras) in self.grammar.additions.values() {
+            for ((length, cost, values), extra) in self.find(items, at, false).iter().cartesian_product(extras) {
+                let effect = Effect::Add(fill(extra, values));
+                moves.push(Move(effect, 0, *length, ADDITION + cost));
             }
-            Some(sign) => sign.text == ")" && is_word(before),
-            None => false,
         }
+        moves
+    }
+
+    /// Every way in which the tokens from `at` on are `items`. Both may have an article that the other lacks, but for the
+    /// first token.
+    fn find(&self, items: &[Item], at: usize, is_inside: bool) -> Vec<Found> {
+        let Some(item) = items.first() else {
+            return vec![Found::default()];
+        };
+        let is_known = |step: &Move| !matches!(step.0, Effect::Fill(_, _, Certainty::Unknown) | Effect::Lack);
+        let only = std::slice::from_ref(item);
+        let fits = self.fit(only, &self.grammar.ways(only), at);
+        let lacks = item.word().filter(|word| is_article(word));
+        let lacks = lacks.map(|_| Move(Effect::Differ, 1, 0, SMALL));
+        let has = self.rest(at).first().filter(|_| is_inside);
+        let has = has.filter(|token| is_article(&token.stem));
+        let has = has.map(|_| Move(Effect::Differ, 0, 1, SMALL));
+        let mut found = Vec::new();
+        for Move(effect, taken, length, cost) in fits.into_iter().filter(is_known).chain(lacks).chain(has) {
+            let rests = self.find(items.get(taken..).unwrap_or_default(), at + length, true);
+            found.extend(rests.into_iter().map(|(others, more, mut values)| {
+                if let Effect::Fill(slot, value, _) = &effect {
+                    values.insert(slot.clone(), value.clone());
+                }
+                (length + others, cost + more, values)
+            }));
+        }
+        found
+    }
+
+    /// The ways in which the tokens from `at` on are what `items` begin with: a slot, a word, or words that mean the same. The
+    /// name of a column or a key is nothing else: "how many employees" does not ask for the number of rows.
+    fn fit(&self, items: &[Item], ways: &[(usize, String)], at: usize) -> Vec<Move> {
+        let (rest, item) = (self.rest(at), items.first());
+        if let Some((key, class)) = item.and_then(|item| Some((&item.key, item.class.as_ref()?))) {
+            let fill = |one: Filler| {
+                let effect = Effect::Fill(key.clone(), one.value, one.certainty);
+                Move(effect, 1, one.length, one.cost)
+            };
+            let fillers = class.fillers(rest, self.reading);
+            return fillers.into_iter().map(fill).collect();
+        }
+        let has_key = |length| self.reading.has_key(rest.iter().take(length));
+        let is_next = |token: &Token| item.is_some_and(|item| item.key == token.stem);
+        if rest.first().is_some_and(is_next) && !has_key(1) {
+            return vec![Move(Effect::Match, 1, 1, 0.0)];
+        }
+        let moves = ways.iter().filter_map(|(count, phrase)| {
+            let length = phrase.split_whitespace().count();
+            let said = rest.get(..length).filter(|said| stems(said) == *phrase);
+            said.filter(|_| !has_key(length)).map(|said| match said {
+                [] => Move(Effect::Lack, *count, 0, OTHER_WORD),
+                _ => Move(Effect::Match, *count, length, SMALL),
+            })
+        });
+        moves.collect()
+    }
+
+    /// Every way on from the token `at` and an item of a pattern.
+    fn moves(&self, pattern: &Pattern, item: usize, at: usize) -> Vec<Move> {
+        let items = pattern.items.get(item..).unwrap_or_default();
+        let ways = pattern.ways.get(item).map_or(&[][..], Vec::as_slice);
+        let takes_texts = !pattern.texts.is_empty();
+        let extra = self
+            .extra
+            .get(at)
+            .map(|(plain, texts)| if takes_texts { texts } else { plain });
+        let extra = extra.into_iter().flatten().cloned();
+        let before = at.checked_sub(1).and_then(|before| self.reading.tokens.get(before));
+        let word = before.map_or("", Token::word);
+        let is_led = items.first().is_some_and(|item| pattern.leads_elsewhere(word, item));
+        // Words of the pattern do not fill an open slot.
+        let has_ours = |length| {
+            self.rest(at)
+                .iter()
+                .take(length)
+                .any(|token| pattern.words().contains(&token.stem))
+        };
+        let is_ours = |step: &Move| step.0.certainty() == Certainty::Unknown && has_ours(step.2);
+        let fits = self
+            .fit(items, ways, at)
+            .into_iter()
+            .filter(|fit| !is_led && !is_ours(fit));
+        let drop = items.first().map(drop_item).into_iter();
+        drop.chain(extra).chain(fits).collect()
+    }
+
+    /// The question has a token that the pattern lacks.
+    fn skip(&self, at: usize, takes_texts: bool) -> Option<Move> {
+        let (reading, rest) = (self.reading, self.rest(at));
+        let token = rest.first()?;
+        let word = token.word();
+        // "it" is the attachment where there is no earlier result.
+        let refers_to_file = || reading.has_file() && reference_length(rest) == Some(1);
+        let is_context = || reading.data.iter().any(|data| data.context.contains(word));
+        let skip = |cost| Move(Effect::Differ, 0, 1, cost);
+        Some(match reading.reference(rest) {
+            _ if token.kind == Kind::Mark => skip(0.0),
+            _ if is_functional(word) => skip(SMALL),
+            _ if !takes_texts => Move(Effect::LeaveOver, 0, 1, LEFT_OVER),
+            _ if token.is_data() => Move(Effect::Text, 0, 1, SMALL),
+            _ if is_pointing(word) && !reading.data.is_empty() => skip(SMALL),
+            Some(length) => Move(Effect::Refer, 0, length, OTHER_WORD),
+            None if is_context() || refers_to_file() || self.is_pointed_at(at) => skip(OTHER_WORD),
+            None => Move(Effect::LeaveOver, 0, 1, LEFT_OVER),
+        })
     }
 
     /// Returns whether a word points to a file by a noun that no example has: `this recipe`, `these two recipes`.
     fn is_pointed_at(&self, at: usize) -> bool {
-        let Reading { tokens, data, .. } = self.reading;
-        let mut before = tokens
-            .iter()
-            .take(at)
-            .rev()
-            .skip_while(|token| token.kind == Kind::Number);
+        let before = self.reading.tokens.iter().take(at).rev();
+        let mut before = before.skip_while(|token| token.kind == Kind::Number);
         let is_after = before.next().is_some_and(|token| is_pointing(token.word()));
         let is_new = |token: &Token| is_plain(token) && !self.grammar.knows(&token.stem);
-        is_after && data.iter().any(|data| data.is_file) && tokens.get(at).is_some_and(is_new)
+        is_after && self.reading.has_file() && self.rest(at).first().is_some_and(is_new)
     }
 }
 
-/// The cost of the cheapest way on from a place, and its first step.
-type Cell = (f64, Option<Move>);
-
-/// Returns the cheapest alignment of a question with a pattern.
-pub(crate) fn align(pattern: &Pattern, sentence: &Sentence<'_>) -> Alignment {
-    let aligner = Aligner { pattern, sentence };
-    let (cells, mut item, mut token, mut steps) = (aligner.cells(), 0, 0, Vec::new());
-    while let Some((_, Some(step))) = cells.get(aligner.place(item, token)) {
-        steps.push((step.0.clone(), token..token + step.2));
-        (item, token) = (item + step.1, token + step.2);
-    }
-    let cost = cells.last().map_or(f64::INFINITY, |first| first.0);
-    Alignment { cost, steps }
-}
-
-/// A question and a pattern.
-struct Aligner<'a> {
-    pattern: &'a Pattern,
-    sentence: &'a Sentence<'a>,
-}
-
-impl Aligner<'_> {
-    /// The cheapest alignments of each rest of the pattern with each rest of the question, those of the shortest first.
-    fn cells(&self) -> Vec<Cell> {
-        let (items, tokens) = (&self.pattern.items, self.tokens().len());
-        let skips: Vec<Option<Move>> = (0..tokens).map(|token| self.skip(token)).collect();
-        let mut cells: Vec<Cell> = Vec::new();
-        for at in (0..=items.len()).rev() {
-            let words = words(items.get(at..).unwrap_or_default());
-            let drops = self.drops(items.get(at), &words);
-            for token in (0..=tokens).rev() {
-                let fits = items
-                    .get(at)
-                    .map_or_else(Vec::new, |item| self.fit(item, &words, token));
-                let extra = self.sentence.extra.get(token).into_iter().flatten();
-                let moves = skips
-                    .get(token)
-                    .into_iter()
-                    .flatten()
-                    .chain(extra)
-                    .chain(&drops)
-                    .chain(&fits);
-                let rest = |step: &Move| cells.get(self.place(at + step.1, token + step.2));
-                let costs = moves.filter_map(|step| Some((step.3 + rest(step)?.0, step)));
-                let best = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
-                cells.push(best.map_or((0.0, None), |(cost, step)| (cost, Some(step.clone()))));
+/// Returns the cheapest alignment of a question with a pattern: the shortest way from their beginnings to their ends. None
+/// if they have little in common.
+pub(crate) fn align(pattern: &Pattern, sentence: &Sentence<'_>) -> Option<Alignment> {
+    let end = (pattern.items.len(), sentence.reading.tokens.len());
+    let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);
+    // No step leads back, so nothing changes the cost of the first place that is left.
+    while let Some(((item, token), way)) = cheapest.pop_first() {
+        if (item, token) == end {
+            return Some(way);
+        }
+        for Move(effect, taken, length, cost) in sentence.moves(pattern, item, token) {
+            let (next, cost) = ((item + taken, token + length), way.cost + cost);
+            if cost < MAX_LEFT_OVER && cheapest.get(&next).is_none_or(|known| cost < known.cost) {
+                let mut steps = way.steps.clone();
+                steps.push(Rc::new((effect, token..token + length)));
+                cheapest.insert(next, Alignment { cost, steps });
             }
         }
-        cells
     }
-
-    fn tokens(&self) -> &[Token] {
-        &self.sentence.reading.tokens
-    }
-
-    /// The position of the cell for the rests that begin with `item` and `token`.
-    fn place(&self, item: usize, token: usize) -> usize {
-        (self.pattern.items.len() - item) * (self.tokens().len() + 1) + (self.tokens().len() - token)
-    }
-
-    /// The question has a token that the pattern lacks.
-    fn skip(&self, at: usize) -> Option<Move> {
-        let rest = self.tokens().get(at..)?;
-        let token = rest.first()?;
-        let takes_texts = !self.pattern.texts().is_empty();
-        let reading = self.sentence.reading;
-        let skip = |cost| Move(Effect::Differ, 0, 1, cost);
-        let has_file = takes_texts && reading.data.iter().any(|data| data.is_file);
-        // "it" is the attachment where there is no earlier result.
-        let refers_to_file = |rest| has_file && reference_length(rest) == Some(1);
-        let is_data_word = takes_texts && (reading.context.contains(token.word()) || self.sentence.is_pointed_at(at));
-        let one = match (token, reading.reference(rest)) {
-            _ if token.kind == Kind::Mark || self.sentence.is_punctuation(at) => skip(0.0),
-            _ if takes_texts && token.is_data() => Move(Effect::Text, 0, 1, 0.05),
-            _ if is_functional(token.word()) => skip(FUNCTIONAL),
-            _ if takes_texts && is_pointing(token.word()) && !reading.data.is_empty() => skip(FUNCTIONAL),
-            (_, Some(length)) if takes_texts => Move(Effect::Refer, 0, length, OTHER_WORD),
-            _ if is_data_word || refers_to_file(rest) => skip(OTHER_WORD),
-            _ => Move(Effect::LeaveOver, 0, 1, LEFT_OVER),
-        };
-        Some(one)
-    }
-
-    /// The question lacks the item, or words that examples lack as well.
-    fn drops(&self, item: Option<&Item>, words: &[String]) -> Vec<Move> {
-        let is_free = matches!(item, Some(Item::Word(word)) if is_functional(word) || is_pointing(word));
-        let cost = if is_free { FUNCTIONAL } else { LEFT_OVER };
-        let one = item.map(|_| Move(Effect::Differ, 1, 0, cost));
-        let optional = self.sentence.grammar.optional(words);
-        let optional = optional.map(|length| Move(Effect::Lack, length, 0, OTHER_WORD));
-        one.into_iter().chain(optional).collect()
-    }
-
-    /// The ways in which the tokens from `at` on are `item` or the `words` that begin with it. Words of the pattern do not
-    /// fill an open slot.
-    fn fit(&self, item: &Item, words: &[String], at: usize) -> Vec<Move> {
-        let Some(rest @ [first, ..]) = self.tokens().get(at..) else {
-            return Vec::new();
-        };
-        let reading = self.sentence.reading;
-        let slot = match item {
-            // The name of a column or a key is nothing else: "how many employees" does not ask for the number of rows.
-            Item::Word(_) if reading.is_key(first) => return Vec::new(),
-            Item::Word(word) if first.stem == *word => return vec![Move(Effect::Match, 1, 1, 0.0)],
-            Item::Word(_) => {
-                let same = self.sentence.grammar.synonyms(words, rest).into_iter();
-                return same
-                    .filter(|(_, length)| !reading.has_key(rest.iter().take(*length)))
-                    .map(|(items, length)| Move(Effect::Match, items, length, SYNONYM))
-                    .collect();
-            }
-            Item::Slot(slot) => *slot,
-        };
-        let class = self.pattern.slots.get(slot).map(|slot| slot.class.as_ref());
-        let is_ours = |token: &Token| match class {
-            Some(Class::Words { shown, .. }) => {
-                self.pattern.words().contains(&token.stem) && !shown.contains_key(&token.stem)
-            }
-            _ => false,
-        };
-        let mut fillers = class.map_or_else(Vec::new, |class| class.fillers(rest, reading));
-        fillers.retain(|filler| filler.cost == 0.0 || !rest.iter().take(filler.length).any(is_ours));
-        let fill = |one: Filler| Move(Effect::Fill(slot, one.value, one.unknown), 1, one.length, one.cost);
-        fillers.into_iter().map(fill).collect()
-    }
+    None
 }
 
-/// The words at the beginning of `items`.
-fn words(items: &[Item]) -> Vec<String> {
-    let words = items.iter().map_while(Item::word).cloned();
-    words.take(MAX_WORDS).collect()
-}
-
-/// Returns whether the word before a value belongs before another slot: `from` before the unit that is converted to.
-fn is_led_elsewhere(pattern: &Pattern, reading: &Reading, slot: usize, token: usize) -> bool {
-    let before = token.checked_sub(1).and_then(|before| reading.tokens.get(before));
-    let word = before.map_or("", Token::word);
-    let led = pattern.items.iter().tuple_windows().filter_map(|pair| match pair {
-        (Item::Word(lead), Item::Slot(led)) if lead == word => Some(*led),
-        _ => None,
-    });
-    let led = led.collect_vec();
-    !led.is_empty() && !led.contains(&slot)
+/// The question lacks an item.
+fn drop_item(item: &Item) -> Move {
+    let is_free = item.word().is_some_and(|word| is_functional(word) || is_pointing(word));
+    Move(Effect::Differ, 1, 0, if is_free { SMALL } else { LEFT_OVER })
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::class::{Filler, Reading, filler};
+use crate::class::{Filler, filler};
 use crate::earlier::EARLIER;
+use crate::reading::Reading;
 use crate::token::{Kind, Token, beginnings, stems, tokens};
 
 /// Maximum number of words in a phrase.
@@ -37,33 +38,42 @@ impl Phrases {
 
     /// Returns every expression at the beginning of `tokens`, as it is written.
     pub(crate) fn runs(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-        let (mut runs, mut text, mut at, mut end) = (Vec::new(), String::new(), 0, usize::MAX);
-        let (mut operands, mut phrases) = (0, 0);
+        let (mut runs, mut text, mut at, mut operands) = (Vec::new(), String::new(), 0, 0);
+        let mut end = tokens.first().map_or(0, |first| first.start);
+        let mut pieces = 0;
         while let Some(rest @ [first, ..]) = tokens.get(at..) {
-            let number = (first.kind == Kind::Number).then_some((1, first.text.as_str()));
-            let operand = number.or_else(|| Some((reading.reference(rest)?, EARLIER)));
-            let phrase = || beginnings(rest, MAX_PHRASE).find(|words| self.all.contains(&stems(words)));
-            let phrase = || phrase().filter(|words| at > 0 || self.first.contains(&stems(words)));
-            let Some(length) = operand.map(|operand| operand.0).or_else(|| phrase().map(<[_]>::len)) else {
+            let operand = operand(rest, reading);
+            let length = operand.map(|operand| operand.0);
+            let length = length.or_else(|| self.phrase(rest, at));
+            let Some(words) = length.and_then(|length| rest.get(..length)) else {
                 break;
             };
-            let words = rest.get(..length).unwrap_or_default();
             text.push_str(if end < first.start { " " } else { "" });
-            end = words.last().map_or(first.end, |last| last.end);
-            text.push_str(operand.map_or_else(
-                || reading.text.get(first.start..end).unwrap_or_default(),
-                |operand| operand.1,
-            ));
-            at += length;
+            end = words.last().map_or(end, |last| last.end);
+            let written = reading.text.get(first.start..end).unwrap_or_default();
+            text.push_str(operand.map_or(written, |operand| operand.1));
+            (at, pieces) = (at + words.len(), pieces + 1);
             operands += usize::from(operand.is_some());
-            phrases += usize::from(operand.is_none());
             let can_end = operand.is_some() || self.last.contains(&stems(words));
-            if can_end && operands > 0 && phrases > 0 {
+            if can_end && (1..pieces).contains(&operands) {
                 runs.push(filler(at, text.as_str(), 0.0));
             }
         }
         runs
     }
+
+    /// The number of tokens of the phrase that `tokens` begin with; `at` is their place in the expression.
+    fn phrase(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let phrase = beginnings(tokens, MAX_PHRASE).find(|words| self.all.contains(&stems(words)))?;
+        (at > 0 || self.first.contains(&stems(phrase))).then_some(phrase.len())
+    }
+}
+
+/// The number or the reference that `tokens` begin with: how many tokens it has, and its text.
+fn operand<'a>(tokens: &'a [Token], reading: &Reading) -> Option<(usize, &'a str)> {
+    let number = tokens.first().filter(|token| token.kind == Kind::Number);
+    let number = number.map(|token| (1, token.text.as_str()));
+    number.or_else(|| Some((reading.reference(tokens)?, EARLIER)))
 }
 
 /// Returns whether `text` is arithmetic: numbers with signs or words between them.
@@ -72,8 +82,7 @@ pub(crate) fn is_arithmetic(text: &str) -> bool {
     let is_part = |token: &Token| match token.kind {
         Kind::Number => true,
         Kind::Word => token.text.chars().all(char::is_alphanumeric),
-        Kind::Symbol => "+-*/^%()!×÷−".contains(&token.text),
-        Kind::Mark => matches!(token.text.as_str(), "," | "!"),
+        Kind::Symbol | Kind::Mark => "+-*/^%()!,×÷−".contains(&token.text),
         _ => false,
     };
     let has_number = tokens.iter().any(|token| token.kind == Kind::Number);

@@ -7,9 +7,7 @@ use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::align::Sentence;
-use crate::class::Reading;
-use crate::grammar::{Found, Grammar};
+use crate::grammar::Grammar;
 use crate::pattern::{Pattern, patterns};
 use crate::token::{Token, tokens};
 use crate::words::{is_functional, is_plain};
@@ -21,16 +19,16 @@ const MAX_ALIGNED: usize = 4_096;
 /// Everything that the examples of a set of tools teach.
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
     compile: CompileSchema,
     patterns: Vec<Pattern>,
     /// What comparing the examples of each tool teaches.
-    grammars: Vec<Grammar>,
+    pub(crate) grammars: Vec<Grammar>,
     ranker: Ranker,
 }
 
 /// A tool and the validator of its arguments, compiled when a question first fits; `None` if the schema was refused.
-type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
+pub(crate) type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
 
 impl Catalog {
     /// Learns from the examples of `tools`.
@@ -38,9 +36,15 @@ impl Catalog {
         let all = tools.iter().enumerate().map(|(tool, schema)| patterns(tool, schema));
         let all = all.collect_vec();
         let mut grammars = all.iter().map(|patterns| Grammar::learn(patterns)).collect_vec();
-        let synonyms = grammars.iter().flat_map(Grammar::same_words).collect();
+        let synonyms = grammars.iter().flat_map(Grammar::same_words).cloned().collect();
         grammars.iter_mut().for_each(|grammar| grammar.adopt(&synonyms));
-        let patterns = all.into_iter().flatten().collect_vec();
+        let mut patterns = all.into_iter().flatten().collect_vec();
+        for pattern in &mut patterns {
+            let rests = (0..pattern.items.len()).filter_map(|at| pattern.items.get(at..));
+            pattern.ways = rests
+                .filter_map(|rest| Some(grammars.get(pattern.tool)?.ways(rest)))
+                .collect();
+        }
         let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
         let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask)));
         Self {
@@ -52,19 +56,6 @@ impl Catalog {
         }
     }
 
-    /// Returns `reading` as each of the tools reads it.
-    pub(crate) fn sentences<'a>(&'a self, reading: &'a Reading) -> Vec<Sentence<'a>> {
-        self.grammars
-            .iter()
-            .map(|grammar| Sentence::new(reading, grammar))
-            .collect()
-    }
-
-    /// Returns the tool at that position.
-    pub(crate) fn tool(&self, tool: usize) -> Option<&ToolSchema> {
-        self.tools.get(tool).map(|(tool, _)| tool)
-    }
-
     /// Returns whether an example of a tool has a word with that stem.
     pub(crate) fn knows(&self, stem: &str) -> bool {
         self.grammars.iter().any(|grammar| grammar.knows(stem))
@@ -72,8 +63,7 @@ impl Catalog {
 
     /// Returns whether a question for a tool may lack the word with that stem.
     pub(crate) fn may_lack(&self, tool: usize, stem: &str) -> bool {
-        let grammar = self.grammars.get(tool);
-        grammar.is_some_and(|grammar| grammar.optional(&[stem.to_owned()]).is_some())
+        self.grammars.get(tool).is_some_and(|grammar| grammar.may_lack(stem))
     }
 
     /// Returns whether the schema of a tool allows `arguments`.
@@ -84,17 +74,6 @@ impl Catalog {
             validator.as_ref()
         });
         validator.is_some_and(|validator| validator.is_valid(arguments))
-    }
-
-    /// Returns what `additions` make of `input`, the input of a call to a tool. None if they contradict it or each other.
-    pub(crate) fn add<'a>(
-        &self,
-        tool: usize,
-        input: Value,
-        mut additions: impl Iterator<Item = (usize, &'a Found)>,
-    ) -> Option<Value> {
-        let known = &self.grammars.get(tool)?.additions;
-        additions.try_fold(input, |input, (number, found)| known.get(number)?.add_to(input, found))
     }
 
     /// Returns whether no pattern of another tool has all `words` that have content, and there are such words.

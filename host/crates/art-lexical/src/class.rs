@@ -1,16 +1,14 @@
 //! The class of a slot: which words of a question can fill it, learnt from all values that the examples give its parameter.
 
-use std::collections::BTreeSet;
-
-use itertools::Itertools;
 use jiff::fmt::strtime::BrokenDownTime;
 use serde_json::Value;
 
 use crate::arithmetic::Phrases;
-use crate::data::{Data, Forms, Names, Values};
+use crate::data::{Data, Forms, Names};
 use crate::earlier::EARLIER;
+use crate::reading::Reading;
 use crate::token::{Kind, Token, beginnings, stems, texts};
-use crate::words::{is_plain, reference_length};
+use crate::words::is_plain;
 
 /// Maximum number of plain words in an open slot.
 const MAX_OPEN: usize = 3;
@@ -20,6 +18,8 @@ const OPEN_WORD: f64 = 0.15;
 const PART: f64 = 0.3;
 /// Cost of an open slot when no example shows any of its words.
 const UNKNOWN: f64 = 0.2;
+/// Cost of code that is not in quotes.
+const BARE_CODE: f64 = 0.1;
 /// Maximum number of tokens in a name.
 const MAX_NAME: usize = 5;
 /// Maximum number of tokens of a date in words: `the 3rd of March, 2026` has 7.
@@ -55,6 +55,17 @@ pub(crate) enum Class {
     Text(Forms),
 }
 
+/// Whether the examples show that words are a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Certainty {
+    /// The words can only be a value of this class.
+    Sure,
+    /// They are plain words, all of which examples have as values.
+    Shown,
+    /// They are other plain words.
+    Unknown,
+}
+
 /// A way to fill a slot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filler {
@@ -63,76 +74,42 @@ pub(crate) struct Filler {
     pub(crate) value: Value,
     /// Distance from what the examples show; 0 for a value that is certain.
     pub(crate) cost: f64,
-    /// For open words, whether no example shows any of them.
-    pub(crate) unknown: Option<bool>,
-}
-
-/// A text as the model reads it.
-#[derive(Clone, Debug)]
-pub(crate) struct Reading {
-    pub(crate) text: String,
-    pub(crate) tokens: Vec<Token>,
-    /// Whole texts that a call can pass along.
-    pub(crate) data: Vec<Data>,
-    /// Stems of words that name the data or its records. A question may have them or lack them.
-    pub(crate) context: BTreeSet<String>,
-    /// Whether there is an earlier result that words can refer to.
-    pub(crate) may_refer: bool,
-}
-
-impl Reading {
-    /// Returns whether a word is the name of a column or a key of the data.
-    pub(crate) fn is_key(&self, token: &Token) -> bool {
-        self.data.iter().any(|data| data.keys.names.contains_key(&token.stem))
-    }
-
-    /// Returns whether one of `tokens` is the name of a column or a key.
-    pub(crate) fn has_key<'a>(&self, mut tokens: impl Iterator<Item = &'a Token>) -> bool {
-        tokens.any(|token| self.is_key(token))
-    }
-
-    /// Returns whether a word is the name of anything in the data, or a part of one name only.
-    pub(crate) fn is_name(&self, token: &Token) -> bool {
-        let values = self.data.iter().flat_map(|data| [&data.keys, &data.cells]);
-        let mut names = values.flat_map(|values| [&values.names, &values.parts]);
-        names.any(|names| names.contains_key(&token.stem))
-    }
-
-    /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
-    pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
-        reference_length(tokens).filter(|_| self.may_refer)
-    }
+    pub(crate) certainty: Certainty,
 }
 
 impl Class {
+    /// Any plain word.
+    pub(crate) const ANY_WORD: Self = Self::Words {
+        shown: Names::new(),
+        are_quoted: false,
+    };
+
     /// Returns every way to fill a slot of this class with the first of `tokens`.
     pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-        let one = |filler: Option<Filler>| filler.into_iter().collect::<Vec<_>>();
         match self {
-            Self::Number => one(number(tokens, reading)),
-            Self::Named(values) => names(tokens, |stems| values.get(stems)),
-            Self::Moment(values) => {
-                let named = names(tokens, |stems| values.get(stems));
-                moment(tokens).into_iter().chain(named).collect()
-            }
-            Self::Key => in_data(tokens, reading, |data| &data.keys),
+            Self::Number => number(tokens, reading).into_iter().collect(),
+            Self::Named(values) => names(tokens, &[values], 0.0),
+            Self::Moment(values) => moment(tokens)
+                .into_iter()
+                .chain(names(tokens, &[values], 0.0))
+                .collect(),
+            Self::Key => keys(tokens, reading),
             Self::Cell => cells(tokens, reading),
             Self::Arithmetic(phrases) => phrases.runs(tokens, reading),
             Self::Code => code(tokens, &reading.text),
             Self::Words { shown, are_quoted } => words(tokens, shown, *are_quoted),
-            Self::Text(_) => one(text(tokens)),
+            Self::Text(_) => text(tokens).into_iter().collect(),
         }
     }
 }
 
 /// Creates a filler that is not of open words.
 pub(crate) fn filler(length: usize, value: impl Into<Value>, cost: f64) -> Filler {
-    let (value, unknown) = (value.into(), None);
     Filler {
         length,
-        value,
+        value: value.into(),
         cost,
-        unknown,
+        certainty: Certainty::Sure,
     }
 }
 
@@ -140,57 +117,57 @@ fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     let sign = tokens.first().filter(|token| matches!(token.text.as_str(), "-" | "−"));
     let signed = usize::from(sign.is_some());
     let token = tokens.get(signed)?;
-    if token.kind == Kind::Number {
-        let number: f64 = token.text.parse().ok()?;
-        let text = if sign.is_some() { -number } else { number }.to_string();
-        return Some(filler(1 + signed, serde_json::from_str::<Value>(&text).ok()?, 0.0));
+    if token.kind != Kind::Number {
+        return Some(filler(reading.reference(tokens)?, EARLIER, 0.05));
     }
-    Some(filler(reading.reference(tokens)?, EARLIER, 0.05))
+    let number: f64 = token.text.parse().ok()?;
+    let text = if sign.is_some() { -number } else { number }.to_string();
+    Some(filler(1 + signed, serde_json::from_str::<Value>(&text).ok()?, 0.0))
 }
 
 /// The names at the beginning of `tokens`, the longest first.
-fn names<'a>(tokens: &[Token], name: impl Fn(&str) -> Option<&'a String>) -> Vec<Filler> {
-    let named = |words: &[Token]| Some(filler(words.len(), name(&stems(words).to_lowercase())?.as_str(), 0.0));
+fn names(tokens: &[Token], known: &[&Names], cost: f64) -> Vec<Filler> {
+    let named = |words: &[Token]| {
+        let stems = stems(words).to_lowercase();
+        let name = known.iter().find_map(|names| names.get(&stems))?;
+        Some(filler(words.len(), name.as_str(), cost))
+    };
     beginnings(tokens, MAX_NAME).filter_map(named).collect()
 }
 
-/// The names of the data at the beginning of `tokens`, or a word that is part of one name only.
-fn in_data(tokens: &[Token], reading: &Reading, of: fn(&Data) -> &Values) -> Vec<Filler> {
-    let named = names(tokens, |stems| {
-        reading.data.iter().find_map(|data| of(data).names.get(stems))
-    });
-    let word = tokens.first().map_or("", Token::word);
-    let part = reading.data.iter().find_map(|data| of(data).parts.get(word));
-    let part = part
-        .filter(|_| named.is_empty())
-        .map(|name| filler(1, name.as_str(), PART));
-    named.into_iter().chain(part).collect()
+/// The columns or keys at the beginning of `tokens`, in whole or in part.
+fn keys(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    let whole = names(tokens, &reading.names(|data| &data.keys), 0.0);
+    let parts = names(tokens, &reading.names(|data| &data.parts_of_keys), PART);
+    if whole.is_empty() { parts } else { whole }
+}
+
+/// The texts of the data at the beginning of `tokens`, in whole or in part.
+fn bare_cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    let whole = names(tokens, &reading.names(|data| &data.cells), 0.0);
+    let parts = names(tokens, &reading.names(|data| &data.parts_of_cells), PART);
+    if whole.is_empty() { parts } else { whole }
 }
 
 /// The cells at the beginning of `tokens`, which may have the name of their column before or after them.
 fn cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-    let cells = |tokens: &[Token]| in_data(tokens, reading, |data| &data.cells);
-    let keys = |tokens: &[Token]| in_data(tokens, reading, |data| &data.keys);
-    let is_at = |cell: &Value, key: &Value| {
-        let pair = cell.as_str().zip(key.as_str());
-        pair.is_some_and(|(cell, key)| reading.data.iter().any(|data| data.has_at(cell, key)))
+    let rest = |filler: &Filler| tokens.get(filler.length..).unwrap_or_default();
+    let both = |cell: &Filler, key: &Filler| {
+        let is_there = |data: &Data| data.has_at(&cell.value, &key.value);
+        let length = cell.length + key.length;
+        let is_there = reading.data.iter().any(is_there);
+        is_there.then(|| filler(length, cell.value.clone(), cell.cost))
     };
-    let rest = |length: usize| tokens.get(length..).unwrap_or_default();
-    let plain = cells(tokens);
-    let mut found = Vec::new();
-    for cell in &plain {
-        let after = keys(rest(cell.length))
-            .into_iter()
-            .filter(|key| is_at(&cell.value, &key.value));
-        found.extend(after.map(|key| filler(cell.length + key.length, cell.value.clone(), cell.cost)));
+    let mut cells = bare_cells(tokens, reading);
+    for cell in cells.clone() {
+        let keys = keys(rest(&cell), reading);
+        cells.extend(keys.iter().filter_map(|key| both(&cell, key)));
     }
-    for key in keys(tokens) {
-        let after = cells(rest(key.length))
-            .into_iter()
-            .filter(|cell| is_at(&cell.value, &key.value));
-        found.extend(after.map(|cell| filler(cell.length + key.length, cell.value, cell.cost)));
+    for key in keys(tokens, reading) {
+        let after = bare_cells(rest(&key), reading);
+        cells.extend(after.iter().filter_map(|cell| both(cell, &key)));
     }
-    found.into_iter().chain(plain).collect()
+    cells
 }
 
 /// A whole text. It fills a slot in an example only: in a question it may have any place.
@@ -207,24 +184,18 @@ fn moment(tokens: &[Token]) -> Option<Filler> {
 
 /// Returns whether `tokens` are a date or a time and nothing else.
 pub(crate) fn is_moment(tokens: &[Token]) -> bool {
-    let is_glue = |token: &Token| matches!(token.stem.as_str(), "the" | "of" | ",");
-    let is_ending = |token: &Token| matches!(token.stem.as_str(), "st" | "nd" | "rd" | "th");
-    match tokens {
-        [] => false,
-        [token] => {
-            let is_whole = token.kind == Kind::Number && !token.text.contains('.');
-            token.kind == Kind::Moment || (is_whole && token.text.len() >= MIN_UNIX_TIME)
-        }
-        [first, .., last] if is_glue(first) || is_glue(last) => false,
-        _ => {
-            let parts = tokens.iter().filter(|token| !is_glue(token) && !is_ending(token));
-            let parts = parts.map(|token| &token.text).collect_vec();
-            let text = parts.iter().join(" ");
-            // A blank in a form matches no blank as well, so that `2028` could be a day and a year.
-            let mut forms = MOMENTS.iter().filter(|form| form.split(' ').count() == parts.len());
-            forms.any(|form| BrokenDownTime::parse(form, &text).is_ok())
-        }
+    let is_glue = |token: &&Token| matches!(token.stem.as_str(), "the" | "of" | ",");
+    let is_ending = |token: &&Token| matches!(token.stem.as_str(), "st" | "nd" | "rd" | "th");
+    if let [token] = tokens {
+        let is_unix_time = token.kind == Kind::Number && token.text.len() >= MIN_UNIX_TIME;
+        return token.kind == Kind::Moment || (is_unix_time && !token.text.contains('.'));
     }
+    let parts = tokens.iter().filter(|token| !is_glue(token) && !is_ending(token));
+    let parts: Vec<&str> = parts.map(|token| token.text.as_str()).collect();
+    // A blank in a form matches no blank as well, so that `2028` could be a day and a year.
+    let mut forms = MOMENTS.iter().filter(|form| form.split(' ').count() == parts.len());
+    let is_whole = !tokens.first().iter().chain(&tokens.last()).any(is_glue);
+    is_whole && forms.any(|form| BrokenDownTime::parse(form, parts.join(" ")).is_ok())
 }
 
 /// A quoted text, a piece without a blank, or everything to the end of the question.
@@ -235,30 +206,22 @@ fn code(tokens: &[Token], text: &str) -> Vec<Filler> {
     if first.kind == Kind::Quoted {
         return vec![filler(1, first.text.as_str(), 0.0)];
     }
-    let before = text.get(..first.start).unwrap_or_default();
-    if !before.is_empty() && !before.ends_with(char::is_whitespace) {
+    let (before, rest) = text.split_at_checked(first.start).unwrap_or_default();
+    if before.ends_with(|sign: char| !sign.is_whitespace()) {
         return Vec::new();
     }
-    let rest = text
-        .get(first.start..)
-        .unwrap_or_default()
-        .trim_end_matches(['?', '!', ' ']);
+    let rest = rest.trim_end_matches(['?', '!', ' ']);
     let piece = rest.split_whitespace().next().unwrap_or_default();
     let piece = piece.trim_end_matches([',', '.', '?', '!', ':']);
-    let taken = |piece: &str| {
-        tokens
-            .iter()
-            .take_while(|token| token.start < first.start + piece.len())
-            .count()
+    let code = |code: &str, cost| {
+        let taken = tokens.iter().take_while(|token| token.start < first.start + code.len());
+        filler(taken.count(), code, cost)
     };
     // The rest is code as well if it ends like code: `.users[] | .name`, but not `.name on this file`.
-    let end = rest
-        .split_whitespace()
-        .last()
-        .filter(|end| end.len() < rest.len() && is_code(end));
-    let all = end.map(|_| filler(taken(rest), rest, 0.0));
-    let code = is_code(piece).then(|| filler(taken(piece), piece, 0.1));
-    code.map_or_else(Vec::new, |code| std::iter::once(code).chain(all).collect())
+    let end = rest.rsplit_once(' ').map_or("", |(_, end)| end);
+    let all = is_code(end).then(|| code(rest, 0.0));
+    let codes = std::iter::once(code(piece, BARE_CODE)).chain(all);
+    codes.filter(|_| is_code(piece)).collect()
 }
 
 /// Returns whether `text` has signs that a sentence does not have.
@@ -268,26 +231,26 @@ pub(crate) fn is_code(text: &str) -> bool {
 }
 
 /// Plain words or a quoted text, the nearer to the examples the cheaper.
-fn words(tokens: &[Token], values: &Names, are_quoted: bool) -> Vec<Filler> {
-    let mut found = names(tokens, |stems| values.get(stems));
-    found.iter_mut().for_each(|filler| filler.unknown = Some(false));
+fn words(tokens: &[Token], shown: &Names, are_quoted: bool) -> Vec<Filler> {
+    let mut found = names(tokens, &[shown], 0.0);
     // An example may show a quoted "the" as a value; without quotes it is grammar.
     let may_fill = |token: &Token| token.kind != Kind::Word || is_plain(token);
     found.retain(|filler| tokens.iter().take(filler.length).any(may_fill));
+    found.iter_mut().for_each(|filler| filler.certainty = Certainty::Shown);
     let is_quoted = |words: &[Token]| matches!(words, [token] if token.kind == Kind::Quoted);
-    let is_open = |words: &&[Token]| words.iter().all(is_plain) || is_quoted(words);
     // No longer than the values of the examples: units have up to three words, a word to find has one.
-    let longest = values.keys().map(|stems| stems.split(' ').count()).max().unwrap_or(1);
-    for words in beginnings(tokens, longest.min(MAX_OPEN)).filter(is_open) {
-        let is_shown = |token: &Token| values.contains_key(&token.stem);
-        let is_known = (are_quoted && is_quoted(words)) || words.iter().all(is_shown);
-        let unknown = !is_known;
-        let cost = OPEN_WORD * words.iter().map(|_| 1.0).sum::<f64>() + if unknown { UNKNOWN } else { 0.0 };
+    let longest = shown.keys().map(|stems| stems.split(' ').count()).max().unwrap_or(1);
+    let open = beginnings(tokens, longest.min(MAX_OPEN));
+    let open = open.filter(|words| words.iter().all(is_plain) || is_quoted(words));
+    found.extend(open.map(|words| {
+        let are_shown = words.iter().all(|token| shown.contains_key(&token.stem));
+        let (certainty, cost) = match are_shown || (are_quoted && is_quoted(words)) {
+            true => (Certainty::Shown, 0.0),
+            false => (Certainty::Unknown, UNKNOWN),
+        };
+        let cost = words.iter().fold(cost, |cost, _| cost + OPEN_WORD);
         let filler = filler(words.len(), texts(words), cost);
-        found.push(Filler {
-            unknown: Some(unknown),
-            ..filler
-        });
-    }
+        Filler { certainty, ..filler }
+    }));
     found
 }

@@ -21,14 +21,6 @@ const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
 /// Names and other values in words, by their stems.
 pub(crate) type Names = BTreeMap<String, String>;
 
-/// Names in a text that a call can pass along.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Values {
-    pub(crate) names: Names,
-    /// The words that are part of one name only, with that name.
-    pub(crate) parts: Names,
-}
-
 /// The form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
@@ -43,6 +35,11 @@ pub(crate) enum Form {
 /// The forms of texts that a parameter accepts.
 pub(crate) type Forms = BTreeSet<Form>;
 
+/// Returns whether a slot for texts of `forms` accepts one of `form`: a slot for prose accepts every text.
+pub(crate) fn accepts(forms: &Forms, form: Form) -> bool {
+    forms.contains(&form) || forms.contains(&Form::Prose)
+}
+
 /// A text that a call can pass along.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Data {
@@ -51,12 +48,16 @@ pub(crate) struct Data {
     pub(crate) is_file: bool,
     pub(crate) form: Form,
     /// Names of columns or keys.
-    pub(crate) keys: Values,
+    pub(crate) keys: Names,
     /// Texts in the cells or under the keys.
-    pub(crate) cells: Values,
+    pub(crate) cells: Names,
+    /// Words that are part of one of these names only, with that name.
+    pub(crate) parts_of_keys: Names,
+    pub(crate) parts_of_cells: Names,
     /// The stems of each text with those of its column or key.
     places: BTreeSet<(String, String)>,
-    /// Stems of words in the name of the file, and of keys that have objects or lists.
+    /// Stems of words that name the data or its records, which a question may have or lack: those in the name of the file, and
+    /// those of keys that have objects or lists.
     pub(crate) context: BTreeSet<String>,
 }
 
@@ -84,73 +85,64 @@ impl Data {
     }
 
     fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
-        let json = (form == Form::Json).then(|| serde_json::from_str(text).unwrap_or(Value::Null));
         let (mut pairs, mut context) = (Vec::new(), BTreeSet::new());
+        let json = (form == Form::Json).then(|| serde_json::from_str(text).unwrap_or(Value::Null));
         match &json {
             Some(json) => collect(json, "", &mut pairs, &mut context),
             None if form == Form::Table => pairs = cells(text),
             None => {}
         }
-        let keys = pairs.iter().map(|(key, _)| *key).unique().collect_vec();
+        pairs.truncate(MAX_NAMES);
+        pairs.retain(|(key, cell)| key.len().max(cell.len()) <= MAX_NAME);
+        let keys = names(pairs.iter().map(|pair| pair.0));
+        let cells = names(pairs.iter().map(|pair| pair.1));
         // The first word of `trip_date` or `order no` is what a row is about.
-        let records = keys
-            .iter()
-            .filter_map(|key| parts(key).next().filter(|_| parts(key).count() > 1));
-        let known: BTreeSet<String> = keys.iter().map(|key| folded(key)).collect();
+        let records = keys.keys().filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
         let about = records.chain(parts(name).filter(|_| is_file));
-        context.extend(about.filter(|word| !known.contains(word)));
-        let places = pairs.iter().take(MAX_NAMES).filter(|(_, cell)| cell.len() <= MAX_NAME);
+        context.extend(about.filter(|word| !keys.contains_key(word)));
         Self {
             name: name.to_owned(),
             is_file,
             form,
-            keys: Values::new(keys.into_iter(), 1),
-            cells: Values::new(pairs.iter().map(|(_, cell)| *cell), 0),
-            places: places.map(|(key, cell)| (folded(cell), folded(key))).collect(),
             context,
+            places: pairs.iter().map(|(key, cell)| (folded(cell), folded(key))).collect(),
+            parts_of_keys: parts_of(&keys, 1),
+            parts_of_cells: parts_of(&cells, 0),
+            keys,
+            cells,
         }
     }
 
-    /// Returns whether `input` has two texts that stand in one column.
-    pub(crate) fn contradicts(&self, input: &Value) -> bool {
-        let mut cells = Vec::new();
-        collect(input, "", &mut cells, &mut BTreeSet::new());
-        let cells = cells
-            .iter()
-            .map(|(_, text)| folded(text))
-            .filter(|text| self.cells.names.contains_key(text));
-        let columns = |cell: &String| {
-            let places = self.places.iter().filter(|(text, _)| text == cell);
-            places.map(|(_, column)| column).collect::<BTreeSet<_>>()
-        };
-        let cells = cells.unique().map(|cell| columns(&cell)).collect_vec();
-        cells
-            .iter()
-            .tuple_combinations()
-            .any(|(one, other)| !one.is_disjoint(other))
-    }
-
-    /// Returns whether a condition within `input` has a column, and a text that stands in other columns only.
-    pub(crate) fn misplaces(&self, input: &Value) -> bool {
-        let parts = match input {
-            Value::Object(map) => map.values().collect_vec(),
-            Value::Array(items) => items.iter().collect_vec(),
-            _ => Vec::new(),
-        };
-        let is_wrong = |condition: &Map<String, Value>| {
-            let texts = condition.values().filter_map(Value::as_str).map(folded);
-            let (keys, others): (Vec<_>, Vec<_>) = texts.partition(|text| self.keys.names.contains_key(text));
-            let cells = others.into_iter().filter(|text| self.cells.names.contains_key(text));
-            let mut pairs = cells.cartesian_product(keys);
-            pairs.any(|pair| !self.places.contains(&pair))
-        };
-        let mut parts = parts.into_iter();
-        parts.any(|part| part.as_object().is_some_and(is_wrong) || self.misplaces(part))
+    /// Returns the names that stand in it, and the words that are part of one of them only.
+    pub(crate) fn names(&self) -> [&Names; 4] {
+        [&self.keys, &self.cells, &self.parts_of_keys, &self.parts_of_cells]
     }
 
     /// Returns whether the column of that name has `cell`.
-    pub(crate) fn has_at(&self, cell: &str, key: &str) -> bool {
-        self.places.contains(&(folded(cell), folded(key)))
+    pub(crate) fn has_at(&self, cell: &Value, key: &Value) -> bool {
+        let pair = cell.as_str().zip(key.as_str());
+        pair.is_some_and(|(cell, key)| self.places.contains(&(folded(cell), folded(key))))
+    }
+
+    /// Returns whether no row can meet the conditions in `input`: two of them have texts of one column, or one has a column
+    /// and a text of other columns.
+    pub(crate) fn refutes(&self, input: &Value) -> bool {
+        let fields = input.as_object().into_iter().flat_map(Map::values);
+        let conditions = fields.filter_map(Value::as_array).flatten();
+        let columns = conditions.filter_map(|condition| self.columns(condition)).collect_vec();
+        let mut pairs = columns.iter().tuple_combinations();
+        columns.iter().any(BTreeSet::is_empty) || pairs.any(|(one, other)| !one.is_disjoint(other))
+    }
+
+    /// The columns that a condition can be about, if it has a text of the data.
+    fn columns(&self, condition: &Value) -> Option<BTreeSet<&String>> {
+        let texts = condition.as_object()?.values().filter_map(Value::as_str);
+        let is_key = |text: &String| self.keys.contains_key(text);
+        let (keys, others): (Vec<_>, Vec<_>) = texts.map(folded).partition(is_key);
+        let cell = others.iter().find(|text| self.cells.contains_key(*text))?;
+        let places = self.places.iter().filter(|place| place.0 == *cell);
+        let columns = places.map(|place| &place.1);
+        Some(columns.filter(|key| keys.is_empty() || keys.contains(key)).collect())
     }
 
     /// Returns the argument that passes it to a tool, and its form.
@@ -160,25 +152,17 @@ impl Data {
     }
 }
 
-impl Values {
-    /// Reads names; the first `skipped` words of each do not stand for it.
-    fn new<'a>(texts: impl Iterator<Item = &'a str>, skipped: usize) -> Self {
-        let names = names(texts);
-        let words = names.iter().filter(|(stems, _)| stems.contains(' '));
-        let words = words.flat_map(|(stems, name)| stems.split(' ').skip(skipped).map(move |word| (word, name)));
-        let mut parts: BTreeMap<&str, Option<&String>> = BTreeMap::new();
-        for (word, name) in words.filter(|(word, _)| !is_functional(word)) {
-            let part = parts.entry(word).or_insert(Some(name));
-            *part = part.filter(|known| *known == name);
-        }
-        let parts = parts
-            .into_iter()
-            .filter_map(|(word, name)| Some((word.to_owned(), name?.clone())));
-        Self {
-            parts: parts.collect(),
-            names,
-        }
-    }
+/// Returns the words that are part of one name only, with that name. The first `skipped` words of a name do not stand for it.
+fn parts_of(names: &Names, skipped: usize) -> Names {
+    let long = names.iter().filter(|(stems, _)| stems.contains(' '));
+    let words = long.flat_map(|(stems, name)| stems.split(' ').skip(skipped).map(move |word| (word, name)));
+    let words = words
+        .filter(|(word, _)| !is_functional(word))
+        .into_group_map()
+        .into_iter();
+    let words = words.filter(|(_, names)| names.iter().all_equal());
+    let parts = words.filter_map(|(word, names)| Some((word.to_owned(), (*names.first()?).clone())));
+    parts.collect()
 }
 
 /// Returns the texts of a table, each after the name of its column. A column without texts has an empty one.
@@ -197,11 +181,10 @@ fn collect<'a>(value: &'a Value, key: &'a str, pairs: &mut Vec<(&'a str, &'a str
         Value::Object(map) => {
             // One of several objects is a choice: a question about it does not ask for the others.
             let is_only = map.values().filter(|value| value.is_object()).count() == 1;
-            let nested = map
-                .iter()
-                .filter(|(_, value)| value.is_array() || (is_only && value.is_object()));
-            context.extend(nested.flat_map(|(key, _)| parts(key)));
             for (key, value) in map {
+                if value.is_array() || (is_only && value.is_object()) {
+                    context.extend(parts(key));
+                }
                 pairs.push((key, ""));
                 collect(value, key, pairs, context);
             }
@@ -232,11 +215,9 @@ pub(crate) fn form_of(text: &str) -> Form {
         return Form::Json;
     }
     let separator = separator(text.lines().next().unwrap_or_default());
-    let counts: Vec<usize> = text.lines().map(|line| line.matches(separator).count()).collect();
-    match counts.as_slice() {
-        [first, rest @ ..] if *first > 0 && !rest.is_empty() && rest.iter().all(|count| count == first) => Form::Table,
-        _ => Form::Prose,
-    }
+    let counts = text.lines().map(|line| line.matches(separator).count()).collect_vec();
+    let is_table = counts.len() > 1 && counts.iter().all_equal() && counts.first() > Some(&0);
+    if is_table { Form::Table } else { Form::Prose }
 }
 
 /// Returns the separator that is most frequent in `line`.

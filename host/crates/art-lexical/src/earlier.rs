@@ -2,7 +2,7 @@
 
 use art_core::task::TaskStep;
 use art_core::tool::ToolSchema;
-use itertools::{Either, Itertools};
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// Placeholder in arguments for the result of an earlier part.
@@ -56,13 +56,12 @@ pub(crate) fn main_output(tool: &ToolSchema, arguments: &Value) -> Option<String
 /// Returns the pointer to the main value of an object, whose fields are scalars or not: the one that is called `result` or
 /// `value`, the one that an argument of its call names, or the only one.
 fn main_value<'a>(fields: impl Iterator<Item = (&'a String, bool)>, arguments: &[&str]) -> Option<String> {
-    let (scalars, others): (Vec<&String>, Vec<()>) = fields.partition_map(|(name, is_scalar)| match is_scalar {
-        true => Either::Left(name),
-        false => Either::Right(()),
-    });
+    let fields = fields.collect_vec();
+    let scalars = fields.iter().filter(|(_, is_scalar)| *is_scalar);
+    let scalars = scalars.map(|(name, _)| *name).collect_vec();
     let known = ["result", "value"].into_iter().chain(arguments.iter().copied());
     let mut known = known.filter_map(|known| scalars.iter().find(|name| ***name == known));
-    let only = scalars.first().filter(|_| scalars.len() == 1 && others.is_empty());
+    let only = scalars.first().filter(|_| fields.len() == 1);
     let name = known.next().or(only)?;
     Some(format!("/{}", name.replace('~', "~0").replace('/', "~1")))
 }

@@ -9,9 +9,10 @@ use itertools::Itertools;
 use serde_json::Value;
 
 use crate::arithmetic::{Phrases, is_arithmetic};
-use crate::class::{Class, Reading, is_code, is_moment};
-use crate::data::{Data, Form, Names, Values, names};
-use crate::token::{Kind, Token, folded, tokens};
+use crate::class::{Class, is_code, is_moment};
+use crate::data::{Data, Form, Names, names};
+use crate::reading::Reading;
+use crate::token::{Kind, folded, tokens};
 
 /// Maximum number of examples that are read of one tool.
 const MAX_EXAMPLES: usize = 1_024;
@@ -37,7 +38,8 @@ pub(crate) struct Leaf {
     /// Name of the parameter, the same for all items of a list.
     pub(crate) parameter: String,
     pub(crate) value: Value,
-    schema: Value,
+    /// The values that the schema allows, if it lists them.
+    choices: Option<Names>,
 }
 
 /// The classes of parameters, by their names.
@@ -46,60 +48,63 @@ pub(crate) type Classes = BTreeMap<String, Arc<Class>>;
 /// Returns the examples of `tool` that have a question, and the classes of the parameters that they use.
 pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
     let examples = tool.examples.iter().take(MAX_EXAMPLES);
-    let examples: Vec<Example> = examples.filter_map(|example| Example::new(tool, example)).collect();
-    let mut values: BTreeMap<&str, Vec<Given<'_>>> = BTreeMap::new();
-    for example in &examples {
-        for leaf in &example.leaves {
-            values.entry(&leaf.parameter).or_default().push((example, leaf));
-        }
-    }
-    let classes = values
+    let examples = examples.filter_map(|example| Example::new(tool, example)).collect_vec();
+    let values = examples
         .iter()
-        .map(|(name, values)| ((*name).to_owned(), class_of(values)));
+        .flat_map(Example::given)
+        .into_group_map_by(|(_, leaf)| leaf.parameter.clone());
+    let classes = values.into_iter().map(|(name, values)| (name, class_of(&values)));
     let mut classes: BTreeMap<String, Class> = classes.collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
-    let words = classes.values_mut().filter_map(|class| match class {
-        Class::Words { shown, .. } => Some(shown),
-        _ => None,
-    });
-    let mut words: Vec<&mut Names> = words.collect();
-    let all: Names = words.iter().flat_map(|own| (*own).clone()).collect();
-    words.iter_mut().for_each(|own| own.clone_from(&all));
+    let mut all = Names::new();
+    for class in classes.values() {
+        if let Class::Words { shown, .. } = class {
+            all.extend(shown.clone());
+        }
+    }
+    for class in classes.values_mut() {
+        if let Class::Words { shown, .. } = class {
+            shown.clone_from(&all);
+        }
+    }
     let shared = classes.into_iter().map(|(name, class)| (name, Arc::new(class)));
     (examples, shared.collect())
 }
 
 impl Example {
     fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
-        let text = prefix(example.description.as_deref()?, MAX_ASK).to_owned();
+        let text = prefix(example.description.as_deref()?, MAX_ASK);
         let (mut leaves, input) = (Vec::new(), example.input.clone());
         collect(&input, &tool.input_schema, "", &mut leaves);
-        let data = leaves.iter().map(|leaf: &Leaf| Data::of_value(&leaf.value));
-        let data = data.filter(|data| data.form != Form::Prose).collect();
-        let (tokens, may_refer, context) = (tokens(&text, &[]), false, BTreeSet::new());
+        let data = leaves.iter().map(|leaf| Data::of_value(&leaf.value));
         let reading = Reading {
-            text,
-            tokens,
-            data,
-            context,
-            may_refer,
+            text: text.to_owned(),
+            tokens: tokens(text, &[]),
+            data: data.filter(|data| data.form != Form::Prose).collect(),
+            may_refer: false,
         };
         (leaves.len() <= MAX_LEAVES).then_some(Self { reading, input, leaves })
     }
+
+    /// Returns the names of the parameters that its input has.
+    pub(crate) fn parameters(&self) -> BTreeSet<&str> {
+        self.leaves.iter().map(|leaf| leaf.parameter.as_str()).collect()
+    }
+
+    fn given(&self) -> impl Iterator<Item = Given<'_>> {
+        self.leaves.iter().map(move |leaf| (self, leaf))
+    }
 }
 
+/// Adds the values within `value` to `leaves`. Those of objects whose keys the schema does not name are whole.
 fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
     let schema = present(schema);
     let fields = schema.get("properties").or_else(|| schema.get("additionalProperties"));
     match (value, fields, schema.get("items")) {
         (Value::Object(map), Some(fields), _) => {
             for (key, value) in map {
-                collect(
-                    value,
-                    fields.get(key).unwrap_or(fields),
-                    &format!("{pointer}/{key}"),
-                    leaves,
-                );
+                let field = fields.get(key).unwrap_or(fields);
+                collect(value, field, &format!("{pointer}/{key}"), leaves);
             }
         }
         (Value::Array(items), _, Some(schema)) => {
@@ -109,14 +114,12 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
         }
         _ => {
             let general = |part| if str::parse::<usize>(part).is_ok() { "*" } else { part };
-            let parameter = pointer.split('/').map(general).join("/");
-            let pointer = pointer.to_owned();
-            let (value, schema) = (value.clone(), schema.clone());
+            let choices = schema.get("enum").and_then(Value::as_array);
             leaves.push(Leaf {
-                pointer,
-                parameter,
-                value,
-                schema,
+                pointer: pointer.to_owned(),
+                parameter: pointer.split('/').map(general).join("/"),
+                value: value.clone(),
+                choices: choices.map(|choices| names(choices.iter().filter_map(Value::as_str))),
             });
         }
     }
@@ -135,43 +138,39 @@ type Given<'a> = (&'a Example, &'a Leaf);
 
 /// The class of a parameter, from its schema and all values that the examples give it.
 fn class_of<'a>(values: &[Given<'a>]) -> Class {
-    let choices = values.first().and_then(|(_, leaf)| leaf.schema.get("enum")?.as_array());
-    if let Some(choices) = choices {
-        return Class::Named(names(choices.iter().filter_map(Value::as_str)));
+    if let Some(choices) = values.first().and_then(|(_, leaf)| leaf.choices.clone()) {
+        return Class::Named(choices);
     }
     let all = || values.iter().map(|(_, leaf)| &leaf.value);
     if all().filter(|value| is_text(value)).count() * 2 >= values.len() {
         return Class::Text(all().map(|value| Data::of_value(value).form).collect());
     }
-    let text = |(example, leaf): &Given<'a>| Some((*example, leaf.value.as_str()?));
-    let texts: Vec<(&Example, &str)> = values.iter().filter_map(text).collect();
+    let text = |(example, leaf): &Given<'a>| Some((&example.reading, leaf.value.as_str()?));
+    let texts = values.iter().filter_map(text).collect_vec();
     let any = |is: fn(&str) -> bool| texts.iter().any(|(_, text)| is(text));
-    let is_in = |names: &Names, text: &str| names.contains_key(&folded(text));
-    let in_data = |of: fn(&Data) -> &Values| {
-        let mut texts = texts.iter();
-        texts.all(|(example, text)| example.reading.data.iter().any(|data| is_in(&of(data).names, text)))
+    let are_all = |of: fn(&Data) -> &Names| {
+        let is_in =
+            |(reading, text): &(&Reading, &str)| reading.data.iter().any(|data| of(data).contains_key(&folded(text)));
+        texts.iter().all(is_in)
     };
     let said = texts.iter().map(|(_, text)| *text);
-    if texts.is_empty() {
-        Class::Number
-    } else if any(is_date) {
-        Class::Moment(names(said.filter(|text| !is_date(text))))
-    } else if in_data(|data| &data.keys) {
-        Class::Key
-    } else if in_data(|data| &data.cells) {
-        Class::Cell
-    } else if any(is_arithmetic) {
-        Class::Arithmetic(Phrases::learn(said))
-    } else if any(is_code) {
-        Class::Code
-    } else {
-        let is_quote = |token: &Token, text: &str| token.kind == Kind::Quoted && token.text == text;
-        let quotes = |example: &Example, text: &str| example.reading.tokens.iter().any(|token| is_quote(token, text));
-        Class::Words {
-            are_quoted: texts.iter().any(|(example, text)| quotes(example, text)),
+    match () {
+        () if texts.is_empty() => Class::Number,
+        () if any(is_date) => Class::Moment(names(said.filter(|text| !is_date(text)))),
+        () if are_all(|data| &data.keys) => Class::Key,
+        () if are_all(|data| &data.cells) => Class::Cell,
+        () if any(is_arithmetic) => Class::Arithmetic(Phrases::learn(said)),
+        () if any(is_code) => Class::Code,
+        () => Class::Words {
+            are_quoted: texts.iter().any(|(reading, text)| is_quoted(reading, text)),
             shown: names(said),
-        }
+        },
     }
+}
+
+fn is_quoted(reading: &Reading, text: &str) -> bool {
+    let mut quoted = reading.tokens.iter().filter(|token| token.kind == Kind::Quoted);
+    quoted.any(|token| token.text == text)
 }
 
 /// Whether a value is a whole text and not a word, a date or an expression. Code has few words that are only letters.
@@ -181,8 +180,8 @@ fn is_text(value: &Value) -> bool {
     };
     let end = ['.', ',', '!', '?', ':'];
     let is_letters = |word: &&str| word.trim_end_matches(end).chars().all(char::is_alphabetic);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_prose = words.iter().filter(|word| is_letters(word)).count() > 1 && words.len() > 2;
+    let words = text.split_whitespace().collect_vec();
+    let is_prose = words.len() > 2 && words.iter().filter(|word| is_letters(word)).count() > 1;
     let is_prose = is_prose && !is_arithmetic(text) && !is_date(text);
     is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
 }

@@ -21,6 +21,7 @@ mod grammar;
 mod part;
 mod pattern;
 mod plan;
+mod reading;
 mod remark;
 mod token;
 mod words;

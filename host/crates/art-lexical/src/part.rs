@@ -55,9 +55,8 @@ fn split(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
     let mut splits = places(text).into_iter().filter_map(|(start, connective)| {
         let first = text.get(..start)?.trim();
         let mut parts = vec![(first.to_owned(), finder.find(first))];
-        let rest = text
-            .get(start + connective.len()..)
-            .filter(|_| parts.iter().all(is_call))?;
+        let rest = text.get(start + connective.len()..);
+        let rest = rest.filter(|_| parts.iter().all(is_call))?;
         // A piece after a comma or "then" is a part even if no tool fits it, unless it is the end of a list.
         let is_firm = connective.starts_with(',') || connective.contains("then");
         let is_part = is_firm && rest.split_whitespace().count() > MAX_REMAINDER;
@@ -73,12 +72,9 @@ fn split(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
 /// Returns the call of a sentence without a remark before or after a comma or a dash.
 fn without_remark(finder: &Finder<'_>, text: &str) -> Option<Call> {
     let tokens = tokens(text, &[]);
-    let marks = tokens
-        .iter()
-        .filter(|token| matches!(token.text.as_str(), "," | "-" | "–" | "—"));
-    let mut halves = marks
-        .take(MAX_PLACES)
-        .filter_map(|mark| Some((text.get(..mark.start)?, text.get(mark.end..)?)));
+    let is_mark = |token: &&Token| matches!(token.text.as_str(), "," | "-" | "–" | "—");
+    let marks = tokens.iter().filter(is_mark).take(MAX_PLACES);
+    let mut halves = marks.filter_map(|mark| Some((text.get(..mark.start)?, text.get(mark.end..)?)));
     halves.find_map(|(before, after)| {
         let pairs = [(before, after), (after, before)];
         let mut texts = pairs.into_iter().filter(|(_, remark)| is_remark(finder, remark));

@@ -12,7 +12,7 @@ use crate::data::{Forms, Names};
 use crate::example::{Classes, Example, Leaf, read};
 use crate::token::{Kind, Token, folded};
 
-/// Begins the text that stands for a slot in a template. What follows is the number of the slot.
+/// Begins the name of each slot, so that no value of an input is taken for one.
 const SLOT: char = '\u{2}';
 
 /// A question with slots, and the input that it asks for.
@@ -24,69 +24,67 @@ pub(crate) struct Pattern {
     pub(crate) ask: String,
     /// The words and slots of the question in their order. Slots for whole texts are not among them.
     pub(crate) items: Vec<Item>,
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) template: Template,
+    /// For each item, the phrases that mean the same as the words from it on, each with how many words these are.
+    pub(crate) ways: Vec<Vec<(usize, String)>>,
+    /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
+    pub(crate) texts: Vec<(String, Forms)>,
+    /// Whether its question has a whole text.
+    pub(crate) quotes: bool,
+    /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same have
+    /// the same one.
+    pub(crate) template: Value,
 }
 
-/// A piece of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Item {
-    /// A word, by its stem.
-    Word(String),
-    /// The slot of that number.
-    Slot(usize),
+/// A word of a pattern, or a slot for a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// The stem of the word, or the name of the slot: its place in the input as a JSON pointer. It stands for the value in the
+    /// template.
+    pub(crate) key: String,
+    /// Which words can fill the slot.
+    pub(crate) class: Option<Arc<Class>>,
 }
 
 impl Item {
     /// Returns the stem, if it is a word.
-    pub(crate) const fn word(&self) -> Option<&String> {
-        match self {
-            Self::Word(word) => Some(word),
-            Self::Slot(_) => None,
-        }
+    pub(crate) fn word(&self) -> Option<&String> {
+        self.class.is_none().then_some(&self.key)
     }
 }
 
-/// A place in the input that a question fills.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    pub(crate) class: Arc<Class>,
-    /// Name of the parameter, the same for all items of a list.
-    pub(crate) parameter: String,
-    /// Number of the token that fills it in the example; texts that are not in the question are last.
-    token: usize,
+impl Pattern {
+    /// Returns the stems of its words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
+        self.items.iter().filter_map(Item::word)
+    }
+
+    /// Returns whether `word` leads to other slots than that one: `from` before the unit that is converted to.
+    pub(crate) fn leads_elsewhere(&self, word: &str, slot: &Item) -> bool {
+        let pairs = self.items.iter().tuple_windows().filter(|(lead, _)| lead.key == word);
+        let led = pairs
+            .filter(|(_, led)| slot.class.is_some() && led.class.is_some())
+            .collect_vec();
+        !led.is_empty() && !led.iter().any(|(_, led)| led.key == slot.key)
+    }
 }
 
-/// An input, or a part of one, with slots in place of some values.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Template(pub(crate) Value);
+/// Values by the names of their slots.
+pub(crate) type Values = BTreeMap<String, Value>;
 
-impl Template {
-    /// Returns the text that stands for the slot of that number.
-    fn slot(number: usize) -> Value {
-        Value::from(format!("{SLOT}{number}"))
-    }
+/// Returns `template` with `values` in place of the names of their slots.
+pub(crate) fn fill(template: &Value, values: &Values) -> Value {
+    put_texts(template, &|text| {
+        values.get(text).cloned().unwrap_or_else(|| text.into())
+    })
+}
 
-    /// Returns whether it has the slot of that number.
-    pub(crate) fn has_slot(&self, number: usize) -> bool {
-        self.fill(&BTreeMap::from([(number, Value::Null)])) != self.0
-    }
-
-    /// Returns the input with `values` in its slots.
-    pub(crate) fn fill(&self, values: &BTreeMap<usize, Value>) -> Value {
-        self.put(|slot| values.get(&slot).cloned())
-    }
-
-    /// Returns the template with the name of its parameter in place of each slot. Questions that ask for the same have the
-    /// same one.
-    pub(crate) fn shape(&self, slots: &[Slot]) -> Value {
-        self.put(|slot| Some(format!("{SLOT}{}", slots.get(slot)?.parameter).into()))
-    }
-
-    /// Returns the template with another value in place of each slot that `value` knows.
-    fn put(&self, value: impl Fn(usize) -> Option<Value>) -> Value {
-        let slot = |text: &str| value(text.strip_prefix(SLOT)?.parse().ok()?);
-        put_texts(&self.0, &|text| slot(text).unwrap_or_else(|| text.into()))
+/// Returns the names of the slots in `template`.
+pub(crate) fn slots_of(template: &Value) -> BTreeSet<String> {
+    match template {
+        Value::String(text) => text.starts_with(SLOT).then(|| text.clone()).into_iter().collect(),
+        Value::Array(items) => items.iter().flat_map(slots_of).collect(),
+        Value::Object(map) => map.values().flat_map(slots_of).collect(),
+        _ => BTreeSet::new(),
     }
 }
 
@@ -103,144 +101,137 @@ pub(crate) fn put_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Val
     }
 }
 
-impl Pattern {
-    /// Returns the slots for whole texts in the order of the question, and the forms that they accept.
-    pub(crate) fn texts(&self) -> Vec<(usize, &Forms)> {
-        let slots = self.slots.iter().enumerate().sorted_by_key(|(_, slot)| slot.token);
-        let texts = slots.filter_map(|(n, slot)| match slot.class.as_ref() {
-            Class::Text(forms) => Some((n, forms)),
-            _ => None,
-        });
-        texts.collect()
-    }
-
-    /// Returns whether its question has a whole text.
-    pub(crate) fn quotes(&self) -> bool {
-        let is_quoted = |slot: &Slot| matches!(*slot.class, Class::Text(_)) && slot.token != usize::MAX;
-        self.slots.iter().any(is_quoted)
-    }
-
-    /// Returns the stems of its words.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
-        self.items.iter().filter_map(Item::word)
-    }
-}
-
 /// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let (examples, classes) = read(schema);
-    let shown = shown(&examples);
-    let patterns = examples
-        .iter()
-        .filter_map(|example| learn(tool, example, &classes, &shown));
-    patterns.collect()
-}
-
-/// For each choice of a parameter, the parameters of each input that has it.
-type Shown = BTreeMap<(String, String), BTreeSet<BTreeSet<String>>>;
-
-fn shown(examples: &[Example]) -> Shown {
     let mut shown = Shown::new();
-    for (example, leaf) in examples
-        .iter()
-        .flat_map(|example| example.leaves.iter().map(move |leaf| (example, leaf)))
-    {
-        if let Some(text) = leaf.value.as_str() {
-            let choice = (leaf.parameter.clone(), text.to_owned());
-            shown.entry(choice).or_default().insert(parameters(example));
+    for example in &examples {
+        for leaf in &example.leaves {
+            let choice = (leaf.parameter.as_str(), leaf.value.as_str().unwrap_or_default());
+            shown.entry(choice).or_default().insert(example.parameters());
         }
     }
-    shown
+    let learn = |example| Learner::new(example, &shown).learn(tool, &classes);
+    examples.iter().filter_map(learn).collect()
 }
 
-/// Returns the names of the parameters that an input has.
-fn parameters(example: &Example) -> BTreeSet<String> {
-    example.leaves.iter().map(|leaf| leaf.parameter.clone()).collect()
+/// For each text of a parameter, the parameters of each input that has it.
+type Shown<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<BTreeSet<&'a str>>>;
+
+/// An example of which some values have become slots.
+struct Learner<'a> {
+    example: &'a Example,
+    shown: &'a Shown<'a>,
+    /// For each token, the item that begins with it.
+    items: Vec<Option<Item>>,
+    /// The slots for whole texts, with the numbers of their tokens; texts that are not in the question are last.
+    texts: Vec<(usize, (String, Forms))>,
+    template: Value,
 }
 
-/// Returns `class` without the choices that examples show only with parameters that this example lacks.
-fn restrict(class: &Arc<Class>, leaf: &Leaf, example: &Example, shown: &Shown) -> Arc<Class> {
-    let Class::Named(choices) = class.as_ref() else {
-        return Arc::clone(class);
-    };
-    let goes = |text: &String| {
-        let with = shown.get(&(leaf.parameter.clone(), text.clone()));
-        with.is_none_or(|with| with.iter().any(|names| names.is_subset(&parameters(example))))
-    };
-    let choices = choices.iter().filter(|(_, text)| goes(text));
-    Arc::new(Class::Named(
-        choices.map(|(stems, text)| (stems.clone(), text.clone())).collect(),
-    ))
-}
-
-/// Returns the pattern of an example, or `None` if its input names a column or a cell of its data that its question does not.
-fn learn(tool: usize, example: &Example, classes: &Classes, shown: &Shown) -> Option<Pattern> {
-    let word = |token: &Token| (token.kind != Kind::Mark).then(|| Item::Word(token.stem.clone()));
-    let mut items: Vec<Option<Item>> = example.reading.tokens.iter().map(word).collect();
-    let (mut slots, mut template): (Vec<Slot>, _) = (Vec::new(), example.input.clone());
-    let mut places: BTreeMap<&String, usize> = BTreeMap::new();
-    for leaf in &example.leaves {
-        let class = classes.get(&leaf.parameter).filter(|_| !leaf.value.is_null());
-        let mut is_text = matches!(class.map(Arc::as_ref), Some(Class::Text(_)));
-        let number = Arc::new(Class::Number);
-        let class = class.map(|class| {
-            if **class == Class::Cell && leaf.value.is_number() {
-                &number
-            } else {
-                class
-            }
-        });
-        let mut said = class.and_then(|class| find(leaf, class, example, &items));
-        // A short text may stand among the words: "the letters in the word strawberry".
-        let words = Arc::new(Class::Words {
-            shown: Names::new(),
-            are_quoted: false,
-        });
-        let plain = find(leaf, &words, example, &items).filter(|_| is_text && said.is_none());
-        let class = if plain.is_some() { Some(&words) } else { class };
-        is_text &= plain.is_none();
-        said = said.or(plain);
-        let (token, length) = said.unwrap_or((usize::MAX, 0));
-        for (n, item) in items.iter_mut().skip(token).take(length).enumerate() {
-            *item = (n == 0 && !is_text).then_some(Item::Slot(slots.len()));
-        }
-        let place = template.pointer_mut(&leaf.pointer);
-        let Some(class) = class.filter(|_| is_text || said.is_some()) else {
-            if let Some(Class::Key | Class::Cell) = class.map(Arc::as_ref) {
-                let same = example.leaves.iter().filter(|other| other.value == leaf.value);
-                let same = same.filter_map(|other| places.get(&other.pointer)).next()?;
-                *place? = Template::slot(*same);
-            }
-            continue;
+impl<'a> Learner<'a> {
+    fn new(example: &'a Example, shown: &'a Shown<'a>) -> Self {
+        let word = |token: &Token| {
+            (token.kind != Kind::Mark).then(|| Item {
+                key: token.stem.clone(),
+                class: None,
+            })
         };
-        *place? = Template::slot(slots.len());
-        places.insert(&leaf.pointer, slots.len());
-        let (class, parameter) = (restrict(class, leaf, example, shown), leaf.parameter.clone());
-        slots.push(Slot {
-            class,
-            parameter,
-            token,
-        });
+        Self {
+            example,
+            shown,
+            items: example.reading.tokens.iter().map(word).collect(),
+            texts: Vec::new(),
+            template: example.input.clone(),
+        }
     }
-    Some(Pattern {
-        tool,
-        ask: example.reading.text.clone(),
-        items: items.into_iter().flatten().collect(),
-        slots,
-        template: Template(template),
-    })
-}
 
-/// The first token of the words that say the value, and how many words they are. Words in other slots are left out.
-fn find(leaf: &Leaf, class: &Class, example: &Example, items: &[Option<Item>]) -> Option<(usize, usize)> {
-    let (reading, tokens) = (&example.reading, &example.reading.tokens);
-    let is_free = |item: &Option<Item>| !matches!(item, Some(Item::Slot(_)));
-    (0..tokens.len()).find_map(|at| {
-        let fillers = class.fillers(tokens.get(at..)?, reading).into_iter();
-        let mut said = fillers.filter(|filler| says_the_same(&filler.value, &leaf.value));
-        let filler = said.find(|filler| items.iter().skip(at).take(filler.length).all(is_free))?;
-        Some((at, filler.length))
-    })
+    /// Returns the pattern, or `None` if its input names a column or a cell of its data that its question does not.
+    fn learn(mut self, tool: usize, classes: &Classes) -> Option<Pattern> {
+        for leaf in &self.example.leaves {
+            let class = classes.get(&leaf.parameter).filter(|_| !leaf.value.is_null());
+            if let Some(class) = class {
+                self.learn_value(leaf, class)?;
+            }
+        }
+        let texts = self.texts.into_iter().sorted_by_key(|(token, _)| *token).collect_vec();
+        Some(Pattern {
+            tool,
+            ask: self.example.reading.text.clone(),
+            items: self.items.into_iter().flatten().collect(),
+            quotes: texts.iter().any(|(token, _)| *token != usize::MAX),
+            ways: Vec::new(),
+            texts: texts.into_iter().map(|(_, text)| text).collect(),
+            template: self.template,
+        })
+    }
+
+    /// Puts a slot in place of a value that the question says. Other values stay as they are.
+    fn learn_value(&mut self, leaf: &Leaf, class: &Arc<Class>) -> Option<()> {
+        let classes = match class.as_ref() {
+            // A short text may stand among the words: "the letters in the word strawberry".
+            Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::ANY_WORD)],
+            Class::Named(choices) => vec![Arc::new(Class::Named(self.choices(leaf, choices)))],
+            Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
+            _ => vec![Arc::clone(class)],
+        };
+        let said = classes.iter().find_map(|class| Some((class, self.find(leaf, class)?)));
+        match (said, class.as_ref()) {
+            (Some((class, place)), _) => self.put(leaf, class, place),
+            (None, Class::Text(_)) => self.put(leaf, class, (usize::MAX, 0)),
+            (None, Class::Key | Class::Cell) => self.repeat(leaf),
+            (None, _) => Some(()),
+        }
+    }
+
+    /// The choices but for those that examples show only with parameters that this example lacks.
+    fn choices(&self, leaf: &Leaf, choices: &Names) -> Names {
+        let parameters = self.example.parameters();
+        let goes = |text: &str| {
+            let inputs = self.shown.get(&(leaf.parameter.as_str(), text));
+            inputs.is_none_or(|inputs| inputs.iter().any(|input| input.is_subset(&parameters)))
+        };
+        let choices = choices.clone().into_iter();
+        choices.filter(|(_, text)| goes(text)).collect()
+    }
+
+    fn put(&mut self, leaf: &Leaf, class: &Arc<Class>, (token, length): (usize, usize)) -> Option<()> {
+        let (name, class) = (format!("{SLOT}{}", leaf.pointer), Arc::clone(class));
+        *self.template.pointer_mut(&leaf.pointer)? = name.as_str().into();
+        let said = self.items.iter_mut().skip(token).take(length);
+        said.for_each(|item| *item = None);
+        match (class.as_ref(), self.items.get_mut(token)) {
+            (Class::Text(forms), _) => self.texts.push((token, (name, forms.clone()))),
+            (_, item) => {
+                *item? = Some(Item {
+                    key: name,
+                    class: Some(class),
+                })
+            }
+        }
+        Some(())
+    }
+
+    /// Puts the slot of an equal value in place of a value that the question does not say again.
+    fn repeat(&mut self, leaf: &Leaf) -> Option<()> {
+        let equal = self.example.leaves.iter().filter(|other| other.value == leaf.value);
+        let mut values = equal.filter_map(|other| self.template.pointer(&other.pointer)?.as_str());
+        let name = values.find(|text| text.starts_with(SLOT))?.to_owned();
+        *self.template.pointer_mut(&leaf.pointer)? = name.into();
+        Some(())
+    }
+
+    /// Returns the first token of the words that say the value, and how many words they are. Words in other slots are left out.
+    fn find(&self, leaf: &Leaf, class: &Class) -> Option<(usize, usize)> {
+        let reading = &self.example.reading;
+        let is_free = |item: &Option<Item>| item.as_ref().is_none_or(|item| item.class.is_none());
+        (0..reading.tokens.len()).find_map(|at| {
+            let fillers = class.fillers(reading.tokens.get(at..)?, reading).into_iter();
+            let mut said = fillers.filter(|filler| says_the_same(&filler.value, &leaf.value));
+            let filler = said.find(|filler| self.items.iter().skip(at).take(filler.length).all(is_free))?;
+            Some((at, filler.length))
+        })
+    }
 }
 
 /// Whether words of a question say the value of an example: numbers compare as numbers, texts by their stems without

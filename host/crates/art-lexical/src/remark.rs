@@ -1,6 +1,7 @@
 //! Remarks beside a question, such as "it's for my new kitchen".
 
-use crate::find::{Finder, readings};
+use crate::find::Finder;
+use crate::reading::readings;
 use crate::token::{Kind, Token, tokens};
 use crate::words::{is_limiting, is_plain, remark_length};
 

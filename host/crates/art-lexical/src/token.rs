@@ -121,7 +121,7 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
 pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
-        let Some(next) = json(text, &found, &mut attempts).or_else(|| token(&found, files)) else {
+        let Some(next) = json(text, &found, &mut attempts).or_else(|| token(text, &found, files)) else {
             break;
         };
         at = next.end;
@@ -147,12 +147,8 @@ fn number(words: &[Token]) -> Option<Token> {
     let are_words = words.iter().all(|token| token.kind == Kind::Word);
     let digits = text2digits(&texts(words), &English::new()).ok().filter(|_| are_words)?;
     digits.parse::<f64>().ok()?;
-    Some(Token::new(
-        Kind::Number,
-        digits,
-        words.first()?.start,
-        words.last()?.end,
-    ))
+    let (start, end) = (words.first()?.start, words.last()?.end);
+    Some(Token::new(Kind::Number, digits, start, end))
 }
 
 fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token> {
@@ -165,7 +161,7 @@ fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token>
     Some(Token::new(Kind::Data, written, start, start + written.len()))
 }
 
-fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
+fn token(text: &str, found: &Captures<'_>, files: &[&str]) -> Option<Token> {
     let kind = |name: &str| match name {
         "fenced" => Kind::Data,
         "moment" => Kind::Moment,
@@ -180,11 +176,24 @@ fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
     let whole = found.get(0)?;
     let (start, end) = (whole.start(), whole.end());
     Some(match kind {
+        Kind::Symbol if is_punctuation(text, start, end) => Token::new(Kind::Mark, captured, start, end),
         Kind::Word => word_or_file(captured, start, files),
         Kind::Number => Token::new(kind, captured.replace(',', ""), start, end),
         Kind::Data => Token::new(kind, captured.trim_end_matches('\n'), start, end),
         _ => Token::new(kind, captured, start, end),
     })
+}
+
+/// Returns whether a sign divides words and is no operator: a dash before a word, or a bracket around words.
+fn is_punctuation(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default().trim_start();
+    let is_apart = before.ends_with(' ') && !before.trim().is_empty();
+    match text.get(start..end) {
+        Some("-" | "–" | "—" | "(") => is_apart && after.starts_with(char::is_alphabetic),
+        Some(")") => before.ends_with(char::is_alphabetic),
+        _ => false,
+    }
 }
 
 /// Returns the token for a word without trailing punctuation: a `File` if it is one of `files`.
