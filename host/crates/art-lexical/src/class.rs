@@ -4,9 +4,9 @@ use jiff::fmt::strtime::BrokenDownTime;
 use serde_json::Value;
 
 use crate::arithmetic::Phrases;
-use crate::data::{Data, Forms, Names};
+use crate::data::{Forms, Names};
 use crate::earlier::EARLIER;
-use crate::reading::Reading;
+use crate::reading::{NamesOf, Reading};
 use crate::token::{Kind, Token, beginnings, stems, texts};
 use crate::words::is_plain;
 
@@ -135,17 +135,15 @@ fn names(tokens: &[Token], known: &[&Names], cost: f64) -> Vec<Filler> {
     beginnings(tokens, MAX_NAME).filter_map(named).collect()
 }
 
-/// The columns or keys at the beginning of `tokens`, in whole or in part.
+/// The columns or keys at the beginning of `tokens`.
 fn keys(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-    let whole = names(tokens, &reading.names(|data| &data.keys), 0.0);
-    let parts = names(tokens, &reading.names(|data| &data.parts_of_keys), PART);
-    if whole.is_empty() { parts } else { whole }
+    in_data(tokens, reading, |data| &data.keys, |data| &data.parts_of_keys)
 }
 
-/// The texts of the data at the beginning of `tokens`, in whole or in part.
-fn bare_cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-    let whole = names(tokens, &reading.names(|data| &data.cells), 0.0);
-    let parts = names(tokens, &reading.names(|data| &data.parts_of_cells), PART);
+/// The names of the data at the beginning of `tokens`, or a word that is part of one name only.
+fn in_data(tokens: &[Token], reading: &Reading, whole: NamesOf, parts: NamesOf) -> Vec<Filler> {
+    let whole = names(tokens, &reading.names(whole), 0.0);
+    let parts = names(tokens, &reading.names(parts), PART);
     if whole.is_empty() { parts } else { whole }
 }
 
@@ -153,19 +151,17 @@ fn bare_cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
 fn cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
     let rest = |filler: &Filler| tokens.get(filler.length..).unwrap_or_default();
     let both = |cell: &Filler, key: &Filler| {
-        let is_there = |data: &Data| data.has_at(&cell.value, &key.value);
-        let length = cell.length + key.length;
-        let is_there = reading.data.iter().any(is_there);
-        is_there.then(|| filler(length, cell.value.clone(), cell.cost))
+        let mut data = reading.data.iter();
+        let is_there = data.any(|data| data.has_at(&cell.value, &key.value));
+        is_there.then(|| filler(cell.length + key.length, cell.value.clone(), cell.cost))
     };
-    let mut cells = bare_cells(tokens, reading);
+    let bare = |tokens: &[Token]| in_data(tokens, reading, |data| &data.cells, |data| &data.parts_of_cells);
+    let mut cells = bare(tokens);
     for cell in cells.clone() {
-        let keys = keys(rest(&cell), reading);
-        cells.extend(keys.iter().filter_map(|key| both(&cell, key)));
+        cells.extend(keys(rest(&cell), reading).iter().filter_map(|key| both(&cell, key)));
     }
     for key in keys(tokens, reading) {
-        let after = bare_cells(rest(&key), reading);
-        cells.extend(after.iter().filter_map(|cell| both(cell, &key)));
+        cells.extend(bare(rest(&key)).iter().filter_map(|cell| both(cell, &key)));
     }
     cells
 }

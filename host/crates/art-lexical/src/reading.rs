@@ -10,6 +10,9 @@ use crate::words::{is_functional, reference_length};
 /// Maximum number of tokens in a part of a question.
 const MAX_TOKENS: usize = 120;
 
+/// Chooses some of the names in a text.
+pub(crate) type NamesOf = fn(&Data) -> &Names;
+
 /// A text as the model reads it.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
@@ -49,7 +52,7 @@ impl Reading {
     }
 
     /// Returns names of all data.
-    pub(crate) fn names(&self, of: fn(&Data) -> &Names) -> Vec<&Names> {
+    pub(crate) fn names(&self, of: NamesOf) -> Vec<&Names> {
         self.data.iter().map(of).collect()
     }
 
