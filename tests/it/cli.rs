@@ -236,7 +236,7 @@ fn a_failed_tool_call_reports_the_reason_and_exits_with_5() {
 
 #[test]
 fn all_invalid_arguments_are_listed() {
-    let ran = Home::new().art(&["tool", "call", "unit_convert", r#"{"value":"x","frm":"km"}"#]);
+    let ran = Home::new().art(&["tool", "call", "unit_convert", r#"{"value":true,"frm":"km"}"#]);
     assert_eq!(ran.code(), 5);
     let error = ran.stderr();
     for part in [
@@ -248,6 +248,19 @@ fn all_invalid_arguments_are_listed() {
     ] {
         assert!(error.contains(part), "`{part}` is missing: {error}");
     }
+}
+
+#[test]
+fn a_text_that_is_no_number_is_refused_by_the_tool() {
+    let call = |value: &str| {
+        let arguments = json!({"value": value, "from": "km", "to": "m"});
+        Home::new().art(&["tool", "call", "unit_convert", &arguments.to_string()])
+    };
+    assert_eq!(call("1.5").code(), 0);
+    let refused = call("0 + 2i");
+    assert_eq!(refused.code(), 5, "{refused}");
+    let part = "invalid value: string \"0 + 2i\", expected a number, or a text that is a number such as `2.5`";
+    assert!(refused.stderr().contains(part), "{refused}");
 }
 
 #[test]
