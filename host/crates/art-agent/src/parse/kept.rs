@@ -17,8 +17,8 @@ const MAX_ENTRIES: usize = 64;
 /// Maximum length of the name of a parameter, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-const PLAN_KEYS: [&str; 9] = [
-    "version", "question", "title", "intent", "plan", "steps", "params", "files", "tools",
+const PLAN_KEYS: [&str; 10] = [
+    "version", "question", "title", "intent", "plan", "steps", "params", "files", "thread", "tools",
 ];
 
 const STEP_KEYS: [&str; 8] = [
@@ -88,6 +88,7 @@ impl<'a> Reader<'a> {
             steps: self.steps(),
             params: self.params(),
             files: self.files(),
+            thread: Some(self.text("thread")).filter(|id| !id.is_empty()),
             tools: self.tools(),
         }
     }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::JsonObject;
 use art_core::limits::Limits;
-use art_core::pes::{PlannedCall, StepType, TodoItem, ToolValidationMode};
+use art_core::pes::{EarlierQuestion, PlannedCall, StepType, TodoItem, ToolValidationMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::earlier::find_earlier;
 use super::merge::plan_question;
-use super::reference::{Template, references, rewrite};
+use super::reference::{Template, origins, references, rewrite};
 use crate::attachment::PREFIX as ATTACHMENT;
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
@@ -40,6 +41,10 @@ pub struct KeptPlan {
     /// Names of the files with which the plan was made. They have to be attached to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The conversation whose earlier results the plan takes; absent if it takes none. Names such as `q1.step_1` mean other results
+    /// elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// The tools of the steps as they were when the plan was made, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, ToolStamp>,
@@ -172,6 +177,17 @@ impl KeptPlan {
             _ => None,
         });
         self.files = attached;
+    }
+
+    /// Returns whether a call takes a result of one of these questions.
+    pub(crate) fn takes_from(&self, earlier: &[EarlierQuestion]) -> bool {
+        let mut takes = false;
+        for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
+            origins(&call.arguments, &mut |origin| {
+                takes |= find_earlier(earlier, origin.step).is_some()
+            });
+        }
+        takes
     }
 
     pub(super) fn rewrite_arguments(&mut self, replace: &impl Fn(&Template<'_>) -> Option<Value>) {

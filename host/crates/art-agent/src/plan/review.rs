@@ -20,6 +20,8 @@ pub struct Available<'a> {
     pub tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
     pub disabled: &'a [String],
+    /// Identifier of the conversation.
+    pub thread: &'a str,
     /// The earlier questions of the conversation, whose results calls can take.
     pub earlier: &'a [EarlierQuestion],
     /// Names of the files of the question.
@@ -136,7 +138,15 @@ impl KeptPlan {
         if available.plans_only {
             steps.extend(left_to_a_model(&items));
         }
-        let whole = too_long(&items).into_iter().chain(texts(&steps)).chain(missing);
+        let other_thread = self.thread.iter().filter(|thread| *thread != available.thread);
+        let other_thread = other_thread.map(|thread| {
+            format!("the plan takes results of the conversation `{thread}`; run it there with `--thread {thread}`")
+        });
+        let whole = too_long(&items)
+            .into_iter()
+            .chain(texts(&steps))
+            .chain(missing)
+            .chain(other_thread);
         let whole = whole.map(|text| PlanFault { step: None, text });
         PlanCheck {
             faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),
@@ -173,6 +183,7 @@ mod tests {
         KeptPlan::parse(&plan.to_string()).unwrap().check(&Available {
             tools: &[tool("count", "functional"), tool("pay", "blocking")],
             disabled: &[],
+            thread: "t",
             earlier: &[],
             files: &BTreeSet::new(),
             max_items: 2,
@@ -224,6 +235,7 @@ mod tests {
             let available = Available {
                 tools: &[],
                 disabled: &[],
+                thread: "t",
                 earlier: &[],
                 files: &files,
                 max_items: 2,

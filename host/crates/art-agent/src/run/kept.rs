@@ -22,6 +22,9 @@ impl Run {
             steps: steps.collect(),
             ..KeptPlan::default()
         };
+        if plan.takes_from(&self.state.earlier_questions) {
+            plan.thread = Some(self.start.props.thread_id.clone());
+        }
         let attached = self.start.props.attachments.iter();
         plan.note_files(attached.map(|attachment| attachment.name.clone()).collect());
         plan
@@ -72,6 +75,7 @@ impl Run {
         plan.check(&Available {
             tools: &self.start.tools,
             disabled: &self.start.disabled_tools,
+            thread: &self.start.props.thread_id,
             earlier: &self.state.earlier_questions,
             files: &files.collect(),
             max_items: usize::try_from(self.config().max_items).unwrap_or(usize::MAX),

@@ -136,6 +136,7 @@ fn faults_of_kept(list: &Value, start: &RunStart) -> String {
     let check = kept.check(&Available {
         tools: &start.tools,
         disabled: &start.disabled_tools,
+        thread: "t",
         earlier: &[],
         files: &files,
         max_items: usize::try_from(start.config.max_items).unwrap(),

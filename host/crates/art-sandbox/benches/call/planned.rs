@@ -67,6 +67,7 @@ impl Check {
         let available = Available {
             tools: &self.tools,
             disabled: &[],
+            thread: "t",
             earlier: &[],
             files: &BTreeSet::from([FILE]),
             max_items: 50,
