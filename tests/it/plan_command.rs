@@ -561,3 +561,14 @@ fn a_provider_that_fails_gives_no_plan() {
     assert_eq!(planned.code(), 8, "{planned}");
     assert_eq!(planned.stdout(), "");
 }
+
+#[test]
+fn the_plan_file_of_the_readme_can_be_carried_out() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let (_, rest) = readme.split_once("```json\n").unwrap();
+    let (file, _) = rest.split_once("\n```").unwrap();
+    let home = Home::new();
+    let plan: Value = serde_json::from_str(file).unwrap();
+    let ran = run(&home, &plan, &["--json", "--set", "rate=20"]);
+    assert_eq!(ran.json()["steps"][1]["result"]["result"], 32, "{ran}");
+}
