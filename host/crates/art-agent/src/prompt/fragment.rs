@@ -27,10 +27,12 @@ pub(crate) enum Fragment {
     ReasoningFormatInstructions,
     /// How to write the answer.
     SynthesisInstructions,
+    /// How to suggest questions to ask next. An empty text asks for none.
+    SuggestionInstructions,
 }
 
 impl Fragment {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::SystemDefault,
         Self::PlanningInstructions,
         Self::FollowUpInstructions,
@@ -43,6 +45,7 @@ impl Fragment {
         Self::ReasoningStepInstructions,
         Self::ReasoningFormatInstructions,
         Self::SynthesisInstructions,
+        Self::SuggestionInstructions,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -59,6 +62,7 @@ impl Fragment {
             Self::ReasoningStepInstructions => "pes_reasoning_step_instructions",
             Self::ReasoningFormatInstructions => "pes_reasoning_format_instructions",
             Self::SynthesisInstructions => "pes_synthesis_instructions",
+            Self::SuggestionInstructions => "pes_suggestion_instructions",
         }
     }
 
@@ -77,6 +81,7 @@ impl Fragment {
             Self::ReasoningStepInstructions => REASONING_STEP,
             Self::ReasoningFormatInstructions => REASONING_FORMAT,
             Self::SynthesisInstructions => SYNTHESIS,
+            Self::SuggestionInstructions => SUGGESTIONS,
         }
     }
 }
@@ -188,6 +193,8 @@ said where it helps, apart from the results and marked as your own knowledge.
 as done.
 - Name the sources that the results give.
 - A result `{\"displayed\":true}` was drawn for the person, who sees it above your answer. You have not read it: say that it \
-is there, and no more.
-- Below the answer, on a line of its own, suggest up to three short questions that the person may want to ask next and that these \
-tools or results can answer: `<uiMetadata>{\"suggestedQuestions\": [\"...\"]}</uiMetadata>`. Leave the line out when none is useful.";
+is there, and no more.";
+
+const SUGGESTIONS: &str = "\
+Below it, on a line of its own, suggest up to three short questions that the person may want to ask next and that these tools or \
+results can answer: `<uiMetadata>{\"suggestedQuestions\": [\"...\"]}</uiMetadata>`. Leave the line out when none is useful.";

@@ -5,7 +5,9 @@ use art_core::stream::Phase;
 use art_core::text::{safe_stringify, truncate};
 use serde_json::{Value, json};
 
+use super::fragment::Fragment;
 use super::guidance::guidance;
+use super::manager::PromptManager;
 use super::quote::{COMPLETED_STEPS, FAILED_STEPS, UNFINISHED_STEPS, one_line, produced_files, section};
 use super::step::{parts, step_entry};
 use crate::event::RunStart;
@@ -22,10 +24,14 @@ const MAX_LISTED_CHARS: usize = 2_000;
 /// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers. The question,
 /// the plan with its intent and the results of earlier questions are in the conversation before it.
 pub(crate) fn results(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
+    let suggestions = PromptManager::new(&start.fragments).text(Fragment::SuggestionInstructions);
+    let request = format!("Write the answer to the query now. {suggestions}")
+        .trim_end()
+        .to_owned();
     let parts = [
         Some(work_summary(start, items, files, limits_hit)),
         guidance(start, Phase::Synthesis).filter(|text| guidance(start, Phase::Planning).as_ref() != Some(text)),
-        Some("Write the answer to the query now.".to_owned()),
+        Some(request),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
