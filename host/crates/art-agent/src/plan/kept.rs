@@ -118,18 +118,19 @@ impl KeptPlan {
     #[must_use]
     pub fn excess_of(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
-        let size = |name: &str| values.get(name).map_or(0, |value| value.to_string().len() as u64);
+        let sizes: BTreeMap<&str, u64> = values
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_string().len() as u64))
+            .collect();
         let mut bytes = 0_u64;
-        for (name, text) in values
-            .keys()
-            .flat_map(|name| self.texts().map(move |text| (name, text)))
-        {
-            bytes = bytes.saturating_add(size(name).saturating_mul(text.matches(name.as_str()).count() as u64));
+        for (name, size) in &sizes {
+            let count: usize = self.texts().map(|text| text.matches(name).count()).sum();
+            bytes = bytes.saturating_add(size.saturating_mul(count as u64));
         }
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
             references(&call.arguments, &mut |reference| {
                 if let Ok(Template::Param(name)) = Template::read(reference) {
-                    bytes = bytes.saturating_add(size(name));
+                    bytes = bytes.saturating_add(sizes.get(name).copied().unwrap_or_default());
                 }
             });
         }
