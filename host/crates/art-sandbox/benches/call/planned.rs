@@ -156,6 +156,7 @@ fn begin() -> Run {
     let mut start = RunStart::new(props, RuntimeProviderConfig::new("bench", "bench"));
     start.tools = tools();
     start.config.max_parallel_items = 2;
+    start.config.max_items = 50;
     let start = Box::new(start);
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
