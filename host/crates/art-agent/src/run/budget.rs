@@ -9,7 +9,8 @@ use super::{OpenAction, Run};
 use crate::attachment;
 use crate::effect::Outbox;
 use crate::estimate::{
-    self, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS, ToolRecord, json_bytes,
+    self, AnswerEstimate, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS,
+    ToolRecord, json_bytes,
 };
 use crate::item::NextStep;
 use crate::plan::{Fault, Origin};
@@ -140,7 +141,13 @@ impl Run {
         let file = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
         let calls = Estimator::new(&self.start, items, &output, &file).calls(&failing);
         let steps = estimate::steps(&self.start, self.config(), items, &failing);
-        let answer = estimate::answer(&self.start, self.answer_tokens(items), &calls, &steps);
+        // The output of the only step is the answer.
+        let is_raw = self.start.props.raw && items.len() == 1;
+        let answer = if is_raw {
+            AnswerEstimate::default()
+        } else {
+            estimate::answer(&self.start, self.answer_tokens(items), &calls, &steps)
+        };
         PlanEstimate::new(calls, steps, answer)
     }
 

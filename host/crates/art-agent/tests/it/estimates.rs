@@ -322,6 +322,17 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
 }
 
 #[test]
+fn a_plan_whose_output_is_the_answer_needs_no_budget_for_one() {
+    let with = |raw: bool| {
+        refused(3_000, |start| {
+            start.config.max_cost_usd = Some(1.0);
+            start.props.raw = raw;
+        })
+    };
+    assert!(with(false).0 && !with(true).0);
+}
+
+#[test]
 fn outputs_without_records_refuse_no_plan() {
     let mut start = recorded_start(3_000);
     start.records.clear();

@@ -29,8 +29,8 @@ pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunE
     events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
 }
 
-/// Publishes the effects of the last event of `run`, which is in its journal. If they are published twice, observations are stored twice, and nothing else
-/// changes.
+/// Publishes the effects of the last event of `run`, which is in its journal. If they are published twice, observations are stored
+/// twice, and nothing else changes.
 pub(crate) async fn publish(
     store: &dyn Store,
     thread_id: &str,
