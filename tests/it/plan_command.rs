@@ -145,7 +145,7 @@ fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
 
     check: the plan has 2 faults
       `a.arguments.expression`: a string is asked for, `15` is given
-      `b.arguments.expression`: the output of `a` (`calculator`) has nothing at `/total`
+      `b.arguments.expression`: the output of `a` (`calculator`) has nothing at `/total`; it has `/result`
     ");
     assert_eq!(provider.requests().len(), 3);
 }

@@ -384,7 +384,7 @@ impl<'a> ItemFields<'a> {
         let Some(call) = parse_call(call) else {
             self.add_problem(
                 &format!("toolCalls[{n}]"),
-                "needs `toolName`, the name of a tool, and `arguments`, an object",
+                "needs `toolName`, the name of a tool in letters, digits, `_` and `-`, and `arguments`, an object",
             );
             return None;
         };

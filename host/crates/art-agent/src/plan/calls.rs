@@ -24,6 +24,9 @@ use crate::item::MAX_SAME_CALLS;
 /// Maximum number of pointers of an output that are compared with what is asked for.
 const MAX_POINTERS: usize = 200;
 
+/// Maximum number of pointers of an output that a hint lists.
+const MAX_LISTED_POINTERS: usize = 8;
+
 /// Maximum number of faults of one call that are looked for.
 const MAX_FAULTS: usize = 20;
 
@@ -447,7 +450,14 @@ impl<'a> Checker<'a> {
         let schema = promise::output_of(schema, &tool.input_schema, &call.arguments);
         let output = Output::at(&schema, origin.path).map_err(|gone| {
             let known = declared_pointers(&schema, MAX_POINTERS);
-            let hint = nearest(origin.path, known.iter().map(|(path, _)| path.as_str()));
+            let paths = || {
+                known
+                    .iter()
+                    .map(|(path, _)| path.as_str())
+                    .filter(|path| !path.is_empty())
+            };
+            let hint = Some(nearest(origin.path, paths())).filter(|hint| !hint.is_empty());
+            let hint = hint.unwrap_or_else(|| listed(paths()));
             format!(
                 "the output of `{}` (`{}`) has nothing at `{gone}`{hint}",
                 origin.step, tool.name
@@ -479,6 +489,18 @@ impl<'a> Checker<'a> {
 }
 
 /// Returns why arguments that are still a text are no object.
+/// Returns a hint with the first of these pointers, or nothing.
+fn listed<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    let paths: Vec<_> = paths
+        .take(MAX_LISTED_POINTERS)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    if paths.is_empty() {
+        return String::new();
+    }
+    format!("; it has {}", paths.join(", "))
+}
+
 fn not_an_object(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => "a text is given".to_owned(),

@@ -107,7 +107,7 @@ mod tests {
             (text("pes_planning_instructions"), text("house")),
             ("Plan!".to_owned(), "We are ACME.".to_owned())
         );
-        assert_eq!(manager.names().len(), 13);
+        assert_eq!(manager.names().len(), 14);
     }
 
     #[test]
