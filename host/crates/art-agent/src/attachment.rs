@@ -11,6 +11,7 @@ use art_core::provider::Media;
 use serde_json::Value;
 
 use crate::file::{Files, RunFile};
+use crate::plan::escape;
 
 /// Prefix of a text that stands for a file.
 pub(crate) const PREFIX: &str = "attachment:";
@@ -29,12 +30,24 @@ pub(crate) enum Places {
 }
 
 impl Places {
+    /// In no text.
+    pub(crate) const NONE: Self = Self::At(BTreeSet::new());
+
     fn has(&self, pointer: &str) -> bool {
         match self {
             Self::Anywhere => true,
             Self::At(pointers) => pointers.contains(pointer),
         }
     }
+}
+
+/// Returns whether a text in `arguments` looks like the name of a file.
+pub(crate) fn may_name_a_file(arguments: &Value) -> bool {
+    let mut is_there = false;
+    visit_references(arguments, &Places::Anywhere, &mut String::new(), &mut |_, _| {
+        is_there = true
+    });
+    is_there
 }
 
 /// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
@@ -132,7 +145,7 @@ fn visit_references(
     let mut visit_child = |key: &str, value: &Value| {
         let length = pointer.len();
         pointer.push('/');
-        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        pointer.push_str(&escape(key));
         visit_references(value, places, pointer, on_reference);
         pointer.truncate(length);
     };

@@ -15,11 +15,12 @@ use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 use art_core::usage::ModelUsage;
 use serde_json::Value;
 
-use crate::attachment::Places;
+use crate::attachment::{self, Places};
 use crate::call::{RawCall, as_request, fingerprint};
 use crate::file::RunFile;
 use crate::parse::{Decision, ExecutionReply, is_blank};
 use crate::report::last_output;
+use crate::truncate::is_cut;
 use crate::{prompt, taef};
 
 pub(crate) use admit::{Admission, MAX_SAME_CALLS};
@@ -72,6 +73,8 @@ struct Batch {
     calls: Vec<ParsedToolCall>,
     /// Where the arguments of each call may name files, by the identifier of the call.
     files: BTreeMap<String, Places>,
+    /// Results of calls that succeeded before and are not made again.
+    kept: Vec<ToolResult>,
     /// Results of refused calls.
     refused: Vec<ToolResult>,
     /// What the model said beside the calls.
@@ -139,12 +142,15 @@ impl ItemRun {
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
-            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
+            let is_whole = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
+            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success && is_whole(result);
             let results = item.tool_results.iter().filter(succeeded);
             let calls = results.filter_map(|result| {
                 let mut calls = item.actual_tool_calls.iter();
                 let call = calls.find(|call| call.call_id == result.call_id)?;
-                Some((call.clone(), result.clone()))
+                // A file of the same name may have another content today.
+                let takes_a_file = attachment::may_name_a_file(&call.arguments);
+                (!takes_a_file).then(|| (call.clone(), result.clone()))
             });
             item_run.earlier = calls.collect();
         }
@@ -153,7 +159,7 @@ impl ItemRun {
 
     /// Returns where the arguments of an open call may name files.
     pub(crate) fn files_of(&self, call_id: &str) -> Places {
-        self.batch.files.get(call_id).cloned().unwrap_or_default()
+        self.batch.files.get(call_id).cloned().unwrap_or(Places::NONE)
     }
 
     /// Returns the action that follows a reply. `reply_text` is its raw text.
@@ -200,7 +206,10 @@ impl ItemRun {
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
         // In the order of the calls, whatever the order in which they ended.
-        let result_of = |call: &ParsedToolCall| results.iter().find(|result| result.call_id == call.call_id).cloned();
+        let result_of = |call: &ParsedToolCall| {
+            let mut all = results.iter().chain(&batch.kept);
+            all.find(|result| result.call_id == call.call_id).cloned()
+        };
         self.results.extend(batch.calls.iter().filter_map(result_of));
         if !std::mem::take(&mut self.runs_plan) {
             self.tell(batch, results, files, config);
@@ -225,7 +234,7 @@ impl ItemRun {
         });
         let share = config.tool_result_max_length / results.len().max(1);
         for call in &batch.calls {
-            let mut all = results.iter().chain(&batch.refused);
+            let mut all = results.iter().chain(&batch.refused).chain(&batch.kept);
             let Some(result) = all.find(|result| result.call_id == call.call_id) else {
                 continue;
             };

@@ -26,7 +26,7 @@ pub use kept::{KeptPlan, PlannedStep, ToolStamp};
 pub(crate) use merge::{has_ended, plan_question, requeue_orphans, update};
 pub(crate) use promise::without_promises;
 pub use reference::constant_arguments;
-pub(crate) use reference::{Origin, Template, data, output_of, resolve};
+pub(crate) use reference::{Origin, Template, data, escape, output_of, resolve};
 pub use review::{Available, CheckedReference, Fit, PlanCheck, PlanFault};
 pub use sample::sample_output;
 pub(crate) use schedule::{blocked_items, next_ready, unfinished_reason, upstream};

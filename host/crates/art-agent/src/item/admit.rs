@@ -63,7 +63,7 @@ impl ItemRun {
         let position = self.earlier.iter().position(|(call, _)| is_same(call))?;
         let (call, result) = self.earlier.remove(position);
         self.called_tools.insert(result.tool_name.clone());
-        self.results.push(result);
+        self.batch.kept.push(result);
         Some(call)
     }
 

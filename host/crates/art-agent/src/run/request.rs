@@ -68,7 +68,7 @@ impl Run {
     /// Returns where the arguments of a call of an item may name files.
     fn places(&self, item: &str, call: &ParsedToolCall) -> Places {
         let item_run = self.running.get(item);
-        item_run.map_or_else(Places::default, |item_run| item_run.files_of(&call.call_id))
+        item_run.map_or(Places::NONE, |item_run| item_run.files_of(&call.call_id))
     }
 
     /// Returns the arguments that name files of earlier calls.

@@ -3,6 +3,7 @@
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::pes::TodoItemStatus;
+use art_core::prompt::Role;
 use serde_json::{Value, json};
 
 use crate::harness::*;
@@ -518,7 +519,7 @@ fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again(
     start.config.max_parallel_items = 1;
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([half_fails("a"), reasoning_item("b", &[])]))])
-        .script("a", [fails_item("no"), fails_item("no")])
+        .script("a", [fails_item("no"), calculate("2"), completes_item("")])
         .script("b", [says(retry.to_string())])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -527,6 +528,31 @@ fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again(
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    assert_eq!(made, ["1", "fail", "fail"]);
-    assert_eq!(driver.item("a").tool_results.len(), 2);
+    assert_eq!(made, ["1", "fail", "fail", "2"]);
+    let item = driver.item("a");
+    assert_eq!((item.status, item.tool_results.len()), (TodoItemStatus::Completed, 3));
+    let messages = driver.messages("a", 2);
+    let results = messages.iter().filter(|message| message.role == Role::ToolResult);
+    assert_eq!(results.count(), 3, "each call has its result: {messages:?}");
+}
+
+#[test]
+fn results_that_are_kept_stand_in_the_order_of_the_calls() {
+    let calls = |first: &str| calculates_all("a", &[json!(first), json!("big")]);
+    let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
+        {"id": "a", "description": "do a", "status": "pending", "toolCalls": calls("1")["toolCalls"]},
+        {"id": "b", "description": "do b", "stepType": "reasoning"},
+    ]}});
+    let mut start = start("q");
+    start.config.max_parallel_items = 1;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([calls("fail"), reasoning_item("b", &[])]))])
+        .script("a", [fails_item("no")])
+        .script("b", [says(retry.to_string())])
+        .script("answer", [says("ok")]);
+    driver.drive();
+    let item = driver.item("a");
+    assert_eq!(item.status, TodoItemStatus::Completed, "{item:?}");
+    let ids: Vec<&String> = item.tool_results.iter().map(|result| &result.call_id).collect();
+    assert_eq!(ids, item.planned_call_ids.iter().collect::<Vec<_>>());
 }
