@@ -39,13 +39,16 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         report::warn_of_size(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
         let with_params = add_params(&planned.plan, &args.param);
+        let mut reviewed = Ok(());
         if let (Ok(plan), false) = (&with_params, args.param.is_empty()) {
             planned.plan = plan.clone();
-            planned.review = review(&runtime, question, plan).await?;
+            let review = review(&runtime, question, plan).await;
+            reviewed = review.map(|review| planned.review = review);
         }
         // The plan was paid for, so it is shown whatever follows.
         show(global, &planned);
         with_params?;
+        reviewed?;
         if let Some(path) = &args.out {
             write(path, args.force, &planned)?;
         }

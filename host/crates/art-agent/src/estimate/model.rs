@@ -138,6 +138,13 @@ impl WorkQuantiles {
 }
 
 impl ModelEstimate {
+    /// What no model call uses.
+    pub(crate) const NOTHING: Self = Self {
+        model_calls: Quantiles::exactly(0),
+        tokens: Some(Quantiles::exactly(0)),
+        cost_usd: Some(CostQuantiles { median: 0.0, p95: 0.0 }),
+    };
+
     /// Returns the sum of both. What is not known of one is not known of the sum.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

@@ -79,6 +79,10 @@ impl AnswerEstimate {
 
     /// Returns what the model call uses.
     pub(crate) fn usage(&self) -> ModelEstimate {
+        if self.tokens().p95 == 0 {
+            // No model is asked, or it reads for free.
+            return ModelEstimate::NOTHING;
+        }
         ModelEstimate {
             model_calls: Quantiles::exactly(1),
             tokens: Some(self.tokens()),

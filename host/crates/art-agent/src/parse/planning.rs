@@ -49,8 +49,8 @@ pub(crate) struct PlanDraft {
 /// A call that the planner made itself, or listed in place of steps (S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DirectCall {
-    /// Position of the call in the reply.
-    pub(crate) position: usize,
+    /// Position of the call among the native calls of the reply; `None` for one that a plan lists.
+    pub(crate) position: Option<usize>,
     pub(crate) call: PlannedCall,
 }
 
@@ -128,7 +128,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
                 submitted.push(plan);
             }
             (None, Some(_)) => calls.push(DirectCall {
-                position,
+                position: Some(position),
                 call: PlannedCall {
                     tool_name: name.clone(),
                     arguments: plan::data(&raw.arguments),
@@ -257,8 +257,8 @@ fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let direct = |(position, call)| DirectCall { position, call };
-    Ok(calls.into_iter().enumerate().map(direct).collect())
+    let listed = |call| DirectCall { position: None, call };
+    Ok(calls.into_iter().map(listed).collect())
 }
 
 /// Fields of a plan that other objects hardly have.

@@ -19,6 +19,7 @@ use super::output::{Output, declared_pointers};
 use super::promise;
 use super::reference::{Origin, Template, origins, output_of, references};
 use super::review::{CheckedReference, Fit};
+use crate::estimate::json_bytes;
 use crate::item::MAX_SAME_CALLS;
 
 /// Maximum number of pointers of an output that are compared with what is asked for.
@@ -32,6 +33,12 @@ const MAX_FAULTS: usize = 20;
 
 /// Maximum number of references in one call.
 const MAX_REFERENCES: usize = 200;
+
+/// Maximum number of references in the calls of a plan.
+const MAX_PLAN_REFERENCES: usize = 1_000;
+
+/// Size from which an output of an earlier question is looked at only when the plan runs, in bytes.
+const MAX_COPIED_BYTES: u64 = 16 << 10;
 
 /// Maximum length of a key in the name of a place, in characters.
 const MAX_KEY_CHARS: usize = 100;
@@ -84,7 +91,7 @@ pub(crate) struct CallCheck {
 /// Checks the planned calls of all pending items.
 pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
     let mut found = CallCheck::default();
-    let mut planned = 0;
+    let (mut planned, mut reference_count) = (0, 0);
     for (position, item) in surroundings.items.iter().enumerate() {
         if item.status != TodoItemStatus::Pending {
             continue;
@@ -107,7 +114,15 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 .or_default();
             *count += 1;
             checker.repeated(*count, &place);
-            checker.call(call, &place);
+            references(&call.arguments, &mut |_| reference_count += 1);
+            if reference_count > MAX_PLAN_REFERENCES {
+                checker.fault(
+                    &place,
+                    &format!("the plan has more than {MAX_PLAN_REFERENCES} references"),
+                );
+            } else {
+                checker.call(call, &place);
+            }
             found.faults.extend(checker.found.faults);
             found.at_run_time.extend(checker.found.at_run_time);
             found.references.extend(checker.found.references);
@@ -488,7 +503,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns why arguments that are still a text are no object.
 /// Returns a hint with the first of these pointers, or nothing.
 fn listed<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     let paths: Vec<_> = paths
@@ -501,6 +515,7 @@ fn listed<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     format!("; it has {}", paths.join(", "))
 }
 
+/// Returns why arguments that are still a text are no object.
 fn not_an_object(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => "a text is given".to_owned(),
@@ -512,8 +527,16 @@ fn not_an_object(text: &str) -> String {
 fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, String> {
     let output = output_of(step, origin)?;
     let value = origin.value_in(output)?;
+    let origin = Some(origin.to_string());
+    // The check copies values, for each reference to them.
+    if json_bytes(output) > MAX_COPIED_BYTES {
+        return Ok(Given {
+            origin,
+            ..Given::of(Value::Bool(true))
+        });
+    }
     Ok(Given {
-        origin: Some(origin.to_string()),
+        origin,
         output: Some(Cow::Owned(flow::constant(output))),
         ..Given::of(flow::constant(value))
     })

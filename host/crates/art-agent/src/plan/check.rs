@@ -7,7 +7,7 @@ use art_core::tool::ToolSchema;
 
 use super::calls::{Fault, sources};
 use super::earlier::find_earlier;
-use super::merge::has_ended;
+use super::merge::{has_ended, repeats_earlier};
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
 /// Returns what keeps items from being carried out, in words for the model. Items may depend on steps of `earlier` questions. Each
@@ -39,7 +39,7 @@ pub(crate) fn too_long(items: &[TodoItem]) -> Option<String> {
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
 }
 
-/// Returns a fault of each open item that is one more than the run may start.
+/// Returns a fault of each open item beyond the number that the run may start.
 pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
     let open: Vec<&TodoItem> = items
         .iter()
@@ -70,12 +70,13 @@ pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
     unfinished(items).filter_map(fault).collect()
 }
 
-/// Gives a new identifier to each step whose own another step has, or is the name of an earlier result. Returns these steps with
-/// what was wrong.
-pub(crate) fn give_own_ids(items: &mut [DraftItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
-    let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).collect();
+/// Gives a new identifier to each step whose own another step has, or is the name of an earlier result that it does not just repeat.
+/// `current` has the items of the plan that the steps change. Returns these steps with what was wrong.
+pub(crate) fn give_own_ids(items: &mut [DraftItem], current: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+    let current = current.iter().map(|item| item.id.clone());
+    let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).chain(current).collect();
     let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
-    for item in items {
+    for item in items.iter_mut().filter(|item| !repeats_earlier(earlier, item)) {
         if seen.insert(item.id.clone()) && find_earlier(earlier, &item.id).is_none() {
             continue;
         }
@@ -101,6 +102,7 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
     let mut seen = BTreeSet::new();
     let repeated = items.iter().filter(|item| !seen.insert(item.id.as_str()));
     repeated
+        .filter(|item| !has_ended(item.status))
         .take(MAX_PROBLEMS)
         .map(|item| {
             Fault::new(
@@ -113,7 +115,7 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
 
 /// Reports identifiers that are names of earlier steps. A reference to one could mean either.
 fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
-    let reserved = items.iter().filter(|item| find_earlier(earlier, &item.id).is_some());
+    let reserved = unfinished(items).filter(|item| find_earlier(earlier, &item.id).is_some());
     reserved
         .take(MAX_PROBLEMS)
         .map(|item| {
@@ -313,9 +315,9 @@ mod tests {
             ..DraftItem::default()
         };
         let mut items = [draft("a"), draft("a_2"), draft("a"), draft("q1.a")];
-        let faults = give_own_ids(&mut items, &earlier());
+        let faults = give_own_ids(&mut items, &[item("a_3", &[])], &earlier());
         let ids: Vec<_> = items.iter().map(|item| item.id.as_str()).collect();
-        assert_eq!(ids, ["a", "a_2", "a_3", "q1.a_2"]);
+        assert_eq!(ids, ["a", "a_2", "a_4", "q1.a_2"]);
         assert_eq!(
             texts(&faults),
             [
@@ -378,6 +380,12 @@ mod tests {
             check(&[item("a", &["q2.a"])], &[], &earlier()),
             ["item `a` depends on `q2.a`, which is not in the plan"]
         );
+    }
+
+    #[test]
+    fn items_that_have_ended_keep_their_ids() {
+        let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
+        assert_eq!(check(&[ended(), ended()], &[], &earlier()), Vec::<String>::new());
     }
 
     #[test]

@@ -120,11 +120,13 @@ impl KeptPlan {
         let max = Limits::MAX.input_bytes;
         let sizes: BTreeMap<&str, u64> = values
             .iter()
+            .filter(|(name, _)| self.params.contains_key(*name))
             .map(|(name, value)| (name.as_str(), value.to_string().len() as u64))
             .collect();
         let mut bytes = 0_u64;
         for (name, size) in &sizes {
-            let count: usize = self.texts().map(|text| text.matches(name).count()).sum();
+            let in_text = |text: &String| text.matches(name).count().min(text.matches("{{").count());
+            let count: usize = self.texts().map(in_text).sum();
             bytes = bytes.saturating_add(size.saturating_mul(count as u64));
         }
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
@@ -353,15 +355,15 @@ mod tests {
 
     #[test]
     fn values_that_would_make_the_plan_too_large_are_left_out() {
-        let mut plan = plan(json!({"x": vec![json!({"$param": "sum"}); 100]}));
-        let values = json!({"sum": "x".repeat(60_000)});
+        let mut plan = plan(json!({"x": vec![json!({"$param": "rate"}); 100]}));
+        let values = json!({"rate": "x".repeat(60_000)});
         assert_eq!(with(&plan, &values), plan);
         let excess = plan.excess_of(values.as_object().unwrap()).unwrap();
         assert!(excess.contains("over 4194304 bytes"), "{excess}");
         plan.steps.clear();
-        plan.plan = "{{sum}}".repeat(100);
+        plan.plan = "{{rate}}".repeat(100);
         assert_eq!(with(&plan, &values), plan);
-        assert_eq!(plan.excess_of(json!({"sum": 1}).as_object().unwrap()), None);
+        assert_eq!(plan.excess_of(json!({"rate": 1}).as_object().unwrap()), None);
     }
 
     #[test]

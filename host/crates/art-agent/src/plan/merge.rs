@@ -35,7 +35,7 @@ pub(crate) fn plan_question(
 }
 
 /// Returns whether an item stands for the result of an earlier question, which is there in any case.
-fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
+pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
     item.status == Some(TodoItemStatus::Completed) && find_earlier(earlier, &item.id).is_some()
 }
 

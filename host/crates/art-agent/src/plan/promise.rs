@@ -37,12 +37,15 @@ pub(crate) fn output_of<'s>(output: &'s Value, input: &Value, arguments: &Value)
 /// another.
 fn is_due(promise: &Value, input: &Value, arguments: &Value) -> bool {
     let asked = promise.get("input").and_then(Value::as_object);
-    asked.is_some_and(|asked| {
-        asked.iter().all(|(name, values)| {
-            let given = constant(arguments, input, name);
-            given.is_some_and(|given| values.as_array().is_some_and(|values| values.contains(given)))
+    // Arguments that are a reference as a whole are known only when the plan runs.
+    let is_known = matches!(Template::read(arguments), Ok(Template::Object(_)));
+    is_known
+        && asked.is_some_and(|asked| {
+            asked.iter().all(|(name, values)| {
+                let given = constant(arguments, input, name);
+                given.is_some_and(|given| values.as_array().is_some_and(|values| values.contains(given)))
+            })
         })
-    })
 }
 
 /// Returns the value of an argument, or its default, or null; `None` if it is known only when the plan runs.

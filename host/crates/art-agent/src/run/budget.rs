@@ -141,8 +141,8 @@ impl Run {
         let file = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
         let calls = Estimator::new(&self.start, items, &output, &file).calls(&failing);
         let steps = estimate::steps(&self.start, self.config(), items, &failing);
-        // The output of the only step is the answer.
-        let is_raw = self.start.props.raw && items.len() == 1;
+        // The output of the only call is the answer.
+        let is_raw = self.start.props.raw && matches!(items, [item] if item.tool_calls.len() <= 1);
         let answer = if is_raw {
             AnswerEstimate::default()
         } else {

@@ -148,7 +148,7 @@ impl Run {
     /// Adopts a draft without problems or faults that is within the budgets, or requests a new one.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         for (position, id) in self.add_steps_of_calls(&mut draft) {
-            if let Some(call) = self.planner_calls.get_mut(position) {
+            if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
                 call.item = Some(id);
             }
         }
@@ -171,15 +171,15 @@ impl Run {
         self.adopt_as_far_as_possible(draft, &reply.text, out);
     }
 
-    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run; a plan in which nothing can be
-    /// carried out is none.
+    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. A plan all of whose steps have
+    /// faults of their own, not just of their calls, is none.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let own_ids = draft.items.as_deref_mut().unwrap_or_default();
-        let mut faults = plan::give_own_ids(own_ids, &self.state.earlier_questions);
+        let mut faults = plan::give_own_ids(own_ids, &self.state.todo_list, &self.state.earlier_questions);
         let mut merged = self.merged(&draft);
         fail(&mut merged, &faults);
         loop {
-            let found = self.step_faults(&merged);
+            let found = open_faults(self.step_faults(&merged), &merged);
             if found.is_empty() {
                 break;
             }
@@ -245,7 +245,7 @@ impl Run {
 
     /// Adds a step for each call that stands for one (S003, P33a). Returns the positions of the calls with the identifiers of their
     /// steps, which no other step has.
-    pub(super) fn add_steps_of_calls(&self, draft: &mut PlanDraft) -> Vec<(usize, String)> {
+    pub(super) fn add_steps_of_calls(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
             .chain(self.state.todo_list.iter().map(|item| item.id.clone()))
@@ -316,7 +316,7 @@ impl Run {
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
         if self.direct_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
-            self.record_limit(format!("the run worked on its maximum of {max} items"));
+            self.record_limit(format!("the planner made more calls than the maximum of {max} items"));
             return self.begin_synthesis(out);
         }
         self.stage = Stage::Planning;
@@ -495,9 +495,19 @@ impl Run {
     }
 }
 
+/// Returns the faults of items that have not ended.
+fn open_faults(faults: Vec<Fault>, items: &[TodoItem]) -> Vec<Fault> {
+    let is_open = |fault: &Fault| {
+        let mut items = items.iter().filter(|item| item.id == fault.step);
+        items.any(|item| !plan::has_ended(item.status))
+    };
+    faults.into_iter().filter(is_open).collect()
+}
+
 /// Marks the items with faults as failed.
 fn fail(items: &mut [TodoItem], faults: &[Fault]) {
-    let is_faulty = |item: &&mut TodoItem| faults.iter().any(|fault| fault.step == item.id);
+    let is_faulty =
+        |item: &&mut TodoItem| !plan::has_ended(item.status) && faults.iter().any(|fault| fault.step == item.id);
     for item in items.iter_mut().filter(is_faulty) {
         item.status = TodoItemStatus::Failed;
     }

@@ -27,8 +27,13 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
         code,
         message: format!("{sentence}: {detail}"),
         retry_after_ms: retry_after(body),
-        unread: status.is_some_and(|status| (400..500).contains(&status)),
+        unread: status.is_some_and(is_refusal),
     }
+}
+
+/// Returns whether a provider refuses a request with this HTTP status before a model reads it. After 408 and 499 one may have.
+fn is_refusal(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 408 | 499)
 }
 
 /// Returns whether a provider refused a request because of its tools, judging by the words of its message.
