@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use art_runtime::RuntimeBuilder;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, Subcommand};
 
@@ -65,6 +66,20 @@ pub struct Global {
     /// Names of the options above whose value came from an environment variable.
     #[arg(skip)]
     pub from_environment: Vec<&'static str>,
+    /// Adds what a program that extends `art` brings along.
+    #[arg(skip)]
+    pub extension: Extension,
+}
+
+/// What a program that extends `art` adds to the runtime of each command that answers questions.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension(pub for<'a> fn(RuntimeBuilder<'a>) -> RuntimeBuilder<'a>);
+
+impl Default for Extension {
+    /// Returns the extension that adds nothing.
+    fn default() -> Self {
+        Self(|builder| builder)
+    }
 }
 
 impl Global {
@@ -429,6 +444,7 @@ const THREAD_SET_HELP: &str = r#"Examples:
   art thread set 0192f1c2-... persona '{"name": "Ada", "prompts": {"synthesis": "Answer in verse."}}'
   art thread set 0192f1c2-... execution '{"maxTokens": 20000, "maxToolCalls": 5}'
   art thread set 0192f1c2-... history-limit 4
+  art thread set 0192f1c2-... model openai:gpt-5
   art thread set 0192f1c2-... tools calculator datetime
   art thread set 0192f1c2-... tools '*'         all tools; no name: no tool"#;
 
@@ -445,6 +461,8 @@ pub enum ThreadSetting {
     Execution,
     /// Tools that the conversation may use
     Tools,
+    /// Model of the conversation, `PROVIDER[:MODEL]`, or `null` for the one of the configuration
+    Model,
 }
 
 /// Parses the value of `--limit`. Fails if it is 0 or not a number.
@@ -469,14 +487,59 @@ pub enum RunsCommand {
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
         limit: usize,
     },
-    /// Show a run with its journal and the files that its tools produced
-    #[command(after_help = "Examples:\n  art runs show last --logs\n  art runs show 0192f1c2-4")]
+    /// Go on with a run that was interrupted because its host was stopped
+    ///
+    /// Calls that had ended are not made again. A tool call that was in progress is made again if its tool has no effect outside;
+    /// otherwise the model is told that its outcome is unknown.
+    #[command(after_help = "Examples:\n  art runs resume last\n  art runs resume 0192f1c2-4")]
+    Resume {
+        /// Run: its identifier, a unique prefix of it, or `last` for the newest interrupted run
+        id: String,
+    },
+    /// Run a recorded run again, offline, and compare everything with its log
+    ///
+    /// The replies of models and what tools took in, such as the time, come from the log. Tools really run, if they are the same
+    /// components; their inputs, outputs, files and fuel are compared. No model is called and nothing is stored. The exit code is 0 if
+    /// all is identical, and 1 at the first difference.
+    #[command(
+        after_help = "Examples:\n  art runs replay last\n  art --json runs replay 0192f1c2-4\n  \
+                            art runs replay ./bug.jsonl"
+    )]
+    Replay {
+        /// Run: its identifier, a unique prefix of it, or `last`; or a file that `art runs export` wrote
+        run: String,
+    },
+    /// Write a run to one file, from which `art runs replay` can run it again elsewhere
+    ///
+    /// The file has the log of the run, the files that it names, and the components of its tools: everything that the run read and wrote,
+    /// but no keys.
+    #[command(after_help = "Example:\n  art runs export last bug.jsonl")]
+    Export {
+        /// Run: its identifier, a unique prefix of it, or `last`
+        id: String,
+        /// The new file
+        file: PathBuf,
+        /// Overwrite an existing file
+        #[arg(long)]
+        force: bool,
+    },
+    /// Check that the log of a run is as it was written
+    #[command(after_help = "Examples:\n  art runs verify last\n  art runs verify ./bug.jsonl")]
+    Verify {
+        /// Run: its identifier, a unique prefix of it, or `last`; or a file that `art runs export` wrote
+        run: String,
+    },
+    /// Show the log of a run and the files that its tools produced
+    #[command(after_help = "Examples:\n  art runs show last --cost --logs\n  art runs show 0192f1c2-4")]
     Show {
         /// Run: its identifier, a unique prefix of it, or `last`
         id: String,
         /// Also show what its tools logged and wrote to stdout and stderr
         #[arg(long)]
         logs: bool,
+        /// Also show what each step used: model calls, tokens, cost, tool calls, fuel and time of the tools
+        #[arg(long)]
+        cost: bool,
     },
     /// Save a file that a tool of a run produced
     #[command(after_help = "Examples:\n  art runs save last chart.svg\n  \

@@ -29,7 +29,7 @@ use art_runtime::{Runtime, RuntimeBuilder};
 use art_sandbox::CompilerProgram;
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{self, Cli, Command, Global};
+use crate::cli::{self, Cli, Command, Extension, Global};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
@@ -41,6 +41,12 @@ const COMPILE_ARGUMENT: &str = "__compile";
 /// Runs the command line of this process to its end.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(Extension::default())
+}
+
+/// Same as [`main`], with what another program adds to the runtime, such as tools of its own.
+#[must_use]
+pub fn main_with(extension: Extension) -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE_ARGUMENT]) {
         return art_sandbox::compile_process();
     }
@@ -48,6 +54,7 @@ pub fn main() -> ExitCode {
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
         cli.global.record_environment(&matches);
+        cli.global.extension = extension;
         Ok(cli)
     });
     match parsed {
@@ -193,7 +200,8 @@ async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, Comm
 async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
     let compiling = Compiling::new(global.json);
-    let builder = builder
+    let builder = (global.extension.0)(builder)
+        .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
         .on_compiled(move |compiled| compiling.show(compiled));
     Ok(builder.build().await?)

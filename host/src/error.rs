@@ -78,6 +78,10 @@ impl From<RuntimeError> for CommandError {
                 Self::Usage(format!("{error} (hint: `--attach FILE`, or `/attach FILE` in a chat)"))
             }
             RuntimeError::NoThread { id } => Self::no_thread(&id),
+            RuntimeError::ThreadModel { ref thread_id, .. } => Self::Failed(format!(
+                "{} (hint: `art thread set {thread_id} model null`, or `--model`)",
+                in_one_line(&error)
+            )),
             error => Self::Runtime(error),
         }
     }

@@ -1,17 +1,13 @@
-//! A tool system with the guests as its tools, which records observations for the tests.
+//! A tool system with the guests as its tools.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use art_core::limits::Limits;
-use art_core::observation::NewObservation;
 use art_core::outcome::Outcome;
 use art_core::tool::{ParsedToolCall, ToolSchema};
 use art_sandbox::Plugin;
-use art_tools::{
-    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
-    ToolReport, ToolSystem,
-};
-use futures_util::future::BoxFuture;
+use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
+use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
 use crate::harness::{components, guest};
@@ -42,22 +38,9 @@ impl ToolExecutor for LowLimits {
     }
 }
 
-#[derive(Debug, Default)]
-struct RecordingSink(Mutex<Vec<NewObservation>>);
-
-impl ObservationSink for RecordingSink {
-    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move {
-            self.0.lock().expect("no test panicked here").push(observation);
-            Ok(())
-        })
-    }
-}
-
 /// A tool system with three guests, all enabled.
 pub(crate) struct Bench {
     system: ToolSystem,
-    sink: Arc<RecordingSink>,
     pub(crate) scope: CallScope,
 }
 
@@ -76,17 +59,11 @@ impl Bench {
             registry.register(Arc::new(tool)).expect("the tool is admitted");
         }
         scope.enabled_tools = EnabledTools::Named(names);
-        let sink = Arc::new(RecordingSink::default());
-        let system = ToolSystem::new(registry, Arc::<RecordingSink>::clone(&sink), SystemConfig::default());
-        Self { system, sink, scope }
+        let system = ToolSystem::new(registry, SystemConfig::default());
+        Self { system, scope }
     }
 
-    /// Returns the observations recorded so far.
-    pub(crate) fn observed(&self) -> Vec<NewObservation> {
-        self.sink.0.lock().expect("no test panicked here").clone()
-    }
-
-    /// Runs one batch. The identifiers of the calls are `call_0`, `call_1` and so on.
+    /// Makes calls at the same time. The identifiers of the calls are `call_0`, `call_1` and so on.
     pub(crate) async fn batch(&self, calls: Vec<(&str, Value)>) -> Vec<ToolReport> {
         let calls = calls
             .into_iter()
@@ -96,7 +73,7 @@ impl Bench {
                 tool_name: name.to_owned(),
                 arguments,
             });
-        self.system.execute_batch(calls.collect(), &self.scope).await
+        join_all(calls.map(|call| self.system.call(call, &self.scope))).await
     }
 
     /// Runs one call.

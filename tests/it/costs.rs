@@ -76,19 +76,56 @@ fn a_reply_that_breaks_off_is_counted_with_what_had_arrived() {
     assert_eq!(metadata["tokens"]["completionTokens"], 3, "{metadata}");
 }
 
-// M12: cost of a call whose host was killed.
-#[test]
-fn a_model_call_of_a_host_that_was_killed_is_counted_by_the_next_one() {
+/// Returns a home with a run whose host was killed while its model replied.
+fn killed_home() -> Home {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
     let run = home.start(&with_model(&provider, &["run", "Hello"]));
     provider.request();
     kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
     run.wait_with_output().unwrap();
-    // Any question of a later host ends the runs that are unfinished.
-    let next = Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]));
-    home.art(&with_model(&next, &["run", "Hello again"])).answers(&["Hi."]);
+    home
+}
+
+fn greeting() -> Provider {
+    Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]))
+}
+
+// M12: cost of a call whose host was killed.
+#[test]
+fn a_model_call_of_a_host_that_was_killed_is_counted_and_made_again_by_the_one_that_goes_on() {
+    let (home, provider) = (killed_home(), greeting());
+    let resumed = home.art(&with_model(&provider, &["--json", "runs", "resume", "last"]));
+    let answer = resumed.json();
+    assert_eq!(answer["answer"], "Hi.", "{resumed}");
+    let metadata = &answer["metadata"];
+    assert_eq!(
+        (&metadata["llmCalls"], &metadata["estimatedCalls"]),
+        (&json!(2), &json!(1))
+    );
+    assert!(metadata["tokens"]["promptTokens"].as_f64() > Some(200.0), "{metadata}");
+}
+
+// M12: cost of a call whose host was killed.
+#[test]
+fn the_next_question_of_a_thread_ends_and_counts_the_run_of_a_host_that_was_killed() {
+    let (home, provider) = (killed_home(), greeting());
+    let ask = ["run", "--thread", "last", "Hello again"];
+    home.art(&with_model(&provider, &ask)).answers(&["Hi."]);
     let runs = home.art(&["--json", "runs", "list"]).json();
     let killed = runs.as_array().unwrap().last().unwrap();
     assert_eq!(killed["status"], "error");
     check(&killed["summary"]["metadata"]);
+}
+
+#[test]
+fn a_person_is_told_which_run_was_interrupted_and_how_to_go_on_with_it() {
+    let (home, provider) = (killed_home(), greeting());
+    let told = home.art(&with_model(&provider, &["run", "Something else"])).stderr();
+    let line = told.lines().find(|line| line.contains("interrupted")).unwrap();
+    let (_, command) = line.split_once("`art ").unwrap();
+    let (command, _) = command.split_once('`').unwrap();
+    let words: Vec<_> = command.split(' ').collect();
+    home.art(&with_model(&provider, &words)).answers(&["Hi."]);
+    let told = home.art(&with_model(&provider, &["run", "Again"])).stderr();
+    assert!(!told.contains("interrupted"), "{told}");
 }

@@ -1,7 +1,6 @@
 //! The path of a call: from the model's request through the sandbox to the stored observation.
 
 use art_core::error::ToolErrorCode;
-use art_core::observation::ObservationType;
 use art_core::tool::ToolStatus;
 use art_tools::CallEnding;
 use serde_json::{Value, json};
@@ -47,31 +46,6 @@ async fn a_batch_of_good_and_hostile_calls_keeps_its_order() {
     );
     for report in &reports {
         assert!(report.usage.fuel > 0, "{report:?}");
-    }
-}
-
-#[tokio::test]
-async fn every_call_of_a_batch_is_observed_once() {
-    let bench = Bench::new();
-    let calls = vec![
-        attack("loop"),
-        ("echo", json!({"text": "hello"})),
-        ("echo", json!({})),
-        ("missing", json!({})),
-    ];
-    let reports = bench.batch(calls).await;
-    let observations = bench.observed();
-    assert_eq!(observations.len(), reports.len());
-    for report in &reports {
-        let id = &report.result.call_id;
-        let found: Vec<_> = observations
-            .iter()
-            .filter(|observation| observation.metadata["callId"] == **id)
-            .collect();
-        assert_eq!(found.len(), 1, "{id}");
-        assert_eq!(found[0].kind, ObservationType::ToolExecution);
-        assert_eq!(found[0].metadata["ending"], report.ending.as_str());
-        assert_eq!(found[0].metadata["usage"]["fuel"], report.usage.fuel);
     }
 }
 

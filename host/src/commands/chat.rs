@@ -136,7 +136,7 @@ impl Chat {
                     session.runtime.use_model(&name)?;
                     report::warn_of_cost(&session.runtime)?;
                 }
-                screen.print(&report::introduction(&session.runtime)?);
+                screen.print(&report::introduction(&session.runtime.model_info()?));
             }
             ChatLine::Cost => screen.print(&screen::usage(session)),
             ChatLine::Attach(path) => {

@@ -127,8 +127,8 @@ fn check_store(config: &Config) -> Check {
     let path = &config.database.value;
     match open_store(config) {
         Ok(_) => Check::new("store", Verdict::Ok, format!("`{}`", path.display())),
-        // Another host is running, which is not a fault of the machine.
-        Err(error @ RuntimeError::Store(StoreError::InUse { .. })) => {
+        // Another host is writing, which is not a fault of the machine.
+        Err(error @ RuntimeError::Store(StoreError::Busy { .. })) => {
             Check::new("store", Verdict::Warn, in_one_line(&error))
         }
         Err(error) => Check::new("store", Verdict::Fail, in_one_line(&error)),

@@ -1,11 +1,15 @@
 //! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`.
 
-use art_store::{RunFilter, Store, ThreadFilter};
+use art_runtime::Runtime;
+use art_store::{Owner, RunFilter, Store, ThreadFilter};
 
 use crate::error::CommandError;
 
+/// The owner of the conversations of the program `art`: nobody, since it has a single user. Those of persons of other programs that
+/// use the same database are left to these programs.
+pub(super) const OWNER: Owner = Owner::User(None);
 /// The word that identifies the newest entry.
-const LAST: &str = "last";
+pub(super) const LAST: &str = "last";
 /// Maximum number of identifiers in an error about an ambiguous prefix.
 const MAX_NAMED: usize = 5;
 
@@ -14,13 +18,13 @@ const MAX_NAMED: usize = 5;
 /// # Errors
 /// Fails if none matches, or several do.
 pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
-    if store.get_thread(typed).await?.is_some() {
+    if store.find_thread(typed, &OWNER).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = ThreadFilter {
+        owner: OWNER,
         id_prefix: prefix(typed)?,
         limit: Some(max_matches(typed)),
-        ..ThreadFilter::default()
     };
     let threads = store.list_threads(filter).await?.into_iter();
     exactly_one("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
@@ -31,16 +35,30 @@ pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<Str
 /// # Errors
 /// Fails if none matches, or several do.
 pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
-    if store.get_run(typed).await?.is_some() {
+    if store.find_run(typed, &OWNER).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = RunFilter {
+        owner: OWNER,
         id_prefix: prefix(typed)?,
         limit: Some(max_matches(typed)),
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
     exactly_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
+}
+
+/// Returns the identifier of the interrupted run that `typed` identifies. `last` is the newest of them.
+///
+/// # Errors
+/// Fails if none matches, or several do.
+pub(super) async fn resolve_interrupted(runtime: &Runtime, typed: &str) -> Result<String, CommandError> {
+    if typed != LAST {
+        return resolve_run(runtime.store.as_ref(), typed).await;
+    }
+    let newest = runtime.interrupted_runs(OWNER).await?.into_iter().next();
+    let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
+    newest.map(|run| run.trace_id).ok_or_else(none)
 }
 
 /// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.

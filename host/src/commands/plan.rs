@@ -4,6 +4,7 @@ use std::path::Path;
 
 use art_agent::{KeptPlan, PlanToRun};
 use art_lexical::LexicalModel;
+use art_model::ModelInfo;
 use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
@@ -33,8 +34,9 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         // A plan is not a run: nothing is stored.
         let runtime = open_read_only(global, config).await?;
         let question = with_full_thread_id(&runtime, question).await?;
+        let model = runtime.model_for(&question).await?;
         if !global.json {
-            report::introduce(&runtime).await?;
+            report::introduce(&runtime, &model).await?;
         }
         report::warn_of_size(&runtime, &question.attachments);
         let mut planned = runtime.plan(question.clone()).await?;
@@ -52,7 +54,7 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         if let Some(path) = &args.out {
             write(path, args.force, &planned)?;
         }
-        let exit = exit_of(&runtime, &planned);
+        let exit = exit_of(&model, &planned);
         runtime.close().await;
         Ok(exit)
     });
@@ -115,8 +117,8 @@ fn show(global: &Global, planned: &Planned) {
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
-fn exit_of(runtime: &Runtime, planned: &Planned) -> Exit {
-    let is_embedded = runtime.model.provider_name == LexicalModel::PROVIDER;
+fn exit_of(model: &ModelInfo, planned: &Planned) -> Exit {
+    let is_embedded = model.config.provider_name == LexicalModel::PROVIDER;
     match kept::exit_of(&planned.review) {
         Exit::Success if is_embedded && planned.plan.steps.is_empty() => Exit::NoTool,
         exit => exit,

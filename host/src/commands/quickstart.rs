@@ -39,7 +39,7 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
         query: QUESTION.to_owned(),
         ..Question::default()
     };
-    run::open_and_ask(global, config, question)
+    run::open_and_carry_out(global, config, run::Request::Ask(Box::new(question)))
 }
 
 /// Builds the tools of the checkout into the plugins folder, and copies them to `user_folder`.

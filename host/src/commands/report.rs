@@ -5,13 +5,15 @@ use std::time::Duration;
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
-use art_model::{LocalServer, ProviderInfo};
+use art_core::text::truncate;
+use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::size_warning;
+use super::ids::OWNER;
 use super::tool::quoted;
 use crate::error::CommandError;
 use crate::render::display::Display;
@@ -21,12 +23,17 @@ use crate::usage_summary::UsageSummary;
 /// Prefix of [`ProviderInfo::key`] if the key comes from an environment variable.
 const KEY_VARIABLE: &str = "environment variable `";
 
+/// Maximum number of interrupted runs to name.
+const MAX_INTERRUPTED: usize = 3;
+/// Maximum length of the question of an interrupted run, in characters.
+const MAX_QUERY_CHARS: usize = 60;
+
 /// Timeout for detecting a model server on this machine. It is short, since it delays runs that do not use the server.
 const LOCAL_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Prints the model and its limitations, models that could be used instead, and problems with the tools.
-pub(super) async fn introduce(runtime: &Runtime) -> Result<(), CommandError> {
-    render::note(&introduction(runtime)?);
+pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<(), CommandError> {
+    render::note(&introduction(model));
     if runtime.config.model.origin == Origin::Default {
         let local = runtime.engine.local_server(LOCAL_TIMEOUT).await;
         let hints = [
@@ -43,6 +50,27 @@ pub(super) async fn introduce(runtime: &Runtime) -> Result<(), CommandError> {
     }
     for refused in &runtime.toolbox.refused {
         render::note(&format!("refused {refused}"));
+    }
+    Ok(())
+}
+
+/// Prints which runs were interrupted because their hosts were stopped, and how to go on with them. A question in `thread` ends those
+/// of this thread.
+pub(super) async fn note_interrupted(runtime: &Runtime, thread: Option<&str>) -> Result<(), CommandError> {
+    let mut runs = runtime.interrupted_runs(OWNER).await?;
+    runs.retain(|run| Some(run.thread_id.as_str()) != thread);
+    for run in runs.iter().take(MAX_INTERRUPTED) {
+        render::note(&format!(
+            "interrupted: \"{}\"; `art runs resume {}` goes on with it",
+            truncate(&run.query, MAX_QUERY_CHARS),
+            run.trace_id
+        ));
+    }
+    let more = runs.len().saturating_sub(MAX_INTERRUPTED);
+    if more > 0 {
+        render::note(&format!(
+            "{more} more runs were interrupted; `art runs list` shows them"
+        ));
     }
     Ok(())
 }
@@ -73,18 +101,17 @@ pub(super) fn warn_of_size<'a>(runtime: &Runtime, attachments: impl IntoIterator
 }
 
 /// Returns a line with the model, its address and its limitations.
-pub(super) fn introduction(runtime: &Runtime) -> Result<String, CommandError> {
-    let info = runtime.model_info()?;
+pub(super) fn introduction(info: &ModelInfo) -> String {
     let mut text = format!("model {}", info.config);
     if let Some(url) = &info.provider.base_url {
         text.push_str(&format!(" at {url}"));
     }
     let no_vision = !info.capabilities.contains(&ModelCapability::Vision);
     let limitation = no_vision.then(|| "it cannot read pictures".to_owned());
-    if let Some(notice) = info.notice.or(limitation) {
+    if let Some(notice) = info.notice.clone().or(limitation) {
         text.push_str(&format!(": {notice}"));
     }
-    Ok(text)
+    text
 }
 
 /// Returns a hint about providers whose key is set, for users who have not configured a model.
@@ -184,24 +211,24 @@ fn shell_word(name: &str) -> String {
 }
 
 /// Returns advice for the user about an error of the model.
-fn advice(runtime: &Runtime, error: &ModelError) -> String {
+fn advice(answer: &Answer, error: &ModelError) -> String {
     error.code.user_message(&ErrorContext {
         retry_after_seconds: error.retry_after_ms.map(|wait| wait.div_ceil(1000)),
-        ..error_context(runtime)
+        ..error_context(answer)
     })
 }
 
 /// Returns the provider and model of the run, for error messages.
-fn error_context(runtime: &Runtime) -> ErrorContext {
+fn error_context(answer: &Answer) -> ErrorContext {
     ErrorContext {
-        provider: Some(runtime.model.provider_name.clone()),
-        model: Some(runtime.model.model_id.clone()),
+        provider: Some(answer.model.provider_name.clone()),
+        model: Some(answer.model.model_id.clone()),
         retry_after_seconds: None,
     }
 }
 
 /// Prints the files, the limits that were hit, and advice about a failure.
-pub(super) fn show_ending(runtime: &Runtime, answer: &Answer) {
+pub(super) fn show_ending(answer: &Answer) {
     show_files(answer);
     let metadata = &answer.report.response.metadata;
     for limit in &metadata.limits_hit {
@@ -211,8 +238,8 @@ pub(super) fn show_ending(runtime: &Runtime, answer: &Answer) {
         render::note("the answer is not complete: see the steps above");
     }
     let advice = match (&answer.report.model_error, &metadata.error) {
-        (Some(error), Some(_)) => Some(advice(runtime, error)),
-        (None, Some(error)) => Some(error.code.user_message(&error_context(runtime))),
+        (Some(error), Some(_)) => Some(advice(answer, error)),
+        (None, Some(error)) => Some(error.code.user_message(&error_context(answer))),
         (_, None) => None,
     };
     if let Some(advice) = advice {

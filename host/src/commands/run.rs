@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use art_core::agent::QueryAttachment;
 use art_lexical::LexicalModel;
+use art_model::ModelInfo;
 use art_runtime::config::Config;
-use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched};
+use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, Watcher};
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
@@ -34,7 +35,45 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
         raw: args.raw,
         ..CallSettings::default()
     };
-    open_and_ask(global, config(global)?, Question { settings, ..question })
+    let question = Question { settings, ..question };
+    open_and_carry_out(global, config(global)?, Request::Ask(Box::new(question)))
+}
+
+/// What a command asks of the runtime.
+pub(super) enum Request {
+    /// A question.
+    Ask(Box<Question>),
+    /// Going on with the interrupted run that a person names so.
+    Resume(String),
+}
+
+/// A request with full identifiers.
+enum Resolved {
+    Ask(Box<Question>),
+    Resume(String),
+}
+
+impl Resolved {
+    /// Returns the model that carries out the request. A run that is resumed keeps its own, which is not known here.
+    async fn model(&self, runtime: &Runtime) -> Result<ModelInfo, CommandError> {
+        Ok(match self {
+            Self::Ask(question) => runtime.model_for(question).await?,
+            Self::Resume(_) => runtime.model_info()?,
+        })
+    }
+
+    async fn carry_out(
+        self,
+        runtime: &Runtime,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, CommandError> {
+        let answer = match self {
+            Self::Ask(question) => runtime.ask_watched(*question, cancel, watcher).await,
+            Self::Resume(run) => runtime.resume(&run, cancel, watcher).await,
+        };
+        Ok(answer?)
+    }
 }
 
 pub(super) fn empty_question(command: &str) -> CommandError {
@@ -57,36 +96,48 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
     Ok(attachments)
 }
 
-/// Opens the runtime, asks the question, and shows the result as text or JSON.
-pub(super) fn open_and_ask(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
+/// Opens the runtime, carries out the request, and shows the result as text or JSON.
+pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = executor()?;
     let exit = executor.block_on(async {
         let runtime = open(global, config).await?;
-        let question = with_full_thread_id(&runtime, question).await?;
-        if kept::refuses(global, &runtime, &question).await? {
+        let Some(request) = resolve(global, &runtime, request).await? else {
             return Ok(Exit::PlanFault);
-        }
-        report::warn_of_cost(&runtime)?;
-        report::warn_of_size(&runtime, &question.attachments);
+        };
         let run = interrupts.register_run();
         let answer = if global.json {
-            let answer = runtime
-                .ask_watched(question, run.cancel.clone(), &mut Unwatched)
-                .await?;
+            let answer = request.carry_out(&runtime, run.cancel.clone(), &mut Unwatched).await?;
             render::json(&report::to_json(&runtime, &answer));
             answer
         } else {
-            report::introduce(&runtime).await?;
-            ask_and_display(&runtime, question, run.cancel.clone()).await?
+            report::introduce(&runtime, &request.model(&runtime).await?).await?;
+            if let Resolved::Ask(question) = &request {
+                report::note_interrupted(&runtime, question.thread_id.as_deref()).await?;
+            }
+            carry_out_and_display(&runtime, request, run.cancel.clone()).await?
         };
-        let exit = exit_of(&runtime, &answer);
+        let exit = exit_of(&answer);
         runtime.close().await;
         Ok(exit)
     });
     // Do not wait for an abandoned DNS lookup.
     executor.shutdown_background();
     exit
+}
+
+/// Returns the request with full identifiers, or `None` if its kept plan is refused, which is then shown.
+async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result<Option<Resolved>, CommandError> {
+    let question = match request {
+        Request::Resume(typed) => return Ok(Some(Resolved::Resume(ids::resolve_interrupted(runtime, &typed).await?))),
+        Request::Ask(question) => with_full_thread_id(runtime, *question).await?,
+    };
+    if kept::refuses(global, runtime, &question).await? {
+        return Ok(None);
+    }
+    report::warn_of_cost(runtime)?;
+    report::warn_of_size(runtime, &question.attachments);
+    Ok(Some(Resolved::Ask(Box::new(question))))
 }
 
 /// Returns the question with the full identifier of its conversation.
@@ -98,23 +149,22 @@ pub(super) async fn with_full_thread_id(runtime: &Runtime, mut question: Questio
 }
 
 /// Returns the exit code of a run.
-pub(super) fn exit_of(runtime: &Runtime, answer: &Answer) -> Exit {
-    let embedded = runtime.model.provider_name == LexicalModel::PROVIDER;
+pub(super) fn exit_of(answer: &Answer) -> Exit {
+    let embedded = answer.model.provider_name == LexicalModel::PROVIDER;
     Exit::for_answer(answer, embedded)
 }
 
-/// Asks the question, and shows the plan, the answer and the cost as text.
-async fn ask_and_display(
+/// Carries out the request, and shows the plan, the answer and the cost as text.
+async fn carry_out_and_display(
     runtime: &Runtime,
-    question: Question,
+    request: Resolved,
     cancel: CancellationToken,
 ) -> Result<Answer, CommandError> {
     let mut display = Display::new();
-    let result = runtime.ask_watched(question, cancel, &mut display).await;
-    let result = result.map_err(CommandError::from);
+    let result = request.carry_out(runtime, cancel, &mut display).await;
     if let Some(answer) = report::show_answer(display, &result) {
         report::show_cost(answer);
-        report::show_ending(runtime, answer);
+        report::show_ending(answer);
         render::note(&format!("run {} of thread {}", answer.trace_id, answer.thread_id));
     }
     result

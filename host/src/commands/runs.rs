@@ -1,15 +1,22 @@
 //! `art runs`: lists and shows runs, and saves their files.
 
+mod exported;
+mod log;
 mod produced;
+mod replay;
 mod save;
+mod verify;
 
+use std::collections::BTreeSet;
+
+use art_core::JsonObject;
 use art_core::agent::ExecutionMetadata;
 use art_runtime::compose::open_store_read_only;
-use art_store::{JournalEntry, RunFilter, RunRecord, Store};
-use serde::Deserialize as _;
+use art_store::{RunFilter, RunRecord, Store};
+use serde::{Deserialize as _, Serialize};
 use serde_json::json;
 
-use super::{config, ids};
+use super::{config, ids, run};
 use crate::cli::{Global, RunsCommand};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -18,6 +25,16 @@ use crate::render::{self, table, units};
 use crate::usage_summary::UsageSummary;
 
 pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, CommandError> {
+    match command {
+        RunsCommand::Resume { id } => {
+            let resume = run::Request::Resume(id.clone());
+            return run::open_and_carry_out(global, config(global)?, resume);
+        }
+        RunsCommand::Replay { run } => return replay::replay(global, run),
+        RunsCommand::Export { id, file, force } => return exported::export(global, id, file, *force),
+        RunsCommand::Verify { run } => return verify::verify(global, run),
+        _ => {}
+    }
     let store = open_store_read_only(&config(global)?)?;
     executor()?.block_on(async {
         match command {
@@ -27,13 +44,25 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
                     None => None,
                 };
                 let filter = RunFilter {
+                    owner: ids::OWNER,
                     thread_id,
                     limit: Some(*limit),
                     ..RunFilter::default()
                 };
                 list(global, store.as_ref(), filter).await
             }
-            RunsCommand::Show { id, logs } => show(global, store.as_ref(), id, *logs).await,
+            // Handled above.
+            RunsCommand::Resume { .. }
+            | RunsCommand::Replay { .. }
+            | RunsCommand::Export { .. }
+            | RunsCommand::Verify { .. } => Ok(Exit::Success),
+            RunsCommand::Show { id, logs, cost } => {
+                let shown = Shown {
+                    logs: *logs,
+                    costs: *cost,
+                };
+                show(global, store.as_ref(), id, shown).await
+            }
             RunsCommand::Save { id, name, to, force } => {
                 let destination = save::Destination {
                     path: to.as_deref(),
@@ -46,7 +75,9 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
 }
 
 async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<Exit, CommandError> {
-    let runs = store.list_runs(filter).await?;
+    let interrupted = interrupted_runs(store).await?;
+    let runs = store.list_runs(filter).await?.into_iter();
+    let runs: Vec<_> = runs.map(|run| ListedRun::new(run, &interrupted)).collect();
     if global.json {
         render::json(&runs);
         return Ok(Exit::Success);
@@ -56,11 +87,11 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
             .map(str::to_owned)
             .to_vec(),
     ];
-    rows.extend(runs.iter().map(|run| {
-        let status = run.status.name().to_owned();
+    rows.extend(runs.iter().map(|listed| {
+        let run = &listed.run;
         vec![
             run.trace_id.clone(),
-            status,
+            listed.status().to_owned(),
             units::ago(run.started),
             duration(run),
             run.query.clone(),
@@ -68,6 +99,42 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
     }));
     render::answer(&table::lines(&rows).join("\n"));
     Ok(Exit::Success)
+}
+
+/// A run, and whether a host stopped before its end.
+#[derive(Serialize)]
+struct ListedRun {
+    #[serde(flatten)]
+    run: RunRecord,
+    interrupted: bool,
+}
+
+impl ListedRun {
+    /// Creates the entry of a run, given the identifiers of all interrupted ones.
+    fn new(run: RunRecord, interrupted: &BTreeSet<String>) -> Self {
+        Self {
+            interrupted: interrupted.contains(&run.trace_id),
+            run,
+        }
+    }
+
+    const fn status(&self) -> &'static str {
+        if self.interrupted {
+            "interrupted"
+        } else {
+            self.run.status.name()
+        }
+    }
+}
+
+/// Returns the identifiers of the unfinished runs on which no host works.
+async fn interrupted_runs(store: &dyn Store) -> Result<BTreeSet<String>, CommandError> {
+    let filter = RunFilter {
+        abandoned: true,
+        ..RunFilter::default()
+    };
+    let runs = store.list_runs(filter).await?.into_iter();
+    Ok(runs.map(|run| run.trace_id).collect())
 }
 
 /// Returns the duration of the run as text, or `-` if it has not ended.
@@ -85,85 +152,68 @@ async fn find_run(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandEr
     store.get_run(&id).await?.ok_or_else(unknown)
 }
 
-async fn show(global: &Global, store: &dyn Store, id: &str, logs: bool) -> Result<Exit, CommandError> {
+/// What `art runs show` shows besides the events.
+#[derive(Clone, Copy)]
+struct Shown {
+    logs: bool,
+    costs: bool,
+}
+
+async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Result<Exit, CommandError> {
     let run = find_run(store, id).await?;
     let journal = store.read_journal(&run.trace_id).await?;
+    let listed = ListedRun::new(run, &interrupted_runs(store).await?);
     let files = produced::files(&journal);
-    let call_logs = if logs {
-        produced::logs(store, &run, &journal).await?
+    let call_logs = if shown.logs {
+        produced::logs(store, &listed.run, &journal).await?
     } else {
         Vec::new()
     };
+    let log = log::Log::read(&journal).map_err(|reason| {
+        let id = &listed.run.trace_id;
+        CommandError::Failed(format!("the log of run `{id}` cannot be shown: {reason}"))
+    });
     if global.json {
-        let mut output = json!({"run": run, "journal": journal, "files": files});
-        if let (Some(map), true) = (output.as_object_mut(), logs) {
-            map.insert("logs".to_owned(), json!(call_logs));
+        let mut output = JsonObject::new();
+        let mut add = |name: &str, value| drop(output.insert(name.to_owned(), value));
+        add("run", json!(listed));
+        add("journal", json!(journal));
+        add("files", json!(files));
+        if shown.logs {
+            add("logs", json!(call_logs));
+        }
+        if shown.costs {
+            add("costs", json!(log?.costs()));
         }
         render::json(&output);
         return Ok(Exit::Success);
     }
-    show_journal(&run, &journal);
+    show_log(&listed, &log?, shown);
     produced::show(&files, &call_logs);
     Ok(Exit::Success)
 }
 
-fn show_journal(run: &RunRecord, journal: &[JournalEntry]) {
+fn show_log(listed: &ListedRun, log: &log::Log<'_>, shown: Shown) {
+    let run = &listed.run;
     render::answer(&format!("question  {}", run.query));
-    render::answer(&format!("status    {}", run.status.name()));
+    render::answer(&format!("status    {}", listed.status()));
     render::answer(&format!("took      {}", duration(run)));
     if let Some(usage) = usage(run) {
         render::answer(&format!("used      {}", usage.to_line()));
     }
+    if listed.interrupted {
+        let hint = format!("its host stopped; `art runs resume {}` goes on with it", run.trace_id);
+        render::note(&hint);
+    }
     render::answer("");
-    let mut rows = vec![["no", "after", "event", "what"].map(str::to_owned).to_vec()];
-    rows.extend(journal.iter().map(|entry| row(run, entry)));
-    render::answer(&table::lines(&rows).join("\n"));
+    render::answer(&log.lines(run.started).join("\n"));
+    if shown.costs {
+        render::answer(&format!("\n{}", log.costs().lines().join("\n")));
+    }
 }
 
 /// Returns the resources that the run used, if it has ended.
 fn usage(run: &RunRecord) -> Option<UsageSummary> {
     let metadata = ExecutionMetadata::deserialize(run.summary.get("metadata")?).ok()?;
     Some(UsageSummary::from(&metadata))
-}
-
-fn row(run: &RunRecord, entry: &JournalEntry) -> Vec<String> {
-    let after = units::micros(entry.timestamp.saturating_sub(run.started) * 1_000);
-    vec![
-        entry.sequence.to_string(),
-        after,
-        entry.kind.clone(),
-        art_core::text::truncate(&summary(entry), 100),
-    ]
-}
-
-/// Returns the most informative text of a journal entry.
-fn summary(entry: &JournalEntry) -> String {
-    let text = |pointer: &str| {
-        entry
-            .payload
-            .pointer(pointer)
-            .and_then(|value| value.as_str())
-            .map(str::to_owned)
-    };
-    let results = entry.payload.get("results").and_then(|results| results.as_array());
-    match results {
-        Some(results) => results.iter().map(result_line).collect::<Vec<_>>().join("; "),
-        None => text("/reply/text")
-            .or_else(|| text("/error/message"))
-            .or_else(|| text("/start/props/query"))
-            .unwrap_or_default(),
-    }
-}
-
-fn result_line(result: &serde_json::Value) -> String {
-    let name = result
-        .get("toolName")
-        .and_then(|name| name.as_str())
-        .unwrap_or_default();
-    let text = result
-        .get("error")
-        .or_else(|| result.get("output"))
-        .cloned()
-        .unwrap_or_default();
-    format!("{name}: {text}")
 }

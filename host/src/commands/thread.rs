@@ -33,6 +33,7 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
 
 async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, CommandError> {
     let filter = ThreadFilter {
+        owner: ids::OWNER,
         limit: Some(limit),
         ..ThreadFilter::default()
     };
@@ -63,7 +64,12 @@ async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, Comm
     }
     for message in messages {
         let role = format!("{:?}", message.role).to_lowercase();
-        render::answer(&format!("{role}: {}\n", message.content));
+        let names: Vec<_> = message.attachments().into_iter().map(|file| file.name).collect();
+        let attached = match names.as_slice() {
+            [] => String::new(),
+            names => format!("\nattached: {}", names.join(", ")),
+        };
+        render::answer(&format!("{role}: {}{attached}\n", message.content));
     }
     Ok(Exit::Success)
 }

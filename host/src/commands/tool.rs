@@ -44,7 +44,7 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
         ToolCommand::Call { name, arguments } => {
             let plugin = find_plugin(&toolbox, &name).ok_or_else(|| unknown_tool(&config, &toolbox, &name))?;
             let call = toolbox.call(&plugin.schema().name, parse_arguments(&arguments)?);
-            let report = executor()?.block_on(call)?;
+            let report = executor()?.block_on(call);
             Ok(show_report(global, &report))
         }
     }

@@ -1,10 +1,13 @@
-//! Actions: the model calls and tool calls that a run waits for, and that its driver carries out.
+//! Actions: the model calls and batches of tool calls that a run waits for, and that its driver carries out.
 
 use std::fmt;
 
+use art_core::Timestamp;
 use art_core::provider::ModelRequest;
 use art_core::tool::ParsedToolCall;
 use serde::{Deserialize, Serialize};
+
+use crate::event::RunEvent;
 
 /// Number of an action within its run, from 1. A replay gives each action the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,53 +20,56 @@ impl fmt::Display for ActionId {
     }
 }
 
-/// A model call or a batch of tool calls to carry out. It stays open, with the same number, until an event answers it.
+/// A model call to make, answered by [`ModelReplied`](crate::RunEvent::ModelReplied) or [`ModelFailed`](crate::RunEvent::ModelFailed).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// Call the model; answered by [`ModelReplied`](crate::RunEvent::ModelReplied) or
-    /// [`ModelFailed`](crate::RunEvent::ModelFailed).
-    CallModel {
-        /// Number of the action.
-        id: ActionId,
-        /// The plan item that makes the call; `None` for planning and synthesis.
-        item_id: Option<String>,
-        /// Number of the call within its phase or item, from 1.
-        iteration: u32,
-        /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan.
-        may_answer: bool,
-        /// The request.
-        request: Box<ModelRequest>,
-    },
-    /// Call tools, in any order or all at once; answered by [`ToolsReturned`](crate::RunEvent::ToolsReturned).
-    CallTools {
-        /// Number of the action.
-        id: ActionId,
-        /// The plan item that makes the calls.
-        item_id: String,
-        /// The calls. Names of the question's attachments in their arguments are already replaced by the contents.
-        calls: Vec<ParsedToolCall>,
-        /// Arguments that the driver still has to replace by files of earlier calls, which are in the store.
-        files: Vec<FileArgument>,
-    },
+pub struct ModelCall {
+    /// Number of the action.
+    pub id: ActionId,
+    /// The plan item that makes the call; `None` for planning and synthesis.
+    pub item_id: Option<String>,
+    /// Number of the call within its phase or item, from 1.
+    pub iteration: u32,
+    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan.
+    pub may_answer: bool,
+    /// The request.
+    pub request: Box<ModelRequest>,
+}
+
+/// A tool call to make, announced by [`ToolCalled`](crate::RunEvent::ToolCalled) and answered by
+/// [`ToolEnded`](crate::RunEvent::ToolEnded).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// Number of the action: the batch of calls to which it belongs.
+    pub action: ActionId,
+    /// The plan item that makes the call.
+    pub item_id: String,
+    /// The call. Names of the question's attachments in its arguments are already replaced by the contents.
+    pub call: ParsedToolCall,
+    /// Arguments that the driver still has to replace by files of earlier calls, which are in the store.
+    pub files: Vec<FileArgument>,
 }
 
 /// An argument of a call that takes the file of an earlier call: as text, or in base64 if the file is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileArgument {
-    /// The call.
-    pub call_id: String,
     /// Position of the argument, as a JSON pointer.
     pub pointer: String,
     /// Digest of the file, by which the store finds its bytes.
     pub digest: String,
 }
 
-impl Action {
-    /// Returns the number of the action.
+impl ToolCall {
+    /// Returns the event that announces the call, without digests of the tool and the input.
     #[must_use]
-    pub const fn id(&self) -> ActionId {
-        match self {
-            Self::CallModel { id, .. } | Self::CallTools { id, .. } => *id,
+    pub fn announced(&self, at: Timestamp) -> RunEvent {
+        RunEvent::ToolCalled {
+            at,
+            action: self.action,
+            item_id: self.item_id.clone(),
+            call_id: self.call.call_id.clone(),
+            tool_name: self.call.tool_name.clone(),
+            tool_digest: None,
+            input: String::new(),
         }
     }
 }

@@ -1,12 +1,15 @@
-//! Effects, which the driver publishes once an event is in the journal.
+//! Effects, which the driver commits together with an event.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
 
-/// Something to publish. Effects are published in the given order. The state comes before observations that describe it
-/// (P40).
+use crate::event::CallEnd;
+use crate::observe;
+
+/// Something that an event leads to, committed together with it. The state comes before observations that
+/// describe it (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.
@@ -66,6 +69,12 @@ impl Outbox {
             content,
             metadata,
         }));
+    }
+
+    /// Records the TOOL_EXECUTION observation of a call that ended (C36).
+    pub(crate) fn observe_tool_call(&mut self, item: &str, end: &CallEnd) {
+        let (content, metadata) = observe::tool_execution(end);
+        self.observe_with(ObservationType::ToolExecution, Some(item), content, metadata);
     }
 
     /// Records an ERROR observation.

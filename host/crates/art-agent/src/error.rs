@@ -25,6 +25,18 @@ pub enum ApplyError {
         /// The kind of event that the action waits for.
         expected: &'static str,
     },
+    /// The call was made already.
+    #[error("a call of action `{action}` is made twice; make each call once")]
+    AlreadyMade {
+        /// Number of the action.
+        action: ActionId,
+    },
+    /// The end of a call that was not made.
+    #[error("a call of action `{action}` has ended that was not made; announce each call before it is made")]
+    NotMade {
+        /// Number of the action.
+        action: ActionId,
+    },
     /// The results do not match the calls of the action.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"

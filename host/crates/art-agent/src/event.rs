@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use art_core::Timestamp;
 use art_core::agent::{AgentProps, ExecutionConfig};
 use art_core::conversation::ConversationMessage;
-use art_core::error::ModelError;
+use art_core::error::{ArtError, ModelError};
+use art_core::intake::Intake;
+use art_core::outcome::CallEnding;
 use art_core::pes::PesAgentStateData;
 use art_core::price::Price;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
@@ -31,21 +33,48 @@ pub enum RunEvent {
         /// Everything that the run starts with.
         start: Box<RunStart>,
     },
-    /// The model replied to a [`crate::Action::CallModel`].
-    ModelReplied {
+    /// The model is asked. In the journal before the request is sent.
+    ModelAsked {
         /// Time of the event.
         at: Timestamp,
         /// Number of the action. Its name in the journal is `step`.
         #[serde(rename = "step")]
         action: ActionId,
+        /// The plan item for which it is asked; `None` for planning and synthesis.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item_id: Option<String>,
+        /// Number of tokens of the request, estimated; 0 if the context of the model is unlimited.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        tokens: u64,
+        /// Digest of the request as JSON.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        request: String,
+    },
+    /// The model cannot be asked.
+    ModelNotAsked {
+        /// Time of the event.
+        at: Timestamp,
+        /// Number of the model call.
+        #[serde(rename = "step")]
+        action: ActionId,
+        /// Why.
+        refusal: CallRefusal,
+    },
+    /// The model replied.
+    ModelReplied {
+        /// Time of the event.
+        at: Timestamp,
+        /// Number of the model call.
+        #[serde(rename = "step")]
+        action: ActionId,
         /// The complete reply.
         reply: ModelReply,
     },
-    /// A [`crate::Action::CallModel`] failed.
+    /// A model call failed.
     ModelFailed {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the action. Its name in the journal is `step`.
+        /// Number of the model call.
         #[serde(rename = "step")]
         action: ActionId,
         /// The error after all retries.
@@ -54,11 +83,49 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
         received: PartialReply,
     },
-    /// All calls of a [`crate::Action::CallTools`] ended.
+    /// A tool is called. In the journal before the tool runs, so that a host which takes over the run knows that it may have run.
+    ToolCalled {
+        /// Time of the event.
+        at: Timestamp,
+        /// Number of the batch of the call.
+        #[serde(rename = "step")]
+        action: ActionId,
+        /// The plan item that makes the call.
+        item_id: String,
+        /// Identifier of the call.
+        call_id: String,
+        /// Name of the tool.
+        tool_name: String,
+        /// Digest of the code of the tool, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_digest: Option<String>,
+        /// Digest of the input: the validated arguments with defaults and contents of files, as JSON text.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        input: String,
+    },
+    /// A tool call ended, or was refused before its tool was called.
+    ToolEnded {
+        /// Time of the event.
+        at: Timestamp,
+        /// Number of the batch of the call.
+        #[serde(rename = "step")]
+        action: ActionId,
+        /// How the call ended.
+        end: Box<CallEnd>,
+    },
+    /// Another host goes on with the run. Model calls in progress are made again, and so are tool calls that have no end yet.
+    Resumed {
+        /// Time of the event.
+        at: Timestamp,
+        /// What the fuel of calls in this host depends on.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        fuel_basis: String,
+    },
+    /// All calls of a batch ended. Only in journals of version 1.
     ToolsReturned {
         /// Time of the event.
         at: Timestamp,
-        /// Number of the action. Its name in the journal is `step`.
+        /// Number of the batch.
         #[serde(rename = "step")]
         action: ActionId,
         /// One result for each call, in any order.
@@ -84,11 +151,64 @@ pub enum RunEvent {
     },
 }
 
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallEnd {
+    /// Result for the model. It names the call.
+    pub result: ToolResult,
+    /// The kind of the end.
+    pub ending: CallEnding,
+    /// Usage of the call; zero if it never ran.
+    #[serde(default, skip_serializing_if = "is_unused")]
+    pub usage: Usage,
+    /// Time from the request to the end, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duration_ms: u64,
+    /// What the call took in from outside, so that it can be run again.
+    #[serde(default, skip_serializing_if = "Intake::is_empty")]
+    pub intake: Intake,
+}
+
+impl CallEnd {
+    /// Creates the end of a call that used nothing.
+    #[must_use]
+    pub fn new(result: ToolResult, ending: CallEnding) -> Self {
+        Self {
+            result,
+            ending,
+            usage: Usage::default(),
+            duration_ms: 0,
+            intake: Intake::default(),
+        }
+    }
+}
+
+/// Why a model cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CallRefusal {
+    /// A budget of the run is used up.
+    BudgetSpent,
+    /// The prompt is invalid because of a bug in the host.
+    Invalid {
+        /// The problem.
+        error: ArtError,
+    },
+    /// The request does not fit the context window of the model.
+    TooLong {
+        /// The reason, with both sizes in tokens.
+        reason: String,
+    },
+    /// The provider refused the request as too long, and it cannot be shortened to the half.
+    NotShorter,
+}
+
 /// A model call that was in progress when its run was cancelled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InterruptedCall {
-    /// Number of the action. Its name in the journal is `step`.
+    /// Number of the model call.
     #[serde(rename = "step")]
     pub action: ActionId,
     /// How much of the reply had arrived.
@@ -97,6 +217,20 @@ pub struct InterruptedCall {
 }
 
 impl RunEvent {
+    /// Returns the event of a model call that ended, of which nothing had arrived if it failed.
+    #[must_use]
+    pub fn of_reply(at: Timestamp, action: ActionId, reply: Result<ModelReply, ModelError>) -> Self {
+        match reply {
+            Ok(reply) => Self::ModelReplied { at, action, reply },
+            Err(error) => Self::ModelFailed {
+                at,
+                action,
+                error,
+                received: PartialReply::default(),
+            },
+        }
+    }
+
     /// Returns the time of the event.
     #[must_use]
     pub const fn at(&self) -> Timestamp {
@@ -104,6 +238,11 @@ impl RunEvent {
             Self::Started { at, .. }
             | Self::ModelReplied { at, .. }
             | Self::ModelFailed { at, .. }
+            | Self::ModelAsked { at, .. }
+            | Self::ModelNotAsked { at, .. }
+            | Self::ToolCalled { at, .. }
+            | Self::ToolEnded { at, .. }
+            | Self::Resumed { at, .. }
             | Self::ToolsReturned { at, .. }
             | Self::CancelRequested { at, .. }
             | Self::HostFailed { at, .. } => *at,
@@ -115,6 +254,12 @@ impl RunEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStart {
+    /// Version of the journal that begins with this start: see [`RunStart::VERSION`].
+    #[serde(default = "first_version")]
+    pub version: u32,
+    /// What the fuel of calls in this host depends on: only with the same engine and prices is the fuel of a repeated call the same.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fuel_basis: String,
     /// The question and its origin. `traceId` must be set.
     pub props: AgentProps,
     /// The tools that the thread may call.
@@ -212,12 +357,31 @@ fn is_empty(registry: &SystemPromptsRegistry) -> bool {
     *registry == SystemPromptsRegistry::default()
 }
 
+fn is_unused(usage: &Usage) -> bool {
+    *usage == Usage::default()
+}
+
+const fn first_version() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl RunStart {
+    /// The version of journals that this host writes. In version 1, a model call had no event before it was made, and all calls of a batch
+    /// ended with one event. Journals of every version are read.
+    pub const VERSION: u32 = 2;
+
     /// Creates a start without tools and history and with default limits. Adds a random `traceId` if `props` has none.
     #[must_use]
     pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
         props.trace_id.get_or_insert_with(id::random);
         Self {
+            version: Self::VERSION,
+            fuel_basis: String::new(),
             props,
             tools: Vec::new(),
             disabled_tools: Vec::new(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use art_core::agent::QueryAttachment;
+use art_core::conversation::{AttachedFile, ConversationMessage};
 use art_core::pes::PesAgentStateData;
 use art_core::text::{prefix, printable};
 use art_core::tool::ToolResult;
@@ -16,7 +17,7 @@ const MAX_NAME: usize = 100;
 /// Name of a file whose original name cannot be used.
 const DEFAULT_NAME: &str = "file";
 
-/// A file that a tool produced. Later calls can take it as `attachment:NAME`.
+/// A file that a tool produced, or that came with an earlier question. Later calls can take it as `attachment:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFile {
@@ -28,13 +29,13 @@ pub struct RunFile {
     pub bytes: u64,
     /// Digest of the content, by which the store finds it.
     pub digest: String,
-    /// Identifier of the step whose call produced it.
+    /// Identifier of the step whose call produced it; empty for a file of an earlier question.
     pub step_id: String,
-    /// Identifier of the call that produced it.
+    /// Identifier of the call that produced it; empty for a file of an earlier question.
     pub call_id: String,
 }
 
-/// The files that a run can use: first those of earlier runs of the thread, then those of this run.
+/// The files that a run can use: those of earlier questions and runs of the thread, then those of this run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Files {
     all: Vec<RunFile>,
@@ -47,9 +48,17 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the list from the results in `state`, whose files earlier runs produced.
-    pub(crate) fn of_earlier_runs(state: &PesAgentStateData, attachments: &[QueryAttachment]) -> Self {
+    /// Creates the list from the earlier questions in `history`, which came with files, and from the results in `state`, whose
+    /// files earlier runs produced.
+    pub(crate) fn of_earlier_runs(
+        history: &[ConversationMessage],
+        state: &PesAgentStateData,
+        attachments: &[QueryAttachment],
+    ) -> Self {
         let mut files = Self::default();
+        for attached in history.iter().flat_map(ConversationMessage::attachments) {
+            files.add_attached(attached, attachments);
+        }
         for step in plan::earlier_steps(&state.earlier_questions) {
             files.add(&step.name(), &step.item.tool_results, attachments);
         }
@@ -79,6 +88,24 @@ impl Files {
             }
         }
         self.all.get(before..).unwrap_or_default()
+    }
+
+    /// Adds a file of an earlier question, unless it was not stored or is there already.
+    fn add_attached(&mut self, attached: AttachedFile, attachments: &[QueryAttachment]) {
+        let Some(digest) = attached.digest else { return };
+        if self.all.iter().any(|file| file.digest == digest) {
+            return;
+        }
+        let name = self.unique_name(&attached.name, attachments);
+        self.positions.insert(name.clone(), self.all.len());
+        self.all.push(RunFile {
+            name,
+            media_type: attached.media_type,
+            bytes: attached.bytes,
+            digest,
+            step_id: String::new(),
+            call_id: String::new(),
+        });
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&RunFile> {
@@ -213,6 +240,32 @@ mod tests {
         let mut result = result_with_files(&[Some("a")]);
         result.metadata.attachments[0].digest = None;
         assert_eq!(Files::default().add("a", &[result], &[]), []);
+    }
+
+    /// Returns an earlier question with files of these names and digests.
+    fn question_with(files: &[(&str, Option<&str>)]) -> ConversationMessage {
+        let files = files
+            .iter()
+            .map(|(name, digest)| json!({"name": name, "mediaType": "text/csv", "bytes": 3, "digest": digest}));
+        let question = json!({"messageId": "m", "threadId": "t", "role": "USER", "content": "?", "timestamp": 1,
+            "metadata": {"attachments": files.collect::<Vec<_>>()}});
+        serde_json::from_value(question).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_question_is_listed_once_and_only_if_it_is_stored() {
+        let history = [
+            question_with(&[("a.csv", Some("d1")), ("lost.csv", None)]),
+            question_with(&[("a.csv", Some("d1")), ("a.csv", Some("d2"))]),
+        ];
+        let files = Files::of_earlier_runs(&history, &PesAgentStateData::default(), &[]);
+        let names: Vec<_> = files
+            .all()
+            .iter()
+            .map(|file| (file.name.as_str(), file.digest.as_str()))
+            .collect();
+        assert_eq!(names, [("a.csv", "d1"), ("a-2.csv", "d2")]);
+        assert_eq!(files.of_this_run(), []);
     }
 
     proptest! {

@@ -1,9 +1,10 @@
 //! The agent: Plan, Execute, Synthesize, as a state machine without I/O.
 //!
-//! A [`Run`] is the fold of its [`RunEvent`]s. [`Run::open_actions`] lists the model calls and tool calls to make next.
-//! A driver makes them, writes the result to the journal as an event and passes the event to [`Run::apply`], which
-//! returns the [`Effect`]s to publish. [`AnswerStream`] extracts the answer while the model still writes it. The crate
-//! reads no clock, draws no random number and calls no model, so replaying a journal always gives the same run.
+//! A [`Run`] is the fold of its [`RunEvent`]s. [`Run::ask_models`] and [`Run::ready_calls`] return the model calls and tool
+//! calls to make next. A driver passes each intent and each outcome as an event to [`Run::apply`], which refuses events that do not
+//! fit and returns the [`Effect`]s. The driver commits the event together with them, and then acts. [`AnswerStream`] extracts the
+//! answer while the model still writes it. The crate reads no clock, draws no random number and calls no model, so replaying a
+//! journal always gives the same run.
 
 mod error;
 mod event;
@@ -18,6 +19,7 @@ mod attachment;
 mod call;
 mod file;
 mod item;
+mod observe;
 mod parse;
 mod plan;
 mod prompt;
@@ -25,14 +27,14 @@ mod shortlist;
 mod taef;
 mod truncate;
 
-pub use action::{Action, ActionId, FileArgument};
+pub use action::{ActionId, FileArgument, ModelCall, ToolCall};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use estimate::{
     AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate,
     ModelRecord, PlanEstimate, Quantiles, SizeClass, StepEstimate, ToolRecord, WorkQuantiles,
 };
-pub use event::{InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
+pub use event::{CallEnd, CallRefusal, InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{
@@ -41,4 +43,4 @@ pub use plan::{
 };
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
-pub use run::{Run, RunStage, RunView};
+pub use run::{AskedModels, Run, RunStage, RunView};

@@ -2,6 +2,7 @@
 
 mod ask;
 mod budget;
+mod calls;
 mod check;
 mod finish;
 mod items;
@@ -13,14 +14,14 @@ mod streams;
 mod task;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
 use art_core::agent::ExecutionConfig;
 use art_core::error::{ErrorCode, ModelError};
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
-use art_core::tool::ParsedToolCall;
+use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::{ModelUsage, ModelWork, TokenUsage, Usage};
 use serde_json::Value;
 
@@ -36,6 +37,7 @@ use crate::prompt::Conversation;
 use crate::report::RunReport;
 use crate::truncate;
 
+pub use ask::AskedModels;
 use budget::Reservation;
 pub use view::{RunStage, RunView};
 
@@ -60,13 +62,13 @@ pub struct Run {
     running: BTreeMap<String, ItemRun>,
     /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
-    /// What the open model calls may use, if the run has a budget for it.
+    /// The open model calls that are made, with the tokens of their requests.
+    asked: BTreeMap<ActionId, u64>,
+    /// What these calls may use, if the run has a budget for it.
     reserved: BTreeMap<ActionId, Reservation>,
-    /// Identifiers of the items whose model calls wait until other calls have settled what they reserved.
-    waiting: VecDeque<String>,
     /// The estimate of the plan.
     estimate: PlanEstimate,
-    /// Token budgets of requests that are sent again because the provider refused them as too long.
+    /// The tokens of requests that are sent again because the provider refused them as too long. They are cut to the half.
     shortened: BTreeMap<ActionId, u64>,
     action_count: u64,
     /// How often an item was started, for the limit of the run. An item that is started again counts twice.
@@ -105,13 +107,24 @@ struct PlannerCall {
     item: Option<String>,
 }
 
-/// An open action without its prompt and its expanded arguments, which [`Run::action`] adds when the driver needs them.
+/// An open action without its request and its expanded arguments, which are added when it is made.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenAction {
     Plan,
     Item(String),
-    Tools { item: String, calls: Vec<ParsedToolCall> },
+    Tools(ToolBatch),
     Answer,
+}
+
+/// The calls of one reply or of a step of the plan, in progress.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ToolBatch {
+    item: String,
+    calls: Vec<ParsedToolCall>,
+    /// Identifiers of the calls that were made.
+    called: BTreeSet<String>,
+    /// The results so far, in the order in which the calls ended.
+    results: Vec<ToolResult>,
 }
 
 /// Usage of the run so far.
@@ -147,7 +160,7 @@ impl RunUsage {
 }
 
 impl Run {
-    /// Starts a run. Returns it with the effects to publish once `event` is in the journal.
+    /// Starts a run. Returns it with the effects to commit together with `event`.
     ///
     /// # Errors
     /// Fails if `event` is not a [`RunEvent::Started`] or does not name the run.
@@ -171,15 +184,35 @@ impl Run {
     /// Fails if the events are not the journal of a run.
     pub fn replay<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Result<Self, ReplayError> {
         let mut events = events.into_iter();
-        let (mut run, _) = Self::start(events.next().ok_or(ReplayError::NotStarted)?)?;
+        let mut run = Self::restore(events.next().ok_or(ReplayError::NotStarted)?)?;
         for (n, event) in events.enumerate() {
-            run.apply(event)
+            run.apply_recorded(event)
                 .map_err(|source| ReplayError::DoesNotFit { index: n + 1, source })?;
         }
         Ok(run)
     }
 
-    /// Applies an event. Returns the effects to publish once `event` is in the journal.
+    /// Restores a run from the first event of its journal, without effects. [`apply_recorded`](Self::apply_recorded) applies the others.
+    ///
+    /// # Errors
+    /// Same as [`start`](Self::start).
+    pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
+        let (mut run, _) = Self::start(event)?;
+        run.ask_as_version_1();
+        Ok(run)
+    }
+
+    /// Applies the next event of a journal, of any version, without effects.
+    ///
+    /// # Errors
+    /// Same as [`apply`](Self::apply).
+    pub fn apply_recorded(&mut self, event: &RunEvent) -> Result<(), ApplyError> {
+        self.apply(event)?;
+        self.ask_as_version_1();
+        Ok(())
+    }
+
+    /// Applies an event. Returns the effects to commit together with it.
     ///
     /// # Errors
     /// Fails if `event` does not fit the run, which is then unchanged.
@@ -197,20 +230,18 @@ impl Run {
                 received,
                 ..
             } => self.handle_model_failure(*action, error, received, &mut out),
+            RunEvent::ModelAsked { action, tokens, .. } => self.ask(*action, *tokens, &mut out),
+            RunEvent::ModelNotAsked { action, refusal, .. } => self.handle_refusal(*action, refusal, &mut out),
+            RunEvent::ToolCalled { action, call_id, .. } => self.note_tool_call(*action, call_id),
+            RunEvent::ToolEnded { action, end, .. } => self.handle_tool_end(*action, end, &mut out),
             RunEvent::ToolsReturned {
                 action, results, usage, ..
             } => self.handle_tool_results(*action, results, *usage, &mut out),
+            RunEvent::Resumed { .. } => self.forget_calls_in_progress(&mut out),
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
             RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
         }
-        self.open_waiting(&mut out);
         Ok(out.into_effects())
-    }
-
-    /// Returns the numbers of the open actions, oldest first. The actions may be carried out at the same time. A finished run
-    /// has none. [`Run::action`] returns an action in full.
-    pub fn open_actions(&self) -> impl Iterator<Item = ActionId> + '_ {
-        self.open.keys().copied()
     }
 
     /// Returns the report of a finished run.
@@ -247,6 +278,12 @@ impl Run {
         &self.work
     }
 
+    /// Returns the identifier of the run.
+    #[must_use]
+    pub fn trace_id(&self) -> &str {
+        &self.trace_id
+    }
+
     /// Returns everything that the run started with.
     #[must_use]
     pub const fn started_with(&self) -> &RunStart {
@@ -269,8 +306,8 @@ impl Run {
             state,
             running: BTreeMap::new(),
             open: BTreeMap::new(),
+            asked: BTreeMap::new(),
             reserved: BTreeMap::new(),
-            waiting: VecDeque::new(),
             estimate: PlanEstimate::default(),
             shortened: BTreeMap::new(),
             action_count: 0,
@@ -311,6 +348,8 @@ impl Run {
     /// Closes an action, and settles what it reserved.
     fn close_action(&mut self, id: ActionId) -> Option<OpenAction> {
         self.reserved.remove(&id);
+        self.asked.remove(&id);
+        self.shortened.remove(&id);
         self.open.remove(&id)
     }
 

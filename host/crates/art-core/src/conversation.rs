@@ -1,6 +1,7 @@
 //! Messages between people and agents.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{JsonObject, Timestamp};
 
@@ -32,4 +33,81 @@ pub struct ConversationMessage {
     /// Further fields, such as `traceId`, `error` and `stepId`.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,
+}
+
+/// A file that came with a question. The content is in the store, by its digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttachedFile {
+    /// File name.
+    pub name: String,
+    /// Media type, for example `text/csv`.
+    pub media_type: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Digest of the content; absent if it was too large to be stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+/// Key of the metadata of a message under which its files are.
+const ATTACHMENTS: &str = "attachments";
+
+impl ConversationMessage {
+    /// Returns the files that came with a question, as its metadata name them. Metadata that cannot be read name none.
+    #[must_use]
+    pub fn attachments(&self) -> Vec<AttachedFile> {
+        let named = self
+            .metadata
+            .get(ATTACHMENTS)
+            .filter(|_| self.role == MessageRole::User);
+        let files = named.map(|files| serde_json::from_value(files.clone()).unwrap_or_default());
+        files.unwrap_or_default()
+    }
+
+    /// Names the files that came with a question in its metadata.
+    pub fn set_attachments(&mut self, files: &[AttachedFile]) {
+        self.metadata.insert(ATTACHMENTS.to_owned(), json!(files));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn message(role: MessageRole) -> ConversationMessage {
+        ConversationMessage {
+            message_id: "m".to_owned(),
+            thread_id: "t".to_owned(),
+            role,
+            content: "text".to_owned(),
+            timestamp: 1,
+            metadata: JsonObject::new(),
+        }
+    }
+
+    #[test]
+    fn a_question_names_its_files_and_an_answer_has_none() {
+        let file = AttachedFile {
+            name: "a.csv".to_owned(),
+            media_type: "text/csv".to_owned(),
+            bytes: 3,
+            digest: Some("d".to_owned()),
+        };
+        for (role, named) in [(MessageRole::User, vec![file.clone()]), (MessageRole::Ai, vec![])] {
+            let mut message = message(role);
+            message.set_attachments(std::slice::from_ref(&file));
+            assert_eq!(message.attachments(), named, "{role:?}");
+        }
+    }
+
+    #[test]
+    fn metadata_that_cannot_be_read_name_no_file() {
+        let mut message = message(MessageRole::User);
+        for wrong in [Value::Null, json!("a.csv"), json!([1])] {
+            message.metadata.insert("attachments".to_owned(), wrong);
+            assert_eq!(message.attachments(), []);
+        }
+    }
 }

@@ -38,6 +38,8 @@ pub enum ToolErrorCode {
     HostError,
     /// The call needs a feature that this host does not have yet.
     NotImplemented,
+    /// The host stopped while the tool ran, so it is not known whether it took effect.
+    UnknownOutcome,
 }
 
 impl ToolErrorCode {

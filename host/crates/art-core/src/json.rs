@@ -1,4 +1,4 @@
-//! Depth of untrusted JSON, and a text of JSON that does not depend on the order of keys.
+//! Depth and size of untrusted JSON, and a text of JSON that does not depend on the order of keys.
 
 use serde_json::Value;
 
@@ -51,6 +51,30 @@ fn write_sorted(value: &Value, out: &mut String) {
             out.push(']');
         }
         other => out.push_str(&other.to_string()),
+    }
+}
+
+/// Returns the length of the compact JSON text of `value` in bytes, without building the text.
+#[must_use]
+pub fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
+    let mut counter = Counter(0);
+    match serde_json::to_writer(&mut counter, value) {
+        Ok(()) => counter.0,
+        // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
+        Err(_) => usize::MAX,
+    }
+}
+
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

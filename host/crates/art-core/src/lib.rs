@@ -8,6 +8,7 @@ pub mod conversation;
 pub mod error;
 pub mod hitl;
 pub mod id;
+pub mod intake;
 pub mod json;
 pub mod limits;
 pub mod observation;

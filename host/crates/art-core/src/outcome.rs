@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::JsonObject;
 use crate::error::ToolErrorCode;
+use crate::intake::Intake;
 use crate::tool::Source;
 use crate::usage::Usage;
 
@@ -17,6 +18,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// Log of the call, cut to its limits.
     pub log: CallLog,
+    /// What the call took in from outside.
+    pub intake: Intake,
 }
 
 /// How a call ended.
@@ -119,6 +122,99 @@ impl Ending {
             Self::Cancelled => "cancelled",
             Self::Busy => "busy",
             Self::HostError { .. } => "host_error",
+        }
+    }
+}
+
+/// How a call ended, or why it did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnding {
+    /// The call succeeded with a valid output.
+    Success,
+    /// The tool returned an error.
+    Failure,
+    /// The call waits for a person's decision.
+    Suspended,
+    /// The tool asked for a subtask, which this host cannot run yet.
+    Continuation,
+    /// The call exhausted its fuel.
+    FuelExhausted,
+    /// The call exceeded its time limit.
+    Timeout,
+    /// The call exceeded its memory limit.
+    MemoryExhausted,
+    /// The call recursed too deeply.
+    StackOverflow,
+    /// The guest trapped.
+    Trap,
+    /// The output violates the contract or the output schema of the tool.
+    InvalidOutput,
+    /// The tool used a capability that it was not granted.
+    Denied,
+    /// The caller cancelled the call.
+    Cancelled,
+    /// The queue was full.
+    Busy,
+    /// The host failed.
+    HostError,
+    /// Refused: the tool is not enabled for the thread.
+    Disabled,
+    /// Refused: there is no such tool.
+    NotFound,
+    /// Refused: the arguments are invalid.
+    InvalidArguments,
+    /// Not run: an earlier call waits for a decision, or a file that the call names no longer exists.
+    NotRun,
+    /// The host stopped while the call ran.
+    UnknownOutcome,
+}
+
+impl CallEnding {
+    /// Returns the name for tables, metrics and observations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Suspended => "suspended",
+            Self::Continuation => "continuation",
+            Self::FuelExhausted => "fuel_exhausted",
+            Self::Timeout => "timeout",
+            Self::MemoryExhausted => "memory_exhausted",
+            Self::StackOverflow => "stack_overflow",
+            Self::Trap => "trap",
+            Self::InvalidOutput => "invalid_output",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+            Self::Busy => "busy",
+            Self::HostError => "host_error",
+            Self::Disabled => "disabled",
+            Self::NotFound => "not_found",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::NotRun => "not_run",
+            Self::UnknownOutcome => "unknown_outcome",
+        }
+    }
+}
+
+impl From<&Ending> for CallEnding {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Success(_) => Self::Success,
+            Ending::Failure(_) => Self::Failure,
+            Ending::Suspended(_) => Self::Suspended,
+            Ending::Continuation(_) => Self::Continuation,
+            Ending::FuelExhausted { .. } => Self::FuelExhausted,
+            Ending::Timeout { .. } => Self::Timeout,
+            Ending::MemoryExhausted { .. } => Self::MemoryExhausted,
+            Ending::StackOverflow => Self::StackOverflow,
+            Ending::Trap { .. } => Self::Trap,
+            Ending::InvalidOutput { .. } => Self::InvalidOutput,
+            Ending::Denied { .. } => Self::Denied,
+            Ending::Cancelled => Self::Cancelled,
+            Ending::Busy => Self::Busy,
+            Ending::HostError { .. } => Self::HostError,
         }
     }
 }

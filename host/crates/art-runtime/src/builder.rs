@@ -13,8 +13,8 @@ use art_tools::ToolExecutor;
 use crate::compose::{Toolbox, open_engine, open_store, resolve_model};
 use crate::config::{Config, Overrides};
 use crate::error::RuntimeError;
+use crate::instance::StateSaving;
 use crate::plugins::CompileProgress;
-use crate::recover;
 use crate::runtime::Runtime;
 
 /// Callback of [`RuntimeBuilder::on_compiled`].
@@ -28,6 +28,8 @@ pub struct RuntimeBuilder<'a> {
     config: Option<Config>,
     overrides: Overrides,
     model: Option<Arc<dyn Model>>,
+    model_is_chosen: bool,
+    saving: StateSaving,
     store: Option<Arc<dyn Store>>,
     tools: Vec<Arc<dyn ToolExecutor>>,
     on_compiled: Option<CompileCallback<'a>>,
@@ -42,8 +44,7 @@ impl Runtime {
 
 impl<'a> RuntimeBuilder<'a> {
     /// Sets the home folder: `art.toml` is read from it if it exists, and the database and compiled code are written to
-    /// it. The plugins folder is `./plugins` if that exists, else `home/plugins`. Only one process at a time can use a
-    /// home.
+    /// it. The plugins folder is `./plugins` if that exists, else `home/plugins`. Several processes may use one home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
         self
@@ -62,17 +63,32 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
+    /// Uses the model of the runtime also in threads that name another one, because a person chose it for now.
+    pub fn model_is_chosen(mut self, chosen: bool) -> Self {
+        self.model_is_chosen = chosen;
+        self
+    }
+
     /// Sets a model that the program implements itself. No other model is used then.
     pub fn own_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// Sets the store of threads and runs. [`build`](Self::build) then does not end the runs in it that an earlier process
-    /// left unfinished.
+    /// Sets the store of threads and runs.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
+    }
+
+    /// Sets when an [`ArtInstance`](crate::ArtInstance) saves states that the program has changed.
+    pub fn state_saving(mut self, saving: StateSaving) -> Self {
+        self.saving = saving;
+        self
+    }
+
+    pub(crate) const fn saving(&self) -> StateSaving {
+        self.saving
     }
 
     /// Adds a tool that the program implements itself, such as a [`DirectTool`](art_tools::DirectTool). It takes
@@ -96,8 +112,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Builds the runtime: selects the model, loads the tools, and unless [`store`](Self::store) set one, opens the store
-    /// and ends the unfinished runs in it. Sends nothing to a provider. Blocks the thread while components are compiled.
+    /// Builds the runtime: selects the model, loads the tools, and unless [`store`](Self::store) set one, opens the store. Runs that an
+    /// earlier process left unfinished stay as they are: see [`Runtime::interrupted_runs`]. Sends nothing to a provider. Blocks the thread while components are compiled.
     ///
     /// # Errors
     /// Fails if one of these cannot be used. A bad file in the plugins folder is not an error; [`Runtime::toolbox`]
@@ -110,18 +126,19 @@ impl<'a> RuntimeBuilder<'a> {
         let (engine, model) = engine_and_model(&config, self.model)?;
         let store = match self.store {
             Some(store) => store,
-            None => open_store_and_recover(&config).await?,
+            None => open_store(&config)?,
         };
         let toolbox = match &self.on_compiled {
             Some(callback) => Toolbox::load(&config, self.tools, callback)?,
             None => Toolbox::load(&config, self.tools, &|_| {})?,
         };
         Ok(Runtime {
-            tools: Arc::new(toolbox.system(Arc::clone(&store))),
+            tools: Arc::new(toolbox.system()),
             config,
             store,
             engine,
             model,
+            model_is_chosen: self.model_is_chosen,
             toolbox,
         })
     }
@@ -155,14 +172,6 @@ fn engine_and_model(
     let engine = open_engine(config)?;
     let model = resolve_model(&engine, &config.model.value)?;
     Ok((engine, model))
-}
-
-/// Opens the store of the configuration, and ends the runs that an earlier process left unfinished. No other process can use
-/// the store at the same time, so any run that it lists as running is unfinished.
-async fn open_store_and_recover(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
-    let store = open_store(config)?;
-    recover::end_unfinished_runs(store.as_ref()).await?;
-    Ok(store)
 }
 
 impl fmt::Debug for RuntimeBuilder<'_> {

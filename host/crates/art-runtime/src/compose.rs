@@ -3,23 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use art_core::error::ModelError;
 use art_core::id;
-use art_core::observation::NewObservation;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::ParsedToolCall;
 use art_lexical::{LexicalModel, Validator};
 use art_model::{Model, ReasoningEngine};
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
-use art_store::{MemoryStore, NewThread, SqliteStore, Store, StoreError};
+use art_store::{MemoryStore, SqliteStore, Store, StoreError};
 use art_tools::admission::Root;
 use art_tools::schema::CompiledSchema;
 use art_tools::shape::Shape;
 use art_tools::{
-    CallScope, EnabledTools, ObservationSink, RegisterError, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
-    ToolReport, ToolSystem,
+    CallScope, EnabledTools, RegisterError, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem,
 };
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::config::{Config, ToolBounds};
@@ -82,40 +79,30 @@ impl Toolbox {
     }
 
     /// Calls a tool outside a conversation, with all checks. Nothing about the call is stored.
-    ///
-    /// # Errors
-    /// Fails if the call could not be made. The error of a tool is part of the report.
-    pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolReport, RuntimeError> {
+    pub async fn call(&self, name: &str, arguments: Value) -> ToolReport {
         let call = ParsedToolCall {
             call_id: id::call_id(),
             tool_name: name.to_owned(),
             arguments,
         };
-        let store = in_memory_store();
-        let thread = NewThread {
-            id: id::ordered(),
-            ..NewThread::default()
-        };
         let scope = CallScope {
-            thread_id: store.create_thread(thread).await?.id,
+            thread_id: id::ordered(),
             trace_id: id::ordered(),
             enabled_tools: EnabledTools::named([name.to_owned()]),
             ..CallScope::default()
         };
-        let report = self.system(store).execute_batch(vec![call], &scope).await.pop();
-        report.ok_or_else(|| RuntimeError::internal("the call has no result"))
+        self.system().call(call, &scope).await
     }
 
-    /// Creates a tool system over the registry, which stores the observation of each call in `store`.
+    /// Creates a tool system over the registry.
     #[must_use]
-    pub fn system(&self, store: Arc<dyn Store>) -> ToolSystem {
-        let sink = Arc::new(StoreSink(store));
+    pub fn system(&self) -> ToolSystem {
         let config = SystemConfig {
             max_parallel: self.bounds.max_parallel,
             queue: self.bounds.max_queue,
             ..SystemConfig::default()
         };
-        ToolSystem::new(Arc::clone(&self.registry), sink, config)
+        ToolSystem::new(Arc::clone(&self.registry), config)
     }
 
     /// Returns the names of all tools.
@@ -164,18 +151,18 @@ pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
 ///
 /// # Errors
 /// Fails if there is no such model or if it is not set up.
-pub fn resolve_model(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, RuntimeError> {
+pub fn resolve_model(engine: &ReasoningEngine, name: &str) -> Result<RuntimeProviderConfig, ModelError> {
     let model = engine.resolve(name)?;
     match engine.describe(&model)?.problem {
-        Some(problem) => Err(problem.into()),
+        Some(problem) => Err(problem),
         None => Ok(model),
     }
 }
 
-/// Opens the store for this process alone. If the configuration names no database, the store is in memory.
+/// Opens the store, which other processes may use at the same time. If the configuration names no database, the store is in memory.
 ///
 /// # Errors
-/// Fails if another process uses the store or it cannot be opened.
+/// Fails if the store cannot be opened.
 pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, RuntimeError> {
     match non_empty(&config.database.value) {
         Some(database) => Ok(Arc::new(SqliteStore::open(database)?)),
@@ -249,14 +236,4 @@ fn register(registry: &ToolRegistry, plugins: Vec<Arc<Plugin>>, refused: &mut Ve
     }
     refused.sort_by(|a, b| a.file.cmp(&b.file));
     registered
-}
-
-/// Stores the observations of tool calls.
-#[derive(Debug)]
-struct StoreSink(Arc<dyn Store>);
-
-impl ObservationSink for StoreSink {
-    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
-        async move { self.0.record(observation).await.map(drop).map_err(SinkError::new) }.boxed()
-    }
 }

@@ -1,41 +1,49 @@
-//! The driver: carries out the actions of a run, writes their results to the journal, and applies them to the run.
+//! The driver: carries out the calls of a run, and commits each intent and each outcome before it acts on it.
 
 mod answer;
+mod attached;
 pub(crate) mod clock;
-pub(crate) mod journal;
+pub(crate) mod lease;
+pub(crate) mod log;
 mod notifier;
 mod occasion;
 pub(crate) mod prepare;
 mod question;
 pub(crate) mod records;
 mod watcher;
-mod work;
+pub(crate) mod work;
 
-use art_agent::{Effect, Run, RunEvent, RunReport, RunStart};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use art_agent::{CallEnd, ModelCall, Run, RunEvent, RunReport, RunStart, ToolCall};
 use art_core::agent::RunStatus;
 use art_core::error::{ArtError, ErrorCode};
-use art_store::NewRun;
-use futures_util::future::join;
-use serde_json::json;
+use art_core::provider::ModelRequest;
+use art_store::{FailPoint, NewRun, digest};
+use art_tools::ToolReport;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{RuntimeError, in_one_line};
+use crate::recover::{self, TakenOver};
 use crate::runtime::Runtime;
 use clock::now;
+use lease::ThreadLease;
+use log::RunLog;
 use notifier::Notifier;
-use work::Work;
-use work::event::WorkEvent;
+use work::event::{EndedCall, WorkEvent};
+use work::{AnnouncedCall, Work};
 
 pub use answer::{Answer, CallCost};
-pub use question::{CallSettings, Question};
+pub use question::{CallSettings, Question, RunOf};
 pub use watcher::{Streamed, Unwatched, Watcher};
 
 impl Runtime {
     /// Asks a question and waits for its answer.
     ///
     /// # Errors
-    /// Fails if the question is longer than [`Question::MAX_CHARS`], its thread does not exist, or the store fails.
-    /// Other failures are part of the answer: see [`Answer::status`].
+    /// Fails if the question is longer than [`Question::MAX_CHARS`], its thread does not exist for the person who asks or stays
+    /// in use by another question, or the store fails. Other failures are part of the answer: see [`Answer::status`].
     pub async fn ask(&self, question: impl Into<Question>) -> Result<Answer, RuntimeError> {
         self.ask_watched(question.into(), CancellationToken::new(), &mut Unwatched)
             .await
@@ -51,23 +59,41 @@ impl Runtime {
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
-        Question::check(&question.query)?;
+        question.check()?;
         let strict = question.settings.strict_watcher;
-        let (start, version) = prepare::prepare(self, question).await?;
+        let (start, lease) = prepare::prepare(self, question, &cancel).await?;
+        FailPoint::LeaseAcquired.reach();
         let started = RunEvent::Started {
             at: now(),
             start: Box::new(start),
         };
-        let (mut driver, effects) = Driver::begin(self, &started, cancel, watcher).await?;
-        driver.state_version = version;
+        let (run, mut effects) = Run::start(&started).map_err(RuntimeError::internal)?;
+        let new = new_run(run.started_with());
+        let mut log = RunLog::begin(Arc::clone(&self.store), lease.lease().clone(), new);
+        attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
+        log.add(&started, effects)?;
+        let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
         driver.notifier.set_strict(strict);
-        match driver.drive(&started, effects).await {
-            Ok(report) => Ok(driver.answer(report)),
-            Err(error) => {
-                driver.end_with_error(&error).await;
-                Err(error)
-            }
-        }
+        driver.drive_to_end().await
+    }
+
+    /// Goes on with a run that an earlier host left unfinished. What had ended is not done again. A tool call that was in progress is
+    /// made again if its tool is declared repeatable; otherwise it ends with `UNKNOWN_OUTCOME`. A model call
+    /// that was in progress is made again and counted twice, the first time by its estimate.
+    ///
+    /// # Errors
+    /// Fails if there is no such run for the person, it has ended, its model is not set up, another process works on it, for which this does
+    /// not wait, or the store fails.
+    pub async fn resume(
+        &self,
+        run: impl Into<RunOf>,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        let TakenOver { run, log, lease, calls } = recover::take_over(self, &run.into()).await?;
+        let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
+        driver.calls = calls;
+        driver.drive_to_end().await
     }
 }
 
@@ -76,149 +102,256 @@ struct Driver<'a> {
     notifier: Notifier<'a>,
     cancel: CancellationToken,
     run: Run,
-    thread_id: String,
-    trace_id: String,
+    log: RunLog,
+    lease: ThreadLease,
     work: Work<'a>,
-    journal_length: u64,
-    state_version: Option<u64>,
     calls: Vec<CallCost>,
-    /// Number of entries of the run's model work that are recorded.
-    recorded_work: usize,
+    /// Ends of calls of which the watcher is told once they are committed.
+    ended: Vec<Ended>,
+}
+
+/// The end of a call.
+enum Ended {
+    Model(Box<RunEvent>),
+    Tool(Box<ToolReport>),
+}
+
+impl Ended {
+    /// Returns the report of a tool call.
+    fn report(self) -> Option<ToolReport> {
+        match self {
+            Self::Tool(report) => Some(*report),
+            Self::Model(_) => None,
+        }
+    }
+}
+
+/// The calls to start, once the events that announce them are committed.
+#[derive(Default)]
+struct Announced {
+    models: Vec<ModelCall>,
+    tools: Vec<AnnouncedCall>,
 }
 
 impl<'a> Driver<'a> {
-    /// Creates the run in the store. Returns the driver, and the effects to publish once `started` is in the journal.
-    async fn begin(
+    fn new(
         runtime: &'a Runtime,
-        started: &RunEvent,
+        run: Run,
+        (log, lease): (RunLog, ThreadLease),
         cancel: CancellationToken,
         watcher: &'a mut dyn Watcher,
-    ) -> Result<(Self, Vec<Effect>), RuntimeError> {
-        let (run, effects) = Run::start(started).map_err(RuntimeError::internal)?;
-        let new = new_run(run.started_with());
-        let (thread_id, trace_id) = (new.thread_id.clone(), new.trace_id.clone());
-        runtime.store.begin_run(new).await?;
-        let driver = Self {
+    ) -> Self {
+        let trace_id = run.trace_id().to_owned();
+        Self {
             runtime,
             notifier: Notifier::new(watcher, run.started_with(), &trace_id),
             work: Work::new(runtime, run.started_with(), &trace_id, &cancel),
             cancel,
             run,
-            thread_id,
-            trace_id,
-            journal_length: 0,
-            state_version: None,
+            log,
+            lease,
             calls: Vec::new(),
-            recorded_work: 0,
-        };
-        Ok((driver, effects))
+            ended: Vec::new(),
+        }
     }
 
-    /// Carries out the run to its end and returns its report.
-    async fn drive(&mut self, started: &RunEvent, effects: Vec<Effect>) -> Result<RunReport, RuntimeError> {
+    /// Carries out the run to its end and releases its thread.
+    async fn drive_to_end(mut self) -> Result<Answer, RuntimeError> {
+        let driven = self.drive().await;
+        if let Err(error) = &driven {
+            self.end_with_error(error).await;
+        }
+        let report = driven?;
+        let (answer, lease) = self.answer(report);
+        lease.release().await;
+        Ok(answer)
+    }
+
+    /// Carries out the run and returns its report. An event is applied first, which refuses it if it does not fit, then committed
+    /// with all that it leads to, and only then acted upon and shown.
+    async fn drive(&mut self) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
-        // Journal first: a question that the store refuses must not be published to the conversation.
-        self.journal(started).await?;
-        self.publish(effects).await?;
-        while self.run.finished().is_none() {
-            self.work.start_open_actions(&self.run, &mut self.notifier);
+        loop {
+            let announced = self.announce().await?;
+            if let Some(report) = self.run.finished().cloned() {
+                return self.finish(report).await;
+            }
+            self.commit().await?;
+            self.start(announced);
             self.notifier.update(&self.run.view(), &self.calls);
             match self.next_event().await? {
-                Some((event, costs)) => self.settle(&event, costs).await?,
+                Some(event) => self.handle(event)?,
                 None => self.stop().await?,
             }
         }
-        self.finish().await
     }
 
-    /// Waits for the next event of the run, and passes pieces of replies to the watcher in the meantime. Returns `None`
-    /// if the run was cancelled.
-    async fn next_event(&mut self) -> Result<Option<(RunEvent, Vec<CallCost>)>, RuntimeError> {
+    /// Applies the events that announce the calls to make next, and those of calls that cannot be made. Returns the calls.
+    async fn announce(&mut self) -> Result<Announced, RuntimeError> {
+        let mut announced = Announced::default();
+        loop {
+            let asked = self.run.ask_models(now(), request_digest);
+            self.log.add_all(&asked.events, asked.effects)?;
+            announced.models.extend(asked.calls);
+            let ready = self.run.ready_calls();
+            if ready.is_empty() {
+                return Ok(announced);
+            }
+            for call in ready {
+                if self.run.finished().is_some() {
+                    // A call that was refused has ended it.
+                    return Ok(announced);
+                }
+                let (action, item_id) = (call.action, call.item_id.clone());
+                match self.work.admit(call).await {
+                    Ok((call, event)) => {
+                        self.apply(&event)?;
+                        announced.tools.push(call);
+                    }
+                    Err(report) => self.end_call(EndedCall {
+                        action,
+                        item_id,
+                        report: *report,
+                    })?,
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, announced: Announced) {
+        for call in announced.models {
+            let model = &self.run.started_with().model;
+            self.work.start_model_call(call, model, &mut self.notifier);
+        }
+        for call in announced.tools {
+            self.work.start_tool_call(call);
+        }
+    }
+
+    /// Waits for the end of a call, and passes pieces of replies to the watcher in the meantime. Returns `None` if the run was cancelled.
+    ///
+    /// # Errors
+    /// Fails if another host has taken the run over.
+    async fn next_event(&mut self) -> Result<Option<WorkEvent>, RuntimeError> {
         loop {
             let next = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Ok(None),
+                lost = self.lease.lost() => return Err(lost.into()),
                 next = self.work.next() => next,
             };
             match next {
-                Some(WorkEvent::Ended(event, costs)) => {
-                    self.notifier.model_ended(&event);
-                    return Ok(Some((*event, costs)));
-                }
                 Some(WorkEvent::Piece { call, event }) => self.notifier.stream(&call, &event),
                 Some(WorkEvent::ToolProgress(progress)) => self.notifier.call_progressed(&progress),
+                Some(ended) => return Ok(Some(ended)),
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
         }
+    }
+
+    /// Applies the end of a call.
+    fn handle(&mut self, event: WorkEvent) -> Result<(), RuntimeError> {
+        match event {
+            WorkEvent::Replied(event) => {
+                self.apply(&event)?;
+                self.ended.push(Ended::Model(event));
+                Ok(())
+            }
+            WorkEvent::ToolEnded(call) => self.end_call(*call),
+            WorkEvent::Piece { .. } | WorkEvent::ToolProgress(_) => Ok(()),
+        }
+    }
+
+    /// Applies the end of a tool call, and keeps its files, its log and its cost.
+    fn end_call(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+        let action = call.action;
+        let end = Box::new(self.keep(call));
+        self.apply(&RunEvent::ToolEnded { at: now(), action, end })
+    }
+
+    /// Adds the files, the log and the cost of a tool call to the log of the run. Returns its end, with their digests.
+    fn keep(&mut self, call: EndedCall) -> CallEnd {
+        let EndedCall {
+            item_id, mut report, ..
+        } = call;
+        let metadata = &mut report.result.metadata;
+        if !report.log.is_empty() {
+            let log = serde_json::to_vec(&report.log).unwrap_or_default();
+            metadata.log_digest = self.log.add_blob(log);
+        }
+        for (info, file) in metadata.attachments.iter_mut().zip(report.attachments.iter()) {
+            info.digest = self.log.add_blob(file.data.clone());
+        }
+        let cost = CallCost {
+            item_id,
+            tool: report.result.tool_name.clone(),
+            ending: report.ending,
+            usage: report.usage,
+            tool_digest: report.digest.clone(),
+        };
+        self.log.add_cost(&cost);
+        self.calls.push(cost);
+        let end = CallEnd {
+            result: report.result.clone(),
+            ending: report.ending,
+            usage: report.usage,
+            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            intake: std::mem::take(&mut report.intake),
+        };
+        self.ended.push(Ended::Tool(Box::new(report)));
+        end
+    }
+
+    /// Commits what was applied, and then tells the watcher which calls ended.
+    async fn commit(&mut self) -> Result<(), RuntimeError> {
+        self.log.commit(&self.run).await?;
+        for ended in self.ended.drain(..) {
+            match ended {
+                Ended::Model(event) => self.notifier.model_ended(&event),
+                Ended::Tool(report) => self.notifier.call_ended(&report),
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
+        let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
+        self.log.add(event, effects)
     }
 
     /// Ends a cancelled run. First applies the results of tools that have ended, because they are part of the run. These
     /// results may finish the run before the cancellation does.
     async fn stop(&mut self) -> Result<(), RuntimeError> {
         let interrupted = self.work.model_calls();
-        for (event, costs) in self.work.drain(&mut self.notifier).await {
-            if self.run.finished().is_none() {
-                self.settle(&event, costs).await?;
-            } else {
-                self.calls.extend(costs);
-            }
+        for call in self.work.drain(&mut self.notifier).await {
+            self.end_call_of_ending_run(call)?;
         }
+        self.end_unknown_calls("it did not stop when the run was cancelled")?;
         if self.run.finished().is_none() {
             let at = now();
-            self.record_and_apply(&RunEvent::CancelRequested { at, interrupted })
-                .await?;
+            self.apply(&RunEvent::CancelRequested { at, interrupted })?;
         }
         Ok(())
     }
 
-    /// Applies an event, and records the costs of its tool calls for estimates. Both are written at the same time, so that they
-    /// share a sync of the disk. Then records the model work that the event ended.
-    async fn settle(&mut self, event: &RunEvent, costs: Vec<CallCost>) -> Result<(), RuntimeError> {
-        let (runtime, trace_id) = (self.runtime, self.trace_id.clone());
-        let recorded = records::add(runtime.store.as_ref(), &trace_id, &costs);
-        let ((), applied) = join(recorded, self.record_and_apply(event)).await;
-        self.calls.extend(costs);
-        applied?;
-        self.record_work().await;
+    /// Applies the end of a tool call, or, if the run has ended meanwhile, records only its observation.
+    fn end_call_of_ending_run(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
+        if self.run.finished().is_none() {
+            return self.end_call(call);
+        }
+        let item_id = call.item_id.clone();
+        let end = self.keep(call);
+        self.log.add_observation(self.run.observation_of_call(&item_id, &end));
         Ok(())
     }
 
-    /// Records what the model used for the steps and the answer that ended since the last time.
-    async fn record_work(&mut self) {
-        let (store, model) = (self.runtime.store.as_ref(), &self.run.started_with().model);
-        let work = self.run.model_work();
-        let new = work.get(self.recorded_work..).unwrap_or_default();
-        records::add_work(store, &self.trace_id, model, new).await;
-        self.recorded_work = work.len();
-    }
-
-    /// Writes the event to the journal, then applies it and publishes its effects.
-    async fn record_and_apply(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
-        self.journal(event).await?;
-        let effects = self.run.apply(event).map_err(RuntimeError::internal)?;
-        self.publish(effects).await
-    }
-
-    async fn journal(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
-        let sequence = self.journal_length + 1;
-        journal::append(self.runtime.store.as_ref(), &self.trace_id, sequence, event).await?;
-        self.journal_length = sequence;
-        Ok(())
-    }
-
-    async fn publish(&mut self, effects: Vec<Effect>) -> Result<(), RuntimeError> {
-        let store = self.runtime.store.as_ref();
-        journal::publish(store, &self.thread_id, &mut self.state_version, &self.run, effects).await
-    }
-
-    /// Ends the finished run in the store and notifies the watcher. Returns the report.
-    async fn finish(&mut self) -> Result<RunReport, RuntimeError> {
-        let drained = self.work.drain(&mut self.notifier).await;
-        self.calls.extend(drained.into_iter().flat_map(|(_, costs)| costs));
+    /// Commits the end of the run and notifies the watcher.
+    async fn finish(&mut self, report: RunReport) -> Result<RunReport, RuntimeError> {
+        for call in self.work.drain(&mut self.notifier).await {
+            self.end_call_of_ending_run(call)?;
+        }
+        self.commit().await?;
         self.notifier.update(&self.run.view(), &self.calls);
-        let report = self.run.finished().cloned();
-        let report = report.ok_or_else(|| RuntimeError::internal("the run has no answer"))?;
-        journal::end(self.runtime.store.as_ref(), &self.trace_id, &report).await?;
         let response = &report.response;
         let failed = response.metadata.status == RunStatus::Error;
         let error = response.metadata.error.as_ref().filter(|_| failed);
@@ -226,40 +359,77 @@ impl<'a> Driver<'a> {
         Ok(report)
     }
 
-    /// Ends the run after an error of the runtime, with its cost if the journal can still be written. If the store fails as
-    /// well, only logs that.
+    /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now.
     async fn end_with_error(&mut self, error: &RuntimeError) {
-        drop(self.work.drain(&mut self.notifier).await);
+        let drained = self.work.drain(&mut self.notifier).await;
         let message = in_one_line(error);
-        let status = RunStatus::Error;
-        let metadata = self.fail(&message).await.map(|report| report.response.metadata);
-        let summary = json!({"error": message, "metadata": metadata.ok()});
+        if !error.is_lost_lease()
+            && let Err(error) = self.fail(&message, drained).await
+        {
+            tracing::warn!(run = self.run.trace_id(), %error, "a run that failed could not be ended");
+        }
         self.notifier
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
-        if let Err(error) = self.runtime.store.end_run(&self.trace_id, status, summary).await {
-            tracing::warn!(run = self.trace_id, %error, "a run that failed could not be ended");
-        }
     }
 
-    /// Ends the fold of the run with an error, unless its journal is empty. Returns its report.
-    async fn fail(&mut self, reason: &str) -> Result<RunReport, RuntimeError> {
-        let (at, reason) = (now(), reason.to_owned());
-        if self.run.finished().is_none() && self.journal_length > 0 {
-            self.record_and_apply(&RunEvent::HostFailed { at, reason }).await?;
+    /// Ends the run as it is committed, because the run in memory may be ahead of it. The ends of calls that are not committed are
+    /// committed now.
+    async fn fail(&mut self, reason: &str, drained: Vec<EndedCall>) -> Result<(), RuntimeError> {
+        let events = self.log.reload().await?;
+        if events.is_empty() {
+            return Ok(());
         }
-        let report = self.run.finished().cloned();
-        report.ok_or_else(|| RuntimeError::internal("the run has no report"))
+        self.run = Run::replay(&events).map_err(RuntimeError::internal)?;
+        let mut reports: BTreeMap<String, ToolReport> = BTreeMap::new();
+        let known = std::mem::take(&mut self.ended).into_iter().filter_map(Ended::report);
+        for report in known.chain(drained.into_iter().map(|call| call.report)) {
+            reports.insert(report.result.call_id.clone(), report);
+        }
+        for ToolCall {
+            action, item_id, call, ..
+        } in self.run.calls_in_progress()
+        {
+            if let (Some(report), None) = (reports.remove(&call.call_id), self.run.finished()) {
+                self.end_call(EndedCall {
+                    action,
+                    item_id,
+                    report,
+                })?;
+            }
+        }
+        self.end_unknown_calls("the host failed while it ran")?;
+        if self.run.finished().is_none() {
+            let (at, reason) = (now(), reason.to_owned());
+            self.apply(&RunEvent::HostFailed { at, reason })?;
+        }
+        self.commit().await
     }
 
-    fn answer(self, report: RunReport) -> Answer {
-        Answer {
-            thread_id: self.thread_id,
-            trace_id: self.trace_id,
+    /// Ends the calls in progress of tools that may not be called again.
+    fn end_unknown_calls(&mut self, why: &str) -> Result<(), RuntimeError> {
+        let registry = self.runtime.tools.registry();
+        let ended = recover::end_unknown_calls(&mut self.run, &mut self.log, registry, why)?;
+        self.calls.extend(ended);
+        Ok(())
+    }
+
+    /// Returns the answer, and the lease to release.
+    fn answer(self, report: RunReport) -> (Answer, ThreadLease) {
+        let answer = Answer {
+            thread_id: self.run.started_with().props.thread_id.clone(),
+            trace_id: self.run.trace_id().to_owned(),
+            model: self.run.started_with().model.clone(),
             report,
             calls: self.calls,
             watcher_panics: self.notifier.panics(),
-        }
+        };
+        (answer, self.lease)
     }
+}
+
+/// Returns the digest of a request as JSON.
+pub(crate) fn request_digest(request: &ModelRequest) -> String {
+    serde_json::to_vec(request).map_or_else(|_| String::new(), |json| digest(&json))
 }
 
 fn new_run(start: &RunStart) -> NewRun {

@@ -1,14 +1,13 @@
 //! A dry run, which calls a model but no tools.
 
-use art_agent::{Action, ActionId, Run, RunEvent, RunStage, RunStart, sample_output};
+use art_agent::{CallEnd, ModelCall, Run, RunEvent, RunStage, RunStart, sample_output};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::error::ModelErrorCode;
-use art_core::provider::{ModelRequest, RuntimeProviderConfig};
-use art_core::stream::PartialReply;
+use art_core::outcome::CallEnding;
+use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolSchema};
-use art_core::usage::Usage;
 use art_model::ReasoningEngine;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::config::Config;
 use crate::drive::clock::now;
@@ -28,7 +27,7 @@ pub async fn proposed_calls(
     query: &str,
     tools: &[ToolSchema],
 ) -> Result<Vec<ParsedToolCall>, String> {
-    Question::check(query).map_err(|error| error.to_string())?;
+    Question::check_text(query).map_err(|error| error.to_string())?;
     let props = AgentProps {
         query: query.to_owned(),
         thread_id: "dry run".to_owned(),
@@ -46,60 +45,41 @@ pub async fn proposed_calls(
     let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
     let mut proposed = Vec::new();
     while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
-        let Some(action) = run.open_actions().next().and_then(|id| run.action(id)) else {
+        let models = run.ask_models(0, |_| String::new()).calls;
+        let calls = run.ready_calls();
+        if models.is_empty() && calls.is_empty() {
             break;
-        };
-        let event = match action {
-            Action::CallModel { id, request, .. } => {
-                let event = reply_event(engine, model, id, *request).await;
-                match &event {
-                    // The run retries with the tools in the prompt.
-                    RunEvent::ModelFailed { error, .. } if error.code != ModelErrorCode::ToolsNotSupported => {
-                        return Err(error.to_string());
-                    }
-                    _ => event,
+        }
+        for call in models {
+            let event = reply_event(engine, model, call).await;
+            match &event {
+                // The run retries with the tools in the prompt.
+                RunEvent::ModelFailed { error, .. } if error.code != ModelErrorCode::ToolsNotSupported => {
+                    return Err(error.to_string());
                 }
+                _ => run.apply(&event).map_err(|error| error.to_string())?,
+            };
+        }
+        for call in calls {
+            let (action, end) = (call.action, sample_end(&call.call, tools));
+            for event in [call.announced(0), RunEvent::ToolEnded { at: 0, action, end }] {
+                run.apply(&event).map_err(|error| error.to_string())?;
             }
-            Action::CallTools { id, calls, .. } => {
-                let results = calls
-                    .iter()
-                    .map(|call| ToolResult::success(call, sample_of(call, tools)))
-                    .collect();
-                proposed.extend(calls);
-                RunEvent::ToolsReturned {
-                    at: 0,
-                    action: id,
-                    results,
-                    usage: Usage::default(),
-                }
-            }
-        };
-        run.apply(&event).map_err(|error| error.to_string())?;
+            proposed.push(call.call);
+        }
     }
     Ok(proposed)
 }
 
-/// Returns a value that a call may return.
-fn sample_of(call: &ParsedToolCall, tools: &[ToolSchema]) -> Value {
+/// Returns the end of a call with a value that it may return.
+fn sample_end(call: &ParsedToolCall, tools: &[ToolSchema]) -> Box<CallEnd> {
     let tool = tools.iter().find(|tool| tool.name == call.tool_name);
-    tool.map_or_else(|| json!({}), |tool| sample_output(tool, &call.arguments))
+    let output = tool.map_or_else(|| json!({}), |tool| sample_output(tool, &call.arguments));
+    Box::new(CallEnd::new(ToolResult::success(call, output), CallEnding::Success))
 }
 
 /// Calls the model, and returns its reply or its error as an event of a run.
-pub(crate) async fn reply_event(
-    engine: &ReasoningEngine,
-    model: &RuntimeProviderConfig,
-    action: ActionId,
-    request: ModelRequest,
-) -> RunEvent {
-    let at = now();
-    match art_model::collect(engine.call(model, request)).await {
-        Ok(reply) => RunEvent::ModelReplied { at, action, reply },
-        Err(error) => RunEvent::ModelFailed {
-            at,
-            action,
-            error,
-            received: PartialReply::default(),
-        },
-    }
+pub(crate) async fn reply_event(engine: &ReasoningEngine, model: &RuntimeProviderConfig, call: ModelCall) -> RunEvent {
+    let reply = art_model::collect(engine.call(model, *call.request)).await;
+    RunEvent::of_reply(now(), call.id, reply)
 }

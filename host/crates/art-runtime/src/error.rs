@@ -44,6 +44,37 @@ pub enum RuntimeError {
         /// The maximum length in characters.
         most: usize,
     },
+    /// The model that a thread names cannot be used.
+    #[error(
+        "thread `{thread_id}` is set to the model `{model}`, which cannot be used; set it up, give the thread another one, or name one \
+         for the question"
+    )]
+    ThreadModel {
+        /// The thread.
+        thread_id: String,
+        /// The model, `PROVIDER:MODEL`.
+        model: String,
+        /// Why it cannot be used.
+        #[source]
+        source: art_core::error::ModelError,
+    },
+    /// The identifier of a person or a session is empty or too long.
+    #[error(
+        "the identifier of the {what} has {bytes} bytes, and 1 to {} are allowed; use another one",
+        art_store::limits::MAX_NAME_BYTES
+    )]
+    Identifier {
+        /// What it identifies: `user` or `session`.
+        what: &'static str,
+        /// Its length in bytes.
+        bytes: usize,
+    },
+    /// A request to an instance cannot be carried out as it is.
+    #[error("{0}")]
+    Request(String),
+    /// The instance was closed.
+    #[error("the instance is closed; create another one")]
+    Closed,
     /// A kept plan or the values of its parameters cannot be used.
     #[error("{0}")]
     Plan(String),
@@ -55,6 +86,20 @@ pub enum RuntimeError {
         /// The error of the model, if that is the cause.
         #[source]
         model: Option<art_core::error::ModelError>,
+    },
+    /// There is no run with this identifier.
+    #[error("there is no run `{id}`")]
+    NoRun {
+        /// The identifier.
+        id: String,
+    },
+    /// The run has ended, so there is nothing to go on with.
+    #[error("run `{id}` has ended with `{}`; ask again instead", status.name())]
+    RunHasEnded {
+        /// The run.
+        id: String,
+        /// How it ended.
+        status: art_store::RunState,
     },
     /// There is no conversation with this identifier.
     #[error("there is no thread `{id}`")]
@@ -71,6 +116,12 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
+    /// Returns whether another host has taken over what this one worked on.
+    #[must_use]
+    pub const fn is_lost_lease(&self) -> bool {
+        matches!(self, Self::Store(art_store::StoreError::LeaseLost { .. }))
+    }
+
     /// Creates an error that reports a violated invariant.
     pub(crate) fn internal(error: impl std::fmt::Display) -> Self {
         Self::Internal(error.to_string())

@@ -53,20 +53,30 @@ pub mod config;
 mod drive;
 pub mod dry_run;
 pub mod error;
+pub mod export;
+mod instance;
 pub mod params;
 pub mod planned;
 pub mod plugins;
+pub mod recording;
 mod recover;
+pub mod replay;
 mod runtime;
 #[cfg(test)]
 mod testing;
 
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
-pub use drive::{Answer, CallCost, CallSettings, Question, Streamed, Unwatched, Watcher};
+pub use drive::{Answer, CallCost, CallSettings, Question, RunOf, Streamed, Unwatched, Watcher};
 pub use error::RuntimeError;
+pub use instance::{
+    ArtInstance, ConversationManager, ObservationManager, StateManager, StateSaving, Subscription, ThreadContext,
+    create_art_instance,
+};
 pub use params::read_plan;
 pub use planned::{PlanReview, Planned};
+pub use recording::{Component, Recording};
+pub use replay::{Difference, Replay, TakenCall, TakenReason};
 pub use runtime::Runtime;
 
 /// The other crates of the host, for programs with a model, a store or a watcher of their own.

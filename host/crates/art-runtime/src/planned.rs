@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use art_agent::{
-    Action, KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport, RunStage,
-    RunStart, ToolStamp, constant_arguments,
+    KeptPlan, PlanCheck, PlanEstimate, PlanFault, PlanToRun, PlannedStep, Run, RunEvent, RunReport, RunStage, RunStart,
+    ToolStamp, constant_arguments,
 };
 use art_core::agent::{ExecutionMetadata, RunStatus};
 use art_core::json::sorted_text;
@@ -68,11 +68,14 @@ impl Runtime {
     /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable plan,
     /// or if the store cannot be read. A plan with faults is not an error: see [`Planned::review`].
     pub async fn plan(&self, question: Question) -> Result<Planned, RuntimeError> {
-        Question::check(&question.query)?;
+        question.check()?;
         let question = Question { plan: None, ..question };
         let mut run = start_run(self.detached_start(question).await?)?;
         while run.stage() == RunStage::Planning {
-            let event = self.next_reply(&run).await?;
+            let Some(call) = run.ask_models(now(), |_| String::new()).calls.pop() else {
+                break;
+            };
+            let event = reply_event(&self.engine, &run.started_with().model, call).await;
             run.apply(&event).map_err(RuntimeError::internal)?;
         }
         let answer = run.finished().map(answer_of).transpose()?;
@@ -119,7 +122,9 @@ impl Runtime {
             changed_tools: changed(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
-        let too_long = Question::check(&bound.question).err().map(|error| error.to_string());
+        let too_long = Question::check_text(&bound.question)
+            .err()
+            .map(|error| error.to_string());
         let excess = excess
             .into_iter()
             .chain(too_long)
@@ -134,19 +139,10 @@ impl Runtime {
     /// Returns the start of a run that is not stored: in the thread that the question names, or else in a new one.
     async fn detached_start(&self, question: Question) -> Result<RunStart, RuntimeError> {
         let thread = match &question.thread_id {
-            Some(id) => ThreadContext::find(self, id).await?,
+            Some(id) => ThreadContext::find(self, id, question.user_id.as_deref()).await?,
             None => ThreadContext::new("plan".to_owned()),
         };
         start_in(self, question, thread).await
-    }
-
-    /// Calls the model that the run waits for.
-    async fn next_reply(&self, run: &Run) -> Result<RunEvent, RuntimeError> {
-        let action = run.open_actions().next().and_then(|id| run.action(id));
-        let Some(Action::CallModel { id, request, .. }) = action else {
-            return Err(RuntimeError::internal("planning waits for no model"));
-        };
-        Ok(reply_event(&self.engine, &self.model, id, *request).await)
     }
 
     /// Checks a plan against what a run can use, and validates its constants in full.

@@ -102,6 +102,27 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     Ok(apply_memory_limit(results, refused))
 }
 
+/// Reads the file of a loaded component again.
+///
+/// # Errors
+/// Fails if the file cannot be read or has changed since the component was loaded.
+pub fn read_component(folder: &Path, plugin: &Plugin) -> Result<Vec<u8>, String> {
+    let dir = Dir::open_ambient_dir(folder, ambient_authority())
+        .map_err(|error| format!("`{}` could not be read: {error}", folder.display()))?;
+    let file = format!("{}.wasm", plugin.name());
+    let wasm = read(&dir, &file).map_err(|reason| format!("`{file}` {reason}"))?;
+    if component_digest(&wasm) == plugin.digest() {
+        Ok(wasm)
+    } else {
+        Err(format!("`{file}` was replaced while it was in use; try again"))
+    }
+}
+
+/// Returns the digest of a component, as [`Plugin::digest`] does.
+pub(crate) fn component_digest(wasm: &[u8]) -> String {
+    art_store::digest(wasm).trim_start_matches("blake3:").to_owned()
+}
+
 /// A component file of the folder. Smaller files sort first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ComponentFile {

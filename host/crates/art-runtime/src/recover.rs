@@ -1,192 +1,281 @@
-//! Ends runs that an earlier process left unfinished.
+//! Goes on with runs that an earlier host left unfinished (P86, B33).
 
-use art_agent::{Effect, Run, RunEvent, RunReport};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use art_agent::{CallEnd, Run, RunEvent, RunStart, ToolCall};
 use art_core::agent::RunStatus;
-use art_store::{RunFilter, RunRecord, RunState, Store, StoreError};
+use art_core::error::ToolErrorCode;
+use art_core::outcome::CallEnding;
+use art_core::tool::ToolResult;
+use art_core::usage::Usage;
+use art_sandbox::Sandbox;
+use art_store::{Commit, FailPoint, Lease, Owner, RunEnd, RunFilter, RunRecord, RunState, Store};
+use art_tools::ToolRegistry;
 use serde_json::json;
 
 use crate::drive::clock::now;
-use crate::drive::journal;
+use crate::drive::lease::ThreadLease;
+use crate::drive::log::{RunLog, events};
+use crate::drive::{CallCost, RunOf};
 use crate::error::RuntimeError;
+use crate::runtime::Runtime;
 
 /// The reason why a run ended whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
 
-/// Ends every run whose status is `running`. Must be called only by the one process that writes to the store, before it
-/// starts a run. A run whose journal contains its end gets the status of that end; any other run ends with an error, and its
-/// model calls in progress are counted by their estimates (M12).
+/// The reason why a run ended that a host with an earlier version of the journal began. What happened in it is not known well enough.
+const OLDER_VERSION: &str = "an earlier version of the host began the run, so it cannot go on; ask again";
+
+impl Runtime {
+    /// Returns the runs of this owner that an earlier host left unfinished and on which no host works now, the most recently
+    /// started first.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub async fn interrupted_runs(&self, owner: Owner) -> Result<Vec<RunRecord>, RuntimeError> {
+        let filter = RunFilter {
+            owner,
+            abandoned: true,
+            ..RunFilter::default()
+        };
+        Ok(self.store.list_runs(filter).await?)
+    }
+}
+
+/// An unfinished run that this host goes on with.
+pub(crate) struct TakenOver {
+    pub(crate) run: Run,
+    /// The log, which goes on after the last event.
+    pub(crate) log: RunLog,
+    /// The lease of its thread.
+    pub(crate) lease: ThreadLease,
+    /// The tool calls that ended before.
+    pub(crate) calls: Vec<CallCost>,
+}
+
+/// Takes over an unfinished run.
 ///
 /// # Errors
-/// Fails if the runs cannot be listed. A run that cannot be ended is left for the next start.
-pub(crate) async fn end_unfinished_runs(store: &dyn Store) -> Result<(), RuntimeError> {
+/// Fails if there is no such run, it has ended, another process works on it, or the store cannot be read.
+pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOver, RuntimeError> {
+    let RunOf { trace_id, owner } = run;
+    let store = &runtime.store;
+    let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
+    let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;
+    check_running(&found)?;
+    let lease = ThreadLease::acquire(store, &found.thread_id).await?;
+    FailPoint::TakenOver.reach();
+    resume(runtime, trace_id, lease).await
+}
+
+async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result<TakenOver, RuntimeError> {
+    // Read again: the host that had the lease may have ended the run.
+    let record = runtime.store.get_run(trace_id).await?;
+    let record = record.ok_or_else(|| RuntimeError::NoRun {
+        id: trace_id.to_owned(),
+    })?;
+    check_running(&record)?;
+    let Replayed {
+        mut run,
+        mut log,
+        mut calls,
+    } = replay(&runtime.store, &record, lease.lease()).await?;
+    check_resumable(runtime, &run)?;
+    if run.started_with().version < RunStart::VERSION && run.finished().is_none() {
+        let (at, reason) = (now(), OLDER_VERSION.to_owned());
+        apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
+    }
+    let registry = runtime.tools.registry();
+    calls.extend(end_unknown_calls(
+        &mut run,
+        &mut log,
+        registry,
+        "the host stopped while it ran",
+    )?);
+    if run.finished().is_none() {
+        let resumed = RunEvent::Resumed {
+            at: now(),
+            fuel_basis: Sandbox::fuel_basis().to_owned(),
+        };
+        apply(&mut run, &mut log, &resumed)?;
+    }
+    Ok(TakenOver { run, log, lease, calls })
+}
+
+/// Fails if this host cannot go on with a run, before anything is written: its model is not set up, or a newer host began it.
+fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
+    let start = run.started_with();
+    if start.version > RunStart::VERSION {
+        return Err(RuntimeError::Damaged(format!(
+            "the journal of run `{}` has version `{}`, this host supports up to `{}`; use a newer art",
+            run.trace_id(),
+            start.version,
+            RunStart::VERSION
+        )));
+    }
+    match runtime.engine.describe(&start.model)?.problem {
+        Some(problem) => Err(problem.into()),
+        None => Ok(()),
+    }
+}
+
+/// Ends the unfinished runs of a thread, because another question is asked in it. `lease` is that of the thread, so no host works on
+/// them. What had ended stays in their logs. A run whose journal cannot be used ends without another event.
+///
+/// # Errors
+/// Fails if the store fails.
+pub(crate) async fn end_unfinished_runs(runtime: &Runtime, thread_id: &str, lease: &Lease) -> Result<(), RuntimeError> {
     let filter = RunFilter {
+        thread_id: Some(thread_id.to_owned()),
         status: Some(RunState::Running),
         ..RunFilter::default()
     };
-    for run in store.list_runs(filter).await? {
-        if let Err(error) = end_unfinished_run(store, &run).await {
-            tracing::warn!(run = run.trace_id, %error, "a run of an earlier host could not be ended");
+    // The oldest first, so that the state of the thread is that of the newest.
+    for record in runtime.store.list_runs(filter).await?.into_iter().rev() {
+        if let Err(error) = end_unfinished_run(runtime, &record, lease).await {
+            if error.is_lost_lease() {
+                return Err(error);
+            }
+            tracing::warn!(run = record.trace_id, %error, "an interrupted run is ended without an event");
+            end_without_event(runtime, &record, lease).await?;
         }
     }
     Ok(())
 }
 
-async fn end_unfinished_run(store: &dyn Store, run: &RunRecord) -> Result<(), RuntimeError> {
-    let finished = match finish(store, run).await {
-        Ok(finished) => finished,
-        Err(error) => {
-            tracing::warn!(run = run.trace_id, %error, "the journal of a run cannot be replayed");
-            None
-        }
-    };
-    if let Some(report) = finished {
-        return journal::end(store, &run.trace_id, &report).await;
+async fn end_unfinished_run(runtime: &Runtime, record: &RunRecord, lease: &Lease) -> Result<(), RuntimeError> {
+    let Replayed { mut run, mut log, .. } = replay(&runtime.store, record, lease).await?;
+    end_unknown_calls(
+        &mut run,
+        &mut log,
+        runtime.tools.registry(),
+        "the host stopped while it ran",
+    )?;
+    if run.finished().is_none() {
+        let (at, reason) = (now(), HOST_STOPPED.to_owned());
+        apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
     }
-    let summary = json!({"error": HOST_STOPPED});
-    store.end_run(&run.trace_id, RunStatus::Error, summary).await?;
+    log.commit(&run).await
+}
+
+async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease) -> Result<(), RuntimeError> {
+    let commit = Commit {
+        trace_id: record.trace_id.clone(),
+        lease: lease.clone(),
+        after: record.last_sequence,
+        end: Some(RunEnd {
+            status: RunStatus::Error,
+            summary: json!({"error": HOST_STOPPED}),
+        }),
+        ..Commit::default()
+    };
+    runtime.store.commit(commit).await?;
     Ok(())
 }
 
-/// Replays the journal of a run, and adds the event that ends it if it has none. Publishes the effects of the last event that it
-/// had, because the process may have stopped before it published them, and of the one that is added. Returns the report, or
-/// `None` if the journal is empty.
-async fn finish(store: &dyn Store, run: &RunRecord) -> Result<Option<RunReport>, RuntimeError> {
-    let events = journal::events(store, &run.trace_id).await?;
-    let Some((last, before)) = events.split_last() else {
-        return Ok(None);
-    };
-    let (mut replayed, effects) = apply_last(before, last).map_err(RuntimeError::Damaged)?;
-    publish(store, run, &replayed, effects).await?;
-    if replayed.finished().is_none() {
-        let event = RunEvent::HostFailed {
-            at: now(),
-            reason: HOST_STOPPED.to_owned(),
-        };
-        let sequence = events.len() as u64 + 1;
-        journal::append(store, &run.trace_id, sequence, &event).await?;
-        let effects = replayed.apply(&event).map_err(RuntimeError::internal)?;
-        publish(store, run, &replayed, effects).await?;
-    }
-    Ok(replayed.finished().cloned())
-}
-
-/// Publishes the effects of an event. Does not overwrite the state that a later run of the thread stored.
-async fn publish(
-    store: &dyn Store,
-    run: &RunRecord,
-    replayed: &Run,
-    mut effects: Vec<Effect>,
-) -> Result<(), RuntimeError> {
-    if !is_latest(store, run).await? {
-        effects.retain(|effect| !matches!(effect, Effect::SaveState));
-    }
-    let state = store.load_state(&run.thread_id).await?;
-    let mut version = state.map(|state| state.version);
-    journal::publish(store, &run.thread_id, &mut version, replayed, effects).await
-}
-
-/// Returns the run after all events, and the effects of the last one.
-fn apply_last(before: &[RunEvent], last: &RunEvent) -> Result<(Run, Vec<Effect>), String> {
-    if before.is_empty() {
-        return Run::start(last).map_err(|error| error.to_string());
-    }
-    let mut run = Run::replay(before).map_err(|error| error.to_string())?;
-    let effects = run.apply(last).map_err(|error| error.to_string())?;
-    Ok((run, effects))
-}
-
-async fn is_latest(store: &dyn Store, run: &RunRecord) -> Result<bool, StoreError> {
-    let filter = RunFilter {
-        thread_id: Some(run.thread_id.clone()),
-        limit: Some(1),
-        ..RunFilter::default()
-    };
-    let runs = store.list_runs(filter).await?;
-    Ok(runs.first().is_some_and(|latest| latest.trace_id == run.trace_id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::store_with_run;
-    use art_agent::RunStart;
-    use art_core::agent::AgentProps;
-    use art_core::provider::{ContextWindow, RuntimeProviderConfig};
-    use art_store::{MemoryStore, MessageOptions};
-    use serde_json::Value;
-
-    async fn store_with(events: &[RunEvent]) -> MemoryStore {
-        let store = store_with_run().await;
-        for (event, sequence) in events.iter().zip(1..) {
-            let payload = serde_json::to_value(event).unwrap();
-            store.append_journal("r", sequence, "event", payload).await.unwrap();
-        }
-        store
-    }
-
-    fn events() -> Vec<RunEvent> {
-        let props = AgentProps {
-            query: "q".to_owned(),
-            thread_id: "t".to_owned(),
-            trace_id: Some("r".to_owned()),
-            ..AgentProps::default()
-        };
-        let model = RuntimeProviderConfig::new("p", "m");
-        let start = Box::new(RunStart::new(props, model));
-        let cancel = RunEvent::CancelRequested {
-            at: 2,
-            interrupted: Vec::new(),
-        };
-        vec![RunEvent::Started { at: 1, start }, cancel]
-    }
-
-    /// Returns the run after recovery, and the messages of its thread.
-    async fn recover(events: &[RunEvent]) -> (RunRecord, Vec<String>) {
-        let store = store_with(events).await;
-        end_unfinished_runs(&store).await.unwrap();
-        let messages = store.list_messages("t", MessageOptions::default()).await.unwrap();
-        let contents = messages.into_iter().map(|message| message.content).collect();
-        (store.get_run("r").await.unwrap().unwrap(), contents)
-    }
-
-    #[tokio::test]
-    async fn a_run_whose_journal_has_its_end_gets_that_status() {
-        let (run, contents) = recover(&events()).await;
-        assert_eq!((run.status, contents.len()), (RunState::Cancelled, 0));
-        assert_eq!(run.summary.pointer("/metadata/traceId"), Some(&Value::from("r")));
-    }
-
-    #[tokio::test]
-    async fn a_run_without_an_end_in_its_journal_is_an_error() {
-        for events in [&events()[..1], &[]] {
-            let (run, _) = recover(events).await;
-            assert_eq!(run.status, RunState::Error);
-            assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
+/// Ends the calls in progress of tools that may not be called again: it is not known whether they took effect. `why` says what happened.
+/// Returns the calls.
+///
+/// # Errors
+/// Fails if an event does not fit the run, which only a bug of the host can cause.
+pub(crate) fn end_unknown_calls(
+    run: &mut Run,
+    log: &mut RunLog,
+    registry: &ToolRegistry,
+    why: &str,
+) -> Result<Vec<CallCost>, RuntimeError> {
+    let mut ended = Vec::new();
+    for call in run.calls_in_progress() {
+        // The end of another call may have ended the run.
+        if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
+            apply(run, log, &end_unknown(&call, why))?;
+            ended.push(CallCost {
+                item_id: call.item_id,
+                tool: call.call.tool_name,
+                ending: CallEnding::UnknownOutcome,
+                usage: Usage::default(),
+                tool_digest: None,
+            });
         }
     }
+    Ok(ended)
+}
 
-    // M12: a call that broke off.
-    #[tokio::test]
-    async fn a_model_call_that_the_end_of_its_host_interrupted_is_counted_by_its_estimate() {
-        let mut events = events();
-        events.truncate(1);
-        let RunEvent::Started { start, .. } = &mut events[0] else {
-            unreachable!("a journal begins with a start")
-        };
-        start.context = ContextWindow::Tokens(100_000);
-        let (run, _) = recover(&events).await;
-        let metadata = &run.summary["metadata"];
-        assert_eq!(
-            (&metadata["llmCalls"], &metadata["estimatedCalls"]),
-            (&1.into(), &1.into())
-        );
-        assert!(metadata["tokens"]["promptTokens"].as_u64() > Some(100), "{metadata}");
-        assert_eq!(run.last_sequence, 2, "the end is in the journal");
+/// A run as its journal has it.
+struct Replayed {
+    run: Run,
+    log: RunLog,
+    calls: Vec<CallCost>,
+}
+
+async fn replay(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<Replayed, RuntimeError> {
+    let events = events(store.as_ref(), &record.trace_id).await?;
+    let damaged = |error| {
+        RuntimeError::Damaged(format!(
+            "the journal of run `{}` does not fold: {error}",
+            record.trace_id
+        ))
+    };
+    let run = Run::replay(&events).map_err(damaged)?;
+    let log = RunLog::resume(Arc::clone(store), lease.clone(), record, &run).await?;
+    let calls = ended_calls(&events);
+    Ok(Replayed { run, log, calls })
+}
+
+/// Returns the tool calls of a journal that were made and ended, in the order in which they ended.
+fn ended_calls(events: &[RunEvent]) -> Vec<CallCost> {
+    let mut made = BTreeMap::new();
+    let mut ended = Vec::new();
+    for event in events {
+        match event {
+            RunEvent::ToolCalled {
+                call_id,
+                item_id,
+                tool_digest,
+                ..
+            } => drop(made.insert(call_id, (item_id, tool_digest))),
+            RunEvent::ToolEnded { end, .. } => {
+                let made = made.get(&end.result.call_id);
+                ended.extend(made.map(|(item_id, tool_digest)| CallCost {
+                    item_id: (*item_id).clone(),
+                    tool: end.result.tool_name.clone(),
+                    ending: end.ending,
+                    usage: end.usage,
+                    tool_digest: tool_digest.as_deref().map(Into::into),
+                }));
+            }
+            _ => {}
+        }
     }
+    ended
+}
 
-    #[tokio::test]
-    async fn a_question_that_is_in_a_journal_is_part_of_the_conversation() {
-        assert_eq!(recover(&events()[..1]).await.1, ["q"]);
-        assert!(recover(&[]).await.1.is_empty());
+fn apply(run: &mut Run, log: &mut RunLog, event: &RunEvent) -> Result<(), RuntimeError> {
+    let effects = run.apply(event).map_err(RuntimeError::internal)?;
+    log.add(event, effects)
+}
+
+fn check_running(record: &RunRecord) -> Result<(), RuntimeError> {
+    if record.status == RunState::Running {
+        return Ok(());
+    }
+    Err(RuntimeError::RunHasEnded {
+        id: record.trace_id.clone(),
+        status: record.status,
+    })
+}
+
+/// Returns the end of a call of which it is not known whether it took effect.
+fn end_unknown(call: &ToolCall, why: &str) -> RunEvent {
+    let message = format!(
+        "it is not known whether `{}` took effect: {why}; find out before you call it again",
+        call.call.tool_name
+    );
+    let result = ToolResult::error(&call.call, ToolErrorCode::UnknownOutcome, message);
+    RunEvent::ToolEnded {
+        at: now(),
+        action: call.action,
+        end: Box::new(CallEnd::new(result, CallEnding::UnknownOutcome)),
     }
 }

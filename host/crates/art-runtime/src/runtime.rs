@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use art_core::agent::ThreadConfig;
 use art_core::provider::RuntimeProviderConfig;
 use art_model::{ModelInfo, ReasoningEngine};
-use art_store::Store;
+use art_store::{Owner, Store, Thread};
 use art_tools::ToolSystem;
 
 use crate::compose::{Toolbox, resolve_model};
 use crate::config::Config;
+use crate::drive::Question;
 use crate::error::RuntimeError;
 
 /// Answers questions with its tools, its store and its models. Built by [`Runtime::builder`]; asked by [`Runtime::ask`].
@@ -22,8 +24,10 @@ pub struct Runtime {
     pub tools: Arc<ToolSystem>,
     /// Calls models by name.
     pub engine: ReasoningEngine,
-    /// The model in use.
+    /// The model in use, unless a thread or a question names another one.
     pub model: RuntimeProviderConfig,
+    /// Whether a person chose [`model`](Self::model) for now, so that threads do not use the ones that they name.
+    pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
 }
@@ -38,13 +42,66 @@ impl Runtime {
         Ok(self.engine.describe(&self.model)?)
     }
 
-    /// Changes the model to `PROVIDER[:MODEL]`.
+    /// Returns the description of the model that answers a question: the one that the question names, or else the one that a
+    /// person chose, the one of the thread, or the one of the runtime.
+    ///
+    /// # Errors
+    /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used, and if the question's cannot be used,
+    /// the person who asks has no such thread, or the store cannot be read.
+    pub async fn model_for(&self, question: &Question) -> Result<ModelInfo, RuntimeError> {
+        let config = match &question.thread_id {
+            Some(id) => {
+                let thread = self.find_thread(id, &Owner::user(question.user_id.as_deref())).await?;
+                thread.config
+            }
+            None => ThreadConfig::default(),
+        };
+        let thread_id = question.thread_id.as_deref().unwrap_or_default();
+        self.choose_model(question.settings.model.as_deref(), thread_id, &config)
+    }
+
+    /// Same as [`model_for`](Self::model_for), with the name in the question and the thread.
+    pub(crate) fn choose_model(
+        &self,
+        named: Option<&str>,
+        thread_id: &str,
+        thread: &ThreadConfig,
+    ) -> Result<ModelInfo, RuntimeError> {
+        let of_thread = thread.provider_config.as_ref().filter(|_| !self.model_is_chosen);
+        let model = match (named, of_thread) {
+            (Some(name), _) => resolve_model(&self.engine, name)?,
+            (None, Some(model)) => {
+                let name = model.to_string();
+                resolve_model(&self.engine, &name).map_err(|source| RuntimeError::ThreadModel {
+                    thread_id: thread_id.to_owned(),
+                    model: name,
+                    source,
+                })?
+            }
+            (None, None) => self.model.clone(),
+        };
+        Ok(self.engine.describe(&model)?)
+    }
+
+    /// Changes the model to `PROVIDER[:MODEL]`, also for threads that name another one.
     ///
     /// # Errors
     /// Fails if there is no such model or if it is not set up. The model is unchanged then.
     pub fn use_model(&mut self, name: &str) -> Result<(), RuntimeError> {
         self.model = resolve_model(&self.engine, name)?;
+        self.model_is_chosen = true;
         Ok(())
+    }
+
+    /// Returns a thread of this owner.
+    ///
+    /// # Errors
+    /// Fails with [`RuntimeError::NoThread`] if there is none, or another owner has it; fails if the store cannot be read.
+    pub(crate) async fn find_thread(&self, thread_id: &str, owner: &Owner) -> Result<Thread, RuntimeError> {
+        let thread = self.store.find_thread(thread_id, owner).await?;
+        thread.ok_or_else(|| RuntimeError::NoThread {
+            id: thread_id.to_owned(),
+        })
     }
 
     /// Shuts the models down and releases their resources. Calls that wait for a model fail.

@@ -3,6 +3,7 @@
 wasmtime::component::bindgen!({
     path: "../../../wit",
     world: "tool-plugin",
+    imports: { "art:tool/host.cancelled": trappable },
     exports: { default: async },
 });
 

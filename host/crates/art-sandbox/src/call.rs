@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use art_core::intake::{Divergence, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
 use art_core::text::byte_prefix;
@@ -19,6 +20,7 @@ use crate::crossing::{CrossingHook, TooManyHostCalls};
 use crate::error::{Retention, is_transient};
 use crate::guard::{Guard, StopReason};
 use crate::meter::MAX_INTERVAL_FUEL;
+use crate::outside::Outside;
 use crate::schema_text::SchemaText;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
@@ -86,13 +88,19 @@ impl Invocation {
         self
     }
 
-    /// Calls `execute` of the tool.
+    /// Answers what the guest asks from a record.
+    pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
+        self.store.data_mut().outside = Outside::replay(recorded);
+        self
+    }
+
+    /// Calls `execute` of the tool. A call without a record has no divergence.
     pub(crate) async fn execute(
         mut self,
         instance_pre: &ToolPluginPre<CallState>,
         input: String,
         context: &ExecutionContext,
-    ) -> Outcome {
+    ) -> Replayed {
         self.bytes_in = input.len() as u64;
         let context = convert::context(context);
         let store = &mut self.store;
@@ -101,7 +109,9 @@ impl Invocation {
             tool.art_tool_tool().call_execute(store, &input, &context).await
         };
         let (result, cpu) = self.guard.run(call).await;
-        self.finish(result, cpu)
+        let outcome = self.finish(result, cpu);
+        let divergence = self.store.data().outside.divergence();
+        Replayed { outcome, divergence }
     }
 
     /// Calls `schema` of the tool.
@@ -140,7 +150,7 @@ impl Invocation {
         }
     }
 
-    fn finish(mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
+    fn finish(&mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
         let bytes_out = match &result {
             Ok(Ok(outcome)) => size_of(outcome),
             _ => 0,
@@ -157,6 +167,7 @@ impl Invocation {
             ending,
             usage,
             log: self.take_log(),
+            intake: self.store.data_mut().outside.take_intake(),
         }
     }
 
@@ -212,6 +223,11 @@ impl Invocation {
     fn classify(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;
+        }
+        if let Some(divergence) = error.downcast_ref::<Divergence>() {
+            return Ending::HostError {
+                message: divergence.to_string(),
+            };
         }
         let trap = error.downcast_ref::<Trap>();
         match trap {

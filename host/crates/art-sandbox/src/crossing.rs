@@ -50,24 +50,28 @@ impl CallHookHandler<CallState> for CrossingHook {
     }
 }
 
-/// Checks the limits before a call into the host, and returns whether the time slice is over. At other crossings the
-/// guest must not yield, because they also happen while a stopped guest unwinds.
+/// Returns whether the time slice is over. At other crossings the guest must not yield, because they also happen while
+/// a stopped guest unwinds.
 fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<bool> {
     let fuel_left = store.get_fuel()?;
-    let state = store.data_mut();
-    let host_fuel = state.host_fuel();
-    if state.meter.is_exceeded(host_fuel) {
-        return Err(wasmtime::Error::new(TooManyHostCalls));
-    }
-    let slice_is_over = state.meter.cross(fuel_left);
-    if state.meter.is_interval_over(fuel_left) {
+    let meter = &mut store.data_mut().meter;
+    let slice_is_over = meter.cross(fuel_left);
+    if meter.is_interval_over(fuel_left) {
         store.fuel_async_yield_interval(None)?;
     }
     Ok(slice_is_over)
 }
 
-/// Starts a new interval of fuel if the last one is over.
+/// Checks the limits after a call into the host, and starts a new interval of fuel if the last one is over.
+///
+/// A check before the next call would also happen at the end of an interval, so the fuel of a stopped guest would depend
+/// on the clock.
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
+    let state = store.data_mut();
+    let host_fuel = state.host_fuel();
+    if state.meter.is_exceeded(host_fuel) {
+        return Err(wasmtime::Error::new(TooManyHostCalls));
+    }
     let fuel_left = store.get_fuel()?;
     let meter = &mut store.data_mut().meter;
     if !meter.is_interval_over(fuel_left) {
@@ -85,5 +89,137 @@ impl Future for Proceed {
 
     fn poll(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use art_core::limits::Limits;
+    use proptest::prelude::*;
+    use tokio_util::sync::CancellationToken;
+    use wasmtime::component::{Component, Linker};
+    use wasmtime::{Engine, Store};
+
+    use super::*;
+    use crate::engine::compiling_engine;
+    use crate::instrument::instrument;
+    use crate::meter::MAX_INTERVAL_FUEL;
+
+    const FUEL: u64 = 3_000_000;
+
+    /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. Each of
+    /// those follows a call, since the fuel of the callee is checked only when the next function or loop begins.
+    const GUEST: &str = r#"
+        (component
+          (import "ask" (func $ask))
+          (core func $ask_core (canon lower (func $ask)))
+          (core module $module
+            (import "" "ask" (func $ask))
+            (memory 1)
+            (table $table 4 1000 funcref)
+            (elem $elements func $compute)
+            (data $data "abcdefgh")
+            (func $compute (param $n i32)
+              (loop $again
+                (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+                (br_if $again (i32.gt_s (local.get $n) (i32.const 0)))))
+            (func $straight
+              (drop (i32.add (i32.const 1) (i32.const 2)))
+              (drop (i32.add (i32.const 3) (i32.const 4))))
+            (func $recurse (param $n i32)
+              (if (local.get $n) (then (call $recurse (i32.sub (local.get $n) (i32.const 1))))))
+            (func (export "run") (param $n i32) (param $rounds i32)
+              (loop $again
+                (call $compute (local.get $n))
+                (call $straight) (call $ask)
+                (call $straight) (drop (table.grow $table (ref.null func) (i32.const 1)))
+                (call $straight) (table.set $table (i32.const 0) (ref.func $compute))
+                (call $straight) (drop (table.get $table (i32.const 0)))
+                (call $straight) (table.init $table $elements (i32.const 1) (i32.const 0) (i32.const 1))
+                (call $straight) (memory.init $data (i32.const 0) (i32.const 0) (i32.const 8))
+                (call $straight) (memory.copy (i32.const 9) (i32.const 0) (local.get $n))
+                (call $straight) (memory.fill (i32.const 9) (i32.const 0) (local.get $n))
+                (call $straight) (drop (memory.grow (i32.const 1)))
+                (call $recurse (local.get $n))
+                (local.set $rounds (i32.sub (local.get $rounds) (i32.const 1)))
+                (br_if $again (i32.gt_s (local.get $rounds) (i32.const 0))))))
+          (core instance $instance (instantiate $module
+            (with "" (instance (export "ask" (func $ask_core))))))
+          (func (export "run") (param "n" u32) (param "rounds" u32)
+            (canon lift (core func $instance "run"))))
+    "#;
+
+    struct Guest {
+        component: Component,
+        linker: Linker<CallState>,
+    }
+
+    impl Guest {
+        fn new() -> Self {
+            let engine: Engine = compiling_engine().unwrap();
+            let wasm = instrument(&wat::parse_str(GUEST).unwrap()).unwrap();
+            let mut linker = Linker::new(&engine);
+            let ask = |mut store: StoreContextMut<'_, CallState>, (): ()| {
+                store.data_mut().called();
+                Ok(())
+            };
+            linker.root().func_wrap("ask", ask).unwrap();
+            Self {
+                component: Component::new(&engine, wasm).unwrap(),
+                linker,
+            }
+        }
+
+        /// Runs the guest with these intervals. Returns the error, if there is one, the fuel left and the host calls.
+        fn run(&self, arguments: (u32, u32), limits: &Limits, intervals: Vec<u64>) -> (Option<String>, u64, u64) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let mut state = CallState::new(limits, CancellationToken::new());
+                state.meter.test_intervals = Some(intervals.into_iter().cycle());
+                let mut store = Store::new(self.component.engine(), state);
+                store.limiter(|state| &mut state.limiter);
+                store.call_hook_async(CrossingHook);
+                store.set_fuel(limits.fuel).unwrap();
+                store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL)).unwrap();
+                let instance = self
+                    .linker
+                    .instantiate_async(&mut store, &self.component)
+                    .await
+                    .unwrap();
+                let run = instance.get_typed_func::<(u32, u32), ()>(&mut store, "run").unwrap();
+                let ran = run.call_async(&mut store, arguments).await;
+                let error = ran.err().map(|error| error.root_cause().to_string());
+                (error, store.get_fuel().unwrap(), store.data().meter.host_calls())
+            })
+        }
+    }
+
+    #[test]
+    fn fuel_does_not_depend_on_the_intervals() {
+        let guest = Guest::new();
+        let few_calls = Limits {
+            fuel: FUEL,
+            host_calls: 10,
+            ..Limits::EXECUTE
+        };
+        let little_fuel = Limits {
+            fuel: 20_000,
+            ..Limits::EXECUTE
+        };
+        let enough = Limits {
+            fuel: FUEL,
+            ..Limits::EXECUTE
+        };
+        let script = (
+            0_u32..400,
+            1_u32..25,
+            0_usize..3,
+            prop::collection::vec(1_u64..6_000, 1..20),
+        );
+        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits, intervals) in script)| {
+            let limits = [&enough, &few_calls, &little_fuel][limits];
+            let expected = guest.run((n, rounds), limits, vec![MAX_INTERVAL_FUEL]);
+            prop_assert_eq!(guest.run((n, rounds), limits, intervals), expected);
+        });
     }
 }

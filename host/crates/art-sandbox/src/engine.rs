@@ -8,15 +8,12 @@ use std::num::NonZeroUsize;
 use art_core::limits::Limits;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
-use wasmtime_wasi::WasiView;
-use wasmtime_wasi::cli::{WasiCli, WasiCliView};
-use wasmtime_wasi::p2::{add_to_linker_proxy_interfaces_async, bindings};
-use wasmtime_wasi::random::WasiRandom;
 
 use crate::error::SandboxError;
 use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::prices::prices;
 use crate::state::{CallState, link_host};
+use crate::wasi::link_wasi;
 
 /// Maximum number of calls that run on one worker at the same time.
 pub(crate) const SLOTS: u32 = 64;
@@ -164,16 +161,6 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
 fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     link_host(&mut linker)?;
-    let target = &mut linker;
-    add_to_linker_proxy_interfaces_async(target)?;
-    bindings::random::insecure::add_to_linker::<CallState, WasiRandom>(target, |state| state.ctx().ctx.random())?;
-    bindings::random::insecure_seed::add_to_linker::<CallState, WasiRandom>(target, |state| state.ctx().ctx.random())?;
-    bindings::cli::exit::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::environment::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::terminal_input::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::terminal_output::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
-    bindings::cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(target, CallState::cli)?;
+    link_wasi(&mut linker)?;
     Ok(linker)
 }

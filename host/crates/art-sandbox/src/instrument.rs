@@ -470,7 +470,11 @@ impl UncheckedFuel {
     /// Returns whether the fuel has to be checked before an instruction.
     fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
         let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
-        self.used.since_check + price > MAX_UNCHECKED_FUEL || (self.leaves_function(operator) && is_long_after_call())
+        // `table.grow` calls the host, which may start a new interval of fuel, but does not make the guest read its fuel
+        // again. Right after a check no interval is over.
+        matches!(operator, Operator::TableGrow { .. })
+            || self.used.since_check + price > MAX_UNCHECKED_FUEL
+            || (self.leaves_function(operator) && is_long_after_call())
     }
 
     fn leaves_function(&self, operator: &Operator<'_>) -> bool {

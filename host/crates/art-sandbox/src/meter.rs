@@ -18,7 +18,7 @@ const MIN_INTERVAL_FUEL: u64 = 1_000;
 /// Crossings into the host for each read of the clock.
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes.
-const HOST_CALL_FUEL: u64 = 1_000;
+pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
 /// Length of a time slice in microseconds, after which a guest lets others on its thread run.
 const TIME_SLICE_MICROS: u64 = 250;
 
@@ -80,6 +80,9 @@ pub(crate) struct Meter {
     interval_micros: u64,
     /// When the clock was read last, in microseconds after the start of the call.
     clock_micros: u64,
+    /// Lengths of the intervals in a test, which must not depend on the clock.
+    #[cfg(test)]
+    pub(crate) test_intervals: Option<std::iter::Cycle<std::vec::IntoIter<u64>>>,
 }
 
 impl Meter {
@@ -95,6 +98,8 @@ impl Meter {
             interval_end: limits.fuel,
             interval_micros: 0,
             clock_micros: 0,
+            #[cfg(test)]
+            test_intervals: None,
         }
     }
 
@@ -140,6 +145,10 @@ impl Meter {
 
     /// Starts an interval and returns its fuel.
     pub(crate) fn start_interval(&mut self, fuel_left: u64) -> u64 {
+        #[cfg(test)]
+        if let Some(fuel) = self.test_intervals.as_mut().and_then(Iterator::next) {
+            self.interval_fuel = fuel;
+        }
         self.interval_end = fuel_left.saturating_sub(self.interval_fuel);
         self.interval_fuel
     }

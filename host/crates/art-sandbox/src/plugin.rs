@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use art_core::intake::{Divergence, DivergenceReason, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::tool::{ExecutionContext, ToolSchema};
@@ -10,7 +11,7 @@ use art_core::usage::Usage;
 use art_tools::NewestProgress;
 use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
@@ -24,6 +25,9 @@ use crate::state::CallState;
 
 /// Progress message while a tool is compiled.
 const COMPILING: &str = "compiling the tool for this machine (first use only)";
+
+/// How many times longer a replay may take than its call, because the machine may be busier now.
+const REPLAY_TIME_FACTOR: u64 = 2;
 
 /// A tool from a component that was checked. Each call runs in a fresh instance, and the first call loads the program.
 pub struct Plugin {
@@ -97,56 +101,77 @@ impl Plugin {
         Ok(())
     }
 
-    async fn run(&self, call: &Admitted) -> Outcome {
+    /// Runs a call, with the answers of a record if there is one.
+    async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(preparation) = self.prepare(call)
             && let Err(ending) = preparation.await
         {
-            return outcome_without_usage(*ending);
+            return not_run(*ending);
         }
         let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
-            return host_error_outcome("the tool's code was not loaded");
+            return not_run(host_error("the tool's code was not loaded"));
         };
+        let job = Job::new(call, recorded);
         let instance_pre = |index: usize| self.sandbox.instance_pre(component, index);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
-            let input = call.input_json().to_owned();
-            let (cancel, progress) = (call.cancel().clone(), call.progress().clone());
-            return run_on_this_thread(instance_pre, call.limits(), cancel, progress, input, call.context()).await;
+            return job
+                .run_on_this_thread(instance_pre, call.cancel().clone(), call.context())
+                .await;
         }
         let index = self.sandbox.least_busy_worker();
         let Some(instance_pre) = instance_pre(index).cloned() else {
-            return host_error_outcome("the tool's component could not be linked for a worker thread");
+            return not_run(host_error(
+                "the tool's component could not be linked for a worker thread",
+            ));
         };
-        let (limits, context, input) = (*call.limits(), call.context().clone(), call.input_json().to_owned());
+        let context = call.context().clone();
         // Stops the guest if the caller drops this future.
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let progress = call.progress().clone();
-        let job = async move { run_on_this_thread(&instance_pre, &limits, cancel, progress, input, &context).await };
-        let outcome = self.sandbox.run_on_worker(index, job).await;
-        outcome.unwrap_or_else(|| host_error_outcome("the sandbox panicked"))
+        let job = async move { job.run_on_this_thread(&instance_pre, cancel, &context).await };
+        let ran = self.sandbox.run_on_worker(index, job).await;
+        ran.unwrap_or_else(|| not_run(host_error("the sandbox panicked")))
     }
 }
 
-/// Runs a call on the current thread.
-async fn run_on_this_thread(
-    instance_pre: &ToolPluginPre<CallState>,
-    limits: &Limits,
-    cancel: CancellationToken,
+/// What a worker needs to run a call, except for what it can borrow on the same thread.
+struct Job {
+    limits: Limits,
     progress: NewestProgress,
     input: String,
-    context: &ExecutionContext,
-) -> Outcome {
-    match Invocation::new(instance_pre, limits, cancel) {
-        Ok(invocation) => {
-            let invocation = invocation.with_progress(progress);
-            invocation.execute(instance_pre, input, context).await
-        }
-        Err(error) => host_error_outcome(&format!("{error:#}")),
-    }
+    recorded: Option<Intake>,
 }
 
-fn host_error_outcome(message: &str) -> Outcome {
-    outcome_without_usage(host_error(message))
+impl Job {
+    fn new(call: &Admitted, recorded: Option<&Intake>) -> Self {
+        let mut limits = *call.limits();
+        if recorded.is_some() {
+            limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
+        }
+        Self {
+            limits,
+            progress: call.progress().clone(),
+            input: call.input_json().to_owned(),
+            recorded: recorded.cloned(),
+        }
+    }
+
+    /// Runs the call on the current thread.
+    async fn run_on_this_thread(
+        self,
+        instance_pre: &ToolPluginPre<CallState>,
+        cancel: CancellationToken,
+        context: &ExecutionContext,
+    ) -> Replayed {
+        let mut invocation = match Invocation::new(instance_pre, &self.limits, cancel) {
+            Ok(invocation) => invocation.with_progress(self.progress),
+            Err(error) => return not_run(host_error(&format!("{error:#}"))),
+        };
+        if let Some(recorded) = self.recorded {
+            invocation = invocation.with_record(recorded);
+        }
+        invocation.execute(instance_pre, self.input, context).await
+    }
 }
 
 fn host_error(message: &str) -> Ending {
@@ -155,11 +180,28 @@ fn host_error(message: &str) -> Ending {
     }
 }
 
-fn outcome_without_usage(ending: Ending) -> Outcome {
-    Outcome {
+fn not_run(ending: Ending) -> Replayed {
+    let outcome = Outcome {
         ending,
         usage: Usage::default(),
         log: CallLog::default(),
+        intake: Intake::default(),
+    };
+    Replayed {
+        outcome,
+        divergence: None,
+    }
+}
+
+/// Returns the result of a replay whose record is truncated.
+fn truncated() -> Replayed {
+    let divergence = Divergence {
+        number: 1,
+        reason: DivergenceReason::Truncated,
+    };
+    Replayed {
+        divergence: Some(divergence),
+        ..not_run(host_error(&divergence.to_string()))
     }
 }
 
@@ -170,6 +212,11 @@ impl ToolExecutor for Plugin {
 
     fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// Returns true: a component can import nothing that has an effect outside of its call.
+    fn is_repeatable(&self) -> bool {
+        true
     }
 
     fn owner(&self) -> &str {
@@ -186,6 +233,13 @@ impl ToolExecutor for Plugin {
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
-        self.run(call).boxed()
+        self.run(call, None).map(|ran| ran.outcome).boxed()
+    }
+
+    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+        if recorded.truncated {
+            return Some(ready(truncated()).boxed());
+        }
+        Some(self.run(call, Some(recorded)).boxed())
     }
 }

@@ -13,6 +13,7 @@ use crate::cache::CodeCache;
 use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, create_shards};
 use crate::error::{LoadError, SandboxError};
+use crate::fuel_basis::fuel_basis;
 use crate::linked::LinkedComponent;
 use crate::program::Program;
 use crate::state::CallState;
@@ -107,6 +108,13 @@ impl Sandbox {
     #[must_use]
     pub fn mode(&self) -> &EngineMode {
         &self.inner.mode
+    }
+
+    /// Returns an identifier of the engine version and the prices. Two runs of the same call use the same fuel if their
+    /// identifiers are equal.
+    #[must_use]
+    pub fn fuel_basis() -> &'static str {
+        fuel_basis()
     }
 
     /// Returns the number of worker threads.

@@ -1,5 +1,6 @@
 //! The state of one call in the host, and the host functions that every tool may call.
 
+use art_core::intake::{Answer, CrossingKind};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use art_tools::NewestProgress;
@@ -11,19 +12,18 @@ use crate::bindings::{host, types};
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
 use crate::meter::Meter;
-
-/// Maximum number of random bytes that a guest gets from one call.
-const MAX_RANDOM_BYTES: u64 = 64 << 10;
+use crate::outside::Outside;
 
 /// The data of a store, which lives for one call.
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
+    pub(crate) outside: Outside,
     /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
     /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
-    table: ResourceTable,
+    pub(crate) table: ResourceTable,
     log: LogBuffer,
     max_output_bytes: usize,
     cancel: CancellationToken,
@@ -36,6 +36,7 @@ impl CallState {
         Self {
             limiter: MemoryLimiter::new(limits),
             meter: Meter::new(limits),
+            outside: Outside::default(),
             progress: NewestProgress::default(),
             wasi: None,
             table,
@@ -78,7 +79,6 @@ impl Wasi {
         let ctx = WasiCtx::builder()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
-            .max_random_size(MAX_RANDOM_BYTES)
             .allow_tcp(false)
             .allow_udp(false)
             .build();
@@ -90,6 +90,19 @@ impl WasiView for CallState {
     // The linker calls this once for each WASI call, so it counts the calls.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count_call();
+        self.wasi()
+    }
+}
+
+impl CallState {
+    /// Counts a call into the host.
+    pub(crate) fn called(&mut self) -> &mut Self {
+        self.meter.count_call();
+        self
+    }
+
+    /// Returns the parts of WASI that `wasmtime_wasi` implements, without counting a call.
+    pub(crate) fn wasi(&mut self) -> WasiCtxView<'_> {
         let max_output_bytes = self.max_output_bytes;
         let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::new(max_output_bytes)));
         WasiCtxView {
@@ -99,19 +112,24 @@ impl WasiView for CallState {
     }
 }
 
-struct HostFunctions;
+/// The functions that the state itself implements.
+pub(crate) struct HostFunctions;
 
 impl HasData for HostFunctions {
     type Data<'a> = &'a mut CallState;
 }
 
+/// The functions that the table of resources implements.
+pub(crate) struct Tables;
+
+impl HasData for Tables {
+    type Data<'a> = &'a mut ResourceTable;
+}
+
 /// Links the `host` interface of the contract.
 pub(crate) fn link_host(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
-    host::add_to_linker::<CallState, HostFunctions>(linker, |state| {
-        state.meter.count_call();
-        state
-    })
+    host::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
 }
 
 impl types::Host for CallState {}
@@ -130,8 +148,12 @@ impl host::Host for CallState {
         self.log.push(LogLevel::Info, line.trim_end());
     }
 
-    fn cancelled(&mut self) -> bool {
-        self.cancel.is_cancelled()
+    fn cancelled(&mut self) -> wasmtime::Result<bool> {
+        let live = || Answer::Cancelled(self.cancel.is_cancelled());
+        self.outside.ask(CrossingKind::Cancelled, live, |answer| match answer {
+            Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
+            _ => None,
+        })
     }
 }
 

@@ -1,11 +1,8 @@
 //! Blobs: bytes of a run that are stored once and identified by their digest.
 
+use crate::check;
 use crate::error::StoreError;
-use crate::limits::{MAX_NAME_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
-
-/// Number of bytes that is added to the size of each blob when it is counted towards the limit of its run, so that the
-/// number of empty blobs is bounded too.
-const OVERHEAD_BYTES: u64 = 1 << 10;
+use crate::limits::{BLOB_OVERHEAD_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 
 /// Returns the digest of `bytes`: `blake3:` and 64 hexadecimal digits.
 #[must_use]
@@ -13,24 +10,36 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns how many bytes `count` blobs with `bytes` bytes in total count towards the limit of a run.
-pub(crate) fn counted_size(bytes: u64, count: u64) -> u64 {
-    bytes.saturating_add(count.saturating_mul(OVERHEAD_BYTES))
+/// Returns how many bytes of blobs a run can still store that has blobs of these sizes.
+pub(crate) fn room(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(MAX_RUN_BLOB_BYTES, |room, size| room.saturating_sub(counted_size(size)))
 }
 
-/// Refuses a blob that is too large by itself, or for which its run has no room. `stored` is the counted size of the blobs
-/// of the run.
-pub(crate) fn check_size(trace_id: &str, stored: u64, bytes: &[u8]) -> Result<(), StoreError> {
-    let id = || art_core::text::byte_prefix(trace_id, MAX_NAME_BYTES).to_owned();
+/// Refuses a blob that is too large by itself, or for which its run has no room. Returns the room that is left after it.
+pub(crate) fn take_room(trace_id: &str, room: u64, bytes: &[u8]) -> Result<u64, StoreError> {
     if bytes.len() > MAX_VALUE_BYTES {
         return Err(StoreError::TooLarge {
             what: "a blob",
-            id: id(),
+            id: check::truncated(trace_id),
             maximum: MAX_VALUE_BYTES,
         });
     }
-    if stored.saturating_add(counted_size(bytes.len() as u64, 1)) > MAX_RUN_BLOB_BYTES {
-        return Err(StoreError::BlobsFull { trace_id: id() });
+    room.checked_sub(counted_size(bytes.len() as u64))
+        .ok_or_else(|| StoreError::BlobsFull {
+            trace_id: check::truncated(trace_id),
+        })
+}
+
+/// Refuses bytes that do not have the digest under which they are stored.
+pub(crate) fn verify(expected: &str, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    if digest(&bytes) == expected {
+        return Ok(bytes);
     }
-    Ok(())
+    Err(StoreError::ChangedBlob {
+        digest: expected.to_owned(),
+    })
+}
+
+fn counted_size(bytes: u64) -> u64 {
+    bytes.saturating_add(BLOB_OVERHEAD_BYTES)
 }

@@ -8,7 +8,10 @@ use art_core::text::prefix;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::chain;
+use crate::commit::CheckedCommit;
 use crate::error::StoreError;
+use crate::lease::Lease;
 use crate::limits::{
     MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS, MAX_TIMESTAMP,
     MAX_VALUE_BYTES,
@@ -69,6 +72,18 @@ pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     } else {
         return Ok(());
     };
+    Err(StoreError::Invalid {
+        what,
+        value: truncated(value),
+        problem,
+    })
+}
+
+/// Refuses a `value` that is not `expected`. `what` and `problem` describe it for the error.
+pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'static str) -> Result<(), StoreError> {
+    if value == expected {
+        return Ok(());
+    }
     Err(StoreError::Invalid {
         what,
         value: truncated(value),
@@ -143,7 +158,14 @@ pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
         model: new.model.clone(),
         summary: serde_json::Value::Null,
         last_sequence: 0,
+        head: chain::start(&new.trace_id),
     }
+}
+
+/// Refuses a lease of another thread than the run's.
+pub(crate) fn run_of_lease(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
+    let problem = "is not the thread of the run: use the lease of the run's thread";
+    same("thread of the lease", &lease.thread_id, &run.thread_id, problem)
 }
 
 /// Refuses to change a run that has ended.
@@ -168,19 +190,20 @@ pub(crate) fn suspended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses a journal entry of `added` bytes that is not the next one, or for which the journal is full. `bytes` is the
-/// size of all entries so far.
-pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, added: u64) -> Result<(), StoreError> {
+/// Refuses the events of a commit whose caller does not know the whole journal, or for which the journal is full. `bytes` is
+/// the size of all entries so far.
+pub(crate) fn next_entries(run: &RunRecord, bytes: u64, commit: &CheckedCommit) -> Result<(), StoreError> {
     not_ended(run)?;
-    if expected_sequence != run.last_sequence + 1 {
+    if commit.after != run.last_sequence {
         return Err(StoreError::Conflict {
             what: "the journal of run",
             id: run.trace_id.clone(),
-            expected: Some(expected_sequence.saturating_sub(1)),
+            expected: Some(commit.after),
             actual: Some(run.last_sequence),
         });
     }
-    if run.last_sequence >= MAX_JOURNAL_ENTRIES || bytes.saturating_add(added) > MAX_JOURNAL_BYTES {
+    let entries = run.last_sequence + commit.events.len() as u64;
+    if entries > MAX_JOURNAL_ENTRIES || bytes.saturating_add(commit.event_bytes()) > MAX_JOURNAL_BYTES {
         return Err(StoreError::JournalFull {
             trace_id: run.trace_id.clone(),
         });
@@ -188,10 +211,10 @@ pub(crate) fn next_entry(run: &RunRecord, bytes: u64, expected_sequence: u64, ad
     Ok(())
 }
 
-/// Returns the version after `actual`, if `actual` is the version that the caller expects.
-pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Option<u64>) -> Result<u64, StoreError> {
+/// Refuses to replace a state whose version is not the one that the caller expects.
+pub(crate) fn expected_version(thread_id: &str, actual: Option<u64>, expected: Option<u64>) -> Result<(), StoreError> {
     if actual == expected {
-        return Ok(actual.unwrap_or(0) + 1);
+        return Ok(());
     }
     Err(StoreError::Conflict {
         what: "the state of thread",
@@ -204,6 +227,13 @@ pub(crate) fn next_version(thread_id: &str, actual: Option<u64>, expected: Optio
 pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
     StoreError::UnknownThread {
         thread_id: truncated(thread_id),
+    }
+}
+
+pub(crate) fn run_exists(trace_id: &str) -> StoreError {
+    StoreError::AlreadyExists {
+        what: "run",
+        id: truncated(trace_id),
     }
 }
 
@@ -222,7 +252,7 @@ fn too_large(what: &'static str, id: &str) -> StoreError {
 }
 
 /// Truncates an identifier for an error. The caller chose it, so it may have any length.
-fn truncated(id: &str) -> String {
+pub(crate) fn truncated(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
 

@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use art_core::Timestamp;
+
 use crate::record::RunState;
 
 /// An error of the store.
@@ -55,6 +57,34 @@ pub enum StoreError {
         expected: Option<u64>,
         /// Actual version or sequence.
         actual: Option<u64>,
+    },
+    /// Another caller holds the lease of the thread.
+    #[error("thread `{thread_id}` is in use by another turn: wait for it, or use another thread")]
+    ThreadBusy {
+        /// The thread.
+        thread_id: String,
+        /// Time at which the lease expires unless its holder renews it.
+        until: Timestamp,
+    },
+    /// The lease was released, or somebody else has taken it after it expired.
+    #[error("thread `{thread_id}` was taken over by another turn: read it again and begin another turn")]
+    LeaseLost {
+        /// The thread.
+        thread_id: String,
+    },
+    /// The stored journal differs from the one that was written.
+    #[error("the journal of run `{trace_id}` was changed at event `{sequence}`: restore a backup or begin another run")]
+    BrokenChain {
+        /// The run.
+        trace_id: String,
+        /// Sequence of the first entry that is missing or differs.
+        sequence: u64,
+    },
+    /// The stored bytes of a blob differ from the ones that were written.
+    #[error("the file or log `{digest}` was changed in the database: restore a backup or begin another run")]
+    ChangedBlob {
+        /// Digest of the blob.
+        digest: String,
     },
     /// The run has ended and cannot be resumed.
     #[error("run `{trace_id}` has ended with `{}`: begin another one", status.name())]
@@ -134,12 +164,6 @@ pub enum StoreError {
         id: String,
         /// The cause.
         source: serde_json::Error,
-    },
-    /// Another host has the database open.
-    #[error("the database `{}` is in use by another process: stop it or use another --home", path.display())]
-    InUse {
-        /// The database.
-        path: PathBuf,
     },
     /// Another program locked the database for too long.
     #[error("the database `{}` is locked by another process: close it and try again", path.display())]

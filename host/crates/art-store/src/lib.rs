@@ -4,12 +4,20 @@
 //! suite. A write is acknowledged only when it is durable: for SQLite that means committed and synced. Every value that
 //! is passed in or returned is a copy (M2). The store itself assigns and checks all sequences and versions (B19).
 //!
-//! The store does not check access. The host has to compare [`Thread::user_id`] (B23).
+//! One step of a run is one [`Commit`], which is stored as a whole or not at all. A [`Lease`] makes its holder the only writer of
+//! a thread. Its fencing number keeps a holder that was stopped for a while from writing after somebody else took over.
+//!
+//! A thread has an [`Owner`], which never changes. Reads for a user find only that user's threads and runs (B23). A write names a
+//! thread that the host has found for the user before; the identifiers of threads are created by the host and never used again.
 
 mod blob;
+mod chain;
 mod check;
 pub mod clock;
+mod commit;
 mod error;
+pub mod fail_point;
+mod lease;
 pub mod limits;
 mod memory;
 mod record;
@@ -17,12 +25,16 @@ mod sqlite;
 mod store;
 
 pub use blob::digest;
+pub use chain::{StoredEntry, verify_journal};
 pub use clock::Clock;
+pub use commit::{Commit, Committed, NewEvent, RunEnd};
 pub use error::StoreError;
+pub use fail_point::FailPoint;
+pub use lease::Lease;
 pub use memory::MemoryStore;
 pub use record::{
-    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, RunState,
-    Thread, ThreadFilter, WorkRecord,
+    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, Owner, RunFilter, RunRecord,
+    RunState, Thread, ThreadFilter, WorkRecord,
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};

@@ -26,5 +26,11 @@ pub const MAX_JOURNAL_BYTES: u64 = 256 << 20;
 /// Maximum size of all blobs of a run together, in bytes. Each blob counts as 1 KiB more than its size.
 pub const MAX_RUN_BLOB_BYTES: u64 = 64 << 20;
 
+/// Time after which another caller can take a lease that was not renewed, in milliseconds.
+pub const LEASE_MS: u64 = 15_000;
+
+/// Number of bytes that is added to the size of each blob when it is counted, so that the number of empty blobs is bounded too.
+pub const BLOB_OVERHEAD_BYTES: u64 = 1 << 10;
+
 /// Maximum timestamp, in milliseconds. It is 2^53 - 1, the largest integer that every JSON parser can represent.
 pub const MAX_TIMESTAMP: u64 = (1 << 53) - 1;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use art_core::agent::{AgentState, RunStatus, ThreadConfig};
+use art_core::Timestamp;
+use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::usage::{ModelUsage, ModelWork, Usage};
@@ -11,13 +12,16 @@ use serde_json::Value;
 
 use crate::check;
 use crate::clock::{Clock, SystemClock};
+use crate::commit::{CheckedCommit, Commit, Committed};
 use crate::error::StoreError;
+use crate::lease::Lease;
 use crate::record::{
-    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
+    CallRecord, JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread,
     ThreadFilter, WorkRecord,
 };
 use crate::store::{Store, StoreFuture};
 
+mod commits;
 mod runs;
 mod threads;
 
@@ -40,6 +44,8 @@ struct Data {
     work: Vec<(String, WorkRecord)>,
     /// Number of threads and runs that were created, which gives their order.
     created: u64,
+    /// Number of leases that were given, which is the fencing number of the last one.
+    leases: u64,
 }
 
 #[derive(Debug)]
@@ -49,6 +55,14 @@ struct ThreadData {
     messages: Vec<ConversationMessage>,
     observations: Vec<Observation>,
     state: Option<AgentState>,
+    lease: Option<HeldLease>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HeldLease {
+    number: u64,
+    /// Time at which it expires.
+    until: Timestamp,
 }
 
 #[derive(Debug)]
@@ -105,6 +119,10 @@ impl Store for MemoryStore {
         self.defer(move |data, _| Ok(data.threads.get(thread_id).map(|data| data.thread.clone())))
     }
 
+    fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>> {
+        self.defer(move |data, _| Ok(data.find_thread(thread_id, owner).map(|data| data.thread.clone())))
+    }
+
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
         self.defer(move |data, now| {
             check::encode("the configuration", thread_id, &config)?;
@@ -119,7 +137,7 @@ impl Store for MemoryStore {
     }
 
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
-        self.defer(move |data, _| Ok(data.delete_thread(thread_id)))
+        self.defer(move |data, now| data.delete_thread(thread_id, now))
     }
 
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
@@ -154,46 +172,39 @@ impl Store for MemoryStore {
         self.defer(move |data, now| data.save_state(thread_id, state, expected, now))
     }
 
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord> {
-        self.defer(move |data, now| data.begin_run(&new, now))
+    fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {
+        self.defer(move |data, now| data.acquire_lease(thread_id, now))
     }
 
-    fn append_journal<'a>(
-        &'a self,
-        trace_id: &'a str,
-        expected_sequence: u64,
-        kind: &'a str,
-        payload: Value,
-    ) -> StoreFuture<'a, JournalEntry> {
-        self.defer(move |data, timestamp| {
-            let entry = JournalEntry {
-                sequence: expected_sequence,
-                timestamp,
-                kind: kind.to_owned(),
-                payload,
-            };
-            data.append_journal(trace_id, entry)
+    fn renew_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        self.defer(move |data, now| data.renew_lease(lease, now))
+    }
+
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        self.defer(move |data, _| {
+            data.release_lease(lease);
+            Ok(())
         })
     }
 
-    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
-        self.defer(move |data, _| data.put_blob(trace_id, bytes))
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
+        self.defer(move |data, now| data.commit(CheckedCommit::new(commit)?, now))
+    }
+
+    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
+        self.defer(move |data, now| data.resume_run(trace_id, lease, now))
+    }
+
+    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+        self.defer(move |data, _| Ok(data.blob_room(trace_id)))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
         self.defer(move |data, _| Ok(data.get_blob(thread_id, digest)))
     }
 
-    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()> {
-        self.defer(move |data, _| data.record_calls(trace_id, calls))
-    }
-
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
         self.defer(move |data, _| Ok(data.list_calls(tool_digest, limit)))
-    }
-
-    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()> {
-        self.defer(move |data, _| data.record_work(trace_id, records))
     }
 
     fn list_work<'a>(
@@ -205,20 +216,16 @@ impl Store for MemoryStore {
         self.defer(move |data, _| Ok(data.list_work(model, work, limit)))
     }
 
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {
-        self.defer(move |data, now| data.end_run(trace_id, status, summary, now))
-    }
-
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord> {
-        self.defer(move |data, now| data.resume_run(trace_id, now))
-    }
-
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
         self.defer(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
     }
 
+    fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>> {
+        self.defer(move |data, _| Ok(data.find_run(trace_id, owner)))
+    }
+
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
-        self.defer(move |data, _| Ok(data.list_runs(&filter)))
+        self.defer(move |data, now| Ok(data.list_runs(&filter, now)))
     }
 
     fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>> {

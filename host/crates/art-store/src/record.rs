@@ -25,7 +25,7 @@ pub struct NewThread {
 pub struct Thread {
     /// Identifier.
     pub id: String,
-    /// Owner. The host has to check it before it returns data of the thread.
+    /// Owner, which never changes. The host looks threads of a person up with [`Owner`], so that nobody reads those of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Time of creation.
@@ -36,11 +36,38 @@ pub struct Thread {
     pub config: ThreadConfig,
 }
 
+/// The threads that a read considers, by their owner. To a read, those of others do not exist (B23).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Owner {
+    /// All threads, for the host itself.
+    #[default]
+    Anyone,
+    /// The threads of this user, or those without an owner.
+    User(Option<String>),
+}
+
+impl Owner {
+    /// Creates the owner for a user, or for those threads that have none.
+    #[must_use]
+    pub fn user(user_id: Option<&str>) -> Self {
+        Self::User(user_id.map(str::to_owned))
+    }
+
+    /// Returns whether a thread of this user is considered.
+    #[must_use]
+    pub fn includes(&self, user_id: Option<&str>) -> bool {
+        match self {
+            Self::Anyone => true,
+            Self::User(user) => user.as_deref() == user_id,
+        }
+    }
+}
+
 /// A filter for a list of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadFilter {
-    /// Only threads of this user.
-    pub user_id: Option<String>,
+    /// Only threads of this owner.
+    pub owner: Owner,
     /// Only entries whose identifier has this prefix.
     pub id_prefix: Option<String>,
     /// Maximum number of entries; `None`, 0 and more than
@@ -51,6 +78,8 @@ pub struct ThreadFilter {
 /// A filter for a list of messages (C51).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
+    /// Only messages of a thread of this owner.
+    pub owner: Owner,
     /// Maximum number of messages; the most recent ones are returned (M6). `None`, 0 and more than
     /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
@@ -66,6 +95,8 @@ pub struct MessageOptions {
 /// A filter for a list of observations. An observation has to meet all conditions (M7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservationFilter {
+    /// Only observations of a thread of this owner.
+    pub owner: Owner,
     /// Only observations of these types; empty means all.
     pub types: Vec<ObservationType>,
     /// Only entries before this time.
@@ -176,6 +207,9 @@ pub struct RunRecord {
     pub summary: Value,
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
+    /// Digest of the last journal entry. It stands for the whole journal, since each digest contains the one before it; for
+    /// an empty journal it follows from the identifier. Empty if the database has a format before 5 and is open for reading.
+    pub head: String,
 }
 
 /// What a tool call used.
@@ -201,12 +235,16 @@ pub struct WorkRecord {
 /// A filter for a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
+    /// Only runs of threads of this owner.
+    pub owner: Owner,
     /// Only runs of this thread.
     pub thread_id: Option<String>,
     /// Only entries whose identifier has this prefix.
     pub id_prefix: Option<String>,
     /// Only runs in this state. `Running` includes runs that a crash interrupted.
     pub status: Option<RunState>,
+    /// Only runs that are running although nobody holds the lease of their thread, so that a host may recover them.
+    pub abandoned: bool,
     /// Maximum number of entries; `None`, 0 and more than
     /// [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
@@ -224,4 +262,6 @@ pub struct JournalEntry {
     pub kind: String,
     /// Payload.
     pub payload: Value,
+    /// Digest of this entry and, through the digest before it, of all earlier ones.
+    pub digest: String,
 }

@@ -2,17 +2,18 @@
 
 use std::fmt::Debug;
 
-use art_core::agent::{AgentState, RunStatus, ThreadConfig};
+use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use crate::commit::{Commit, Committed};
 use crate::error::StoreError;
+use crate::lease::Lease;
 use crate::record::{
-    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
-    ThreadFilter, WorkRecord,
+    JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 
 /// The future that a method of a store returns.
@@ -27,6 +28,15 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// - Reading data that does not exist returns `None` or an empty list; writing to a thread or run that does not exist
 ///   is an error.
 /// - [`crate::limits`] bounds the sizes of values and lists.
+///
+/// # Implementing a store
+///
+/// The contract asks for nothing that PostgreSQL could not do. An implementation needs
+/// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees one point in time;
+/// - a source of numbers that grow and are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases, and a
+///   row for each thread that a commit locks while it compares the number;
+/// - an error that tells a short conflict with another process, which the caller may repeat ([`StoreError::Busy`]), from a
+///   failure.
 pub trait Store: Send + Sync + Debug {
     /// Creates a thread.
     ///
@@ -36,6 +46,10 @@ pub trait Store: Send + Sync + Debug {
     /// Returns the thread with that identifier.
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>>;
 
+    /// Returns the thread with that identifier if it has that owner. A thread of another owner is `None`, like one that does not
+    /// exist.
+    fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>>;
+
     /// Replaces the settings of a thread and does not change its state (M8).
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread>;
 
@@ -44,6 +58,8 @@ pub trait Store: Send + Sync + Debug {
 
     /// Deletes a thread with its messages, observations, state, runs, journals and blobs. Returns `false` if it does
     /// not exist (M1).
+    ///
+    /// Fails with [`StoreError::ThreadBusy`] while somebody holds its lease.
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (M15).
@@ -81,51 +97,56 @@ pub trait Store: Send + Sync + Debug {
     /// again.
     fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64>;
 
-    /// Begins a run with an empty journal.
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord>;
-
-    /// Appends the entry with the sequence `expected_sequence` to the journal of a run. The first entry has the
-    /// sequence 1.
+    /// Takes the lease of a thread. It is free if nobody holds it, if it has expired by the clock of the store, or if the
+    /// process of its holder is known to have ended.
     ///
-    /// Fails with [`StoreError::Conflict`] when the journal does not have exactly `expected_sequence - 1` entries,
-    /// which happens when two hosts drive the same run, and with [`StoreError::RunEnded`] when the run has ended.
-    fn append_journal<'a>(
-        &'a self,
-        trace_id: &'a str,
-        expected_sequence: u64,
-        kind: &'a str,
-        payload: Value,
-    ) -> StoreFuture<'a, JournalEntry>;
+    /// Fails with [`StoreError::ThreadBusy`] if the lease is not free, also for the store that holds it.
+    fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease>;
 
-    /// Stores a blob to which the journal of a run refers, and returns its [`digest`](crate::digest). A run stores
-    /// equal blobs once. They are deleted with the run.
+    /// Renews a lease for [`LEASE_MS`](crate::limits::LEASE_MS). A lease that has expired can be renewed as long as nobody else
+    /// has taken it.
     ///
-    /// Fails with [`StoreError::TooLarge`] when the blob is too large, with [`StoreError::BlobsFull`] when all blobs of
-    /// the run together would be, and with [`StoreError::RunEnded`] when the run has ended.
-    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String>;
+    /// Fails with [`StoreError::LeaseLost`] if the lease is not the current one of its thread.
+    fn renew_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
-    /// Returns the blob with that digest from any run of the thread.
+    /// Releases a lease. Does nothing if it is not the current one of its thread.
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
+
+    /// Stores everything that one step of a run leads to, and renews the lease.
+    ///
+    /// Fails without any change
+    /// - with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread,
+    /// - with [`StoreError::AlreadyExists`] if the run to begin or a message exists,
+    /// - with [`StoreError::RunEnded`] if the run has ended,
+    /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
+    /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached.
+    ///
+    /// A suspended run accepts commits too, for example one that cancels it.
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
+
+    /// Resumes a suspended run, and renews the lease. Of several callers exactly one succeeds; the others get
+    /// [`StoreError::NotSuspended`].
+    ///
+    /// Fails with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread.
+    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord>;
+
+    /// Returns how many bytes of blobs a run can still store. Each blob takes 1 KiB more than its size. For a run that does not
+    /// exist yet this is [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
+    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64>;
+
+    /// Returns the blob with that digest if a run of the thread uses it. A blob is deleted with the last run that uses it.
+    ///
+    /// Fails with [`StoreError::ChangedBlob`] if the stored bytes do not have this digest.
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
-
-    /// Records what tool calls of a run used. They are deleted with the run. An empty list is accepted even for a run that
-    /// does not exist.
-    ///
-    /// Fails with [`StoreError::RunEnded`] when the run has ended.
-    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()>;
 
     /// Returns what the newest calls of a tool used, in all threads, the newest first. `limit` is the maximum number of calls;
     /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). The time that
     /// this takes does not depend on how many calls are stored.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
 
-    /// Records what the model of a run used for steps and answers. The records are deleted with the run. An empty list is accepted
-    /// even for a run that does not exist.
-    ///
-    /// Fails with [`StoreError::RunEnded`] when the run has ended.
-    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()>;
-
-    /// Returns what a model used for the newest pieces of work of one kind, in all threads, the newest first. `limit` is the maximum
-    /// number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend on how many are stored either.
+    /// Returns what a model used for the newest pieces of work of one kind, in all threads, the newest first. `limit` is the
+    /// maximum number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend on how many are
+    /// stored either.
     fn list_work<'a>(
         &'a self,
         model: &'a str,
@@ -133,21 +154,17 @@ pub trait Store: Send + Sync + Debug {
         limit: Option<usize>,
     ) -> StoreFuture<'a, Vec<ModelUsage>>;
 
-    /// Ends or suspends a run, and stores `summary` for listings. A suspended run can be ended as well, for example
-    /// cancelled.
-    ///
-    /// Fails with [`StoreError::RunEnded`] when the run has already ended.
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord>;
-
-    /// Resumes a suspended run. Of several callers exactly one succeeds; the others get [`StoreError::NotSuspended`].
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord>;
-
     /// Returns the run with that identifier.
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>>;
+
+    /// Returns the run with that identifier if its thread has that owner.
+    fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>>;
 
     /// Returns runs, the most recently started first.
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>>;
 
-    /// Returns the whole journal of a run by ascending sequence.
+    /// Returns the whole journal of a run by ascending sequence, and verifies its digests.
+    ///
+    /// Fails with [`StoreError::BrokenChain`] if an entry was changed or is missing.
     fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>>;
 }

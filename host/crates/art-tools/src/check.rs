@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use art_core::error::ToolErrorCode as Code;
-use art_core::outcome::Ending;
+use art_core::outcome::{CallEnding, Ending};
 use art_core::text::truncate;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::executor::Admitted;
 use crate::offload::{TimeBudget, offload};
 use crate::output::report_without_payload;
 use crate::registry::ToolRegistry;
-use crate::report::{CallEnding, ToolReport, about_tool};
+use crate::report::{ToolReport, about_tool};
 use crate::scope::CallScope;
 use crate::shape::Shape;
 

@@ -27,6 +27,7 @@ pub(crate) struct RegisteredTool {
     pub(crate) owner: String,
     pub(crate) limits: Limits,
     pub(crate) digest: Option<Arc<str>>,
+    pub(crate) is_repeatable: bool,
     pub(crate) input: CompiledSchema,
     pub(crate) output: Option<CompiledSchema>,
 }
@@ -53,16 +54,13 @@ impl RegisteredTool {
         Ok(Self {
             owner: executor.owner().to_owned(),
             digest: executor.digest().map(Into::into),
+            is_repeatable: executor.is_repeatable(),
             executor,
             schema,
             limits,
             input: input.without_large_validator(),
             output: output.map(CompiledSchema::without_large_validator),
         })
-    }
-
-    pub(crate) fn is_blocking(&self) -> bool {
-        self.schema.execution_mode == ExecutionMode::Blocking
     }
 
     /// Returns whether an output of `bytes` bytes is parsed and checked so fast that other calls are not delayed.

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use art_core::error::ToolErrorCode;
+use art_core::intake::Intake;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Failure, Outcome, Success};
 use art_core::tool::{ExecutionContext, ToolSchema};
@@ -39,6 +40,7 @@ pub struct DirectCall {
 pub struct DirectTool {
     pub(crate) schema: ToolSchema,
     limits: Limits,
+    is_repeatable: bool,
     function: Box<dyn Fn(DirectCall) -> BoxFuture<'static, Ending> + Send + Sync>,
 }
 
@@ -53,6 +55,7 @@ impl DirectTool {
         Self {
             schema,
             limits: Limits::EXECUTE,
+            is_repeatable: false,
             function: Box::new(move |call| Box::pin(function(call))),
         }
     }
@@ -61,6 +64,14 @@ impl DirectTool {
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Declares that a call may be made again when its end is unknown, because the host stopped meanwhile: the tool has no effect, or a
+    /// second call with the same arguments has none.
+    #[must_use]
+    pub const fn repeatable(mut self) -> Self {
+        self.is_repeatable = true;
         self
     }
 
@@ -123,6 +134,10 @@ impl ToolExecutor for DirectTool {
         self.limits
     }
 
+    fn is_repeatable(&self) -> bool {
+        self.is_repeatable
+    }
+
     fn owner(&self) -> &str {
         "host"
     }
@@ -144,6 +159,7 @@ impl ToolExecutor for DirectTool {
                     ..Usage::default()
                 },
                 log: CallLog::default(),
+                intake: Intake::default(),
             }
         })
     }

@@ -1,5 +1,6 @@
 //! Executors of calls, and the type that proves that a call was checked.
 
+use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_core::tool::{ExecutionContext, ParsedToolCall, ToolSchema};
@@ -105,8 +106,8 @@ impl Admitted {
 
 /// A tool that the host can run (C1).
 ///
-/// [`schema`](Self::schema), [`limits`](Self::limits), [`owner`](Self::owner) and [`digest`](Self::digest) are read once, at
-/// registration; later values are ignored.
+/// [`schema`](Self::schema), [`limits`](Self::limits), [`owner`](Self::owner), [`digest`](Self::digest) and
+/// [`is_repeatable`](Self::is_repeatable) are read once, at registration; later values are ignored.
 pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// Returns the schema of the tool.
     fn schema(&self) -> &ToolSchema;
@@ -124,6 +125,12 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Returns whether a call whose end is unknown, because the host stopped meanwhile, may be made again. True for a tool that has no
+    /// effect, or whose second call with the same arguments has none. By default false.
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
     /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The
     /// preparation may take far longer than a call; the time limit of the call starts after it. It must observe the
     /// cancellation.
@@ -136,4 +143,13 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     ///
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
+
+    /// Runs a recorded call again with the same answers from outside, or returns `None` if the tool cannot do that.
+    ///
+    /// `recorded` is the [`intake`](Outcome::intake) of the call. Its output, log and fuel are the same as before, unless
+    /// the call was stopped by its time limit or a cancellation, which no record contains.
+    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+        let _ = (call, recorded);
+        None
+    }
 }

@@ -1,4 +1,4 @@
-//! The tool system: registers tools, checks calls, runs them, and checks and records their results.
+//! The tool system: registers tools, checks calls, runs them, and checks their results.
 //!
 //! A [`ParsedToolCall`](art_core::tool::ParsedToolCall) is untrusted. [`ToolSystem`] checks it and only then creates
 //! the [`Admitted`] that a [`ToolExecutor`] accepts. The output is untrusted until it was parsed under limits and
@@ -6,7 +6,6 @@
 //! The crate does not depend on WebAssembly, models or stores.
 
 pub mod executor;
-pub mod sink;
 
 pub mod admission;
 pub mod refusal;
@@ -26,7 +25,6 @@ mod assist;
 mod check;
 mod compiled;
 mod defaults;
-mod observe;
 mod offload;
 mod output;
 mod parse;
@@ -36,16 +34,15 @@ mod run;
 mod testing;
 mod typed;
 
+pub use art_core::outcome::CallEnding;
 pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
-pub use observe::MAX_OBSERVED_BYTES;
 pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};
 pub use registry::{ToolRegistry, same_name};
-pub use report::{CallEnding, ToolReport};
+pub use report::ToolReport;
 pub use scope::{CallScope, EnabledLookup, EnabledTools};
-pub use sink::{ObservationSink, SinkError};
-pub use system::ToolSystem;
+pub use system::{AdmittedCall, ReplayedCall, ToolSystem};

@@ -2,7 +2,7 @@
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode as Code;
-use art_core::outcome::{Attachment, Ending, Failure, Success, Suspension};
+use art_core::outcome::{Attachment, CallEnding, Ending, Failure, Success, Suspension};
 use art_core::text::truncate;
 use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolStatus};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::assist;
 use crate::compiled::RegisteredTool;
 use crate::parse;
-use crate::report::{CallEnding, ToolReport, about_tool};
+use crate::report::{ToolReport, about_tool};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
@@ -106,7 +106,6 @@ fn succeeded(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> 
         CallEnding::Success
     };
     Ok(ToolReport {
-        raw_output: Some(success.output),
         attachments: success.attachments.into(),
         ..ToolReport::new(result, ending)
     })

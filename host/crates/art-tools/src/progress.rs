@@ -1,12 +1,10 @@
-//! Progress of calls in a batch.
+//! Progress of calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use art_core::text::byte_prefix;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
-
-use crate::report::ToolReport;
 
 /// Maximum length of a title, in bytes: more than one line of a terminal.
 const MAX_TITLE_BYTES: usize = 200;
@@ -20,8 +18,6 @@ pub enum CallProgress {
     Started(ParsedToolCall),
     /// The tool reported progress. Sent at most ten times a second, with only the newest of several reports.
     Reported(ToolProgress),
-    /// A call that had started has ended and was recorded. The batch returns the same report.
-    Ended(Box<ToolReport>),
 }
 
 /// A progress report of a tool (C78). It is only for a waiting person: it is not stored and has no effect on the run.

@@ -83,6 +83,12 @@ impl ToolRegistry {
         self.tool(name).map(|tool| tool.limits)
     }
 
+    /// Returns whether a call of a tool may be made again when its end is unknown. False if there is no such tool.
+    #[must_use]
+    pub fn is_repeatable(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.is_repeatable)
+    }
+
     /// Returns the digest of the code of a tool, if it has one.
     #[must_use]
     pub fn digest(&self, name: &str) -> Option<Arc<str>> {

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
 
+use art_core::intake::{Intake, Replayed};
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::usage::Usage;
 use futures_util::FutureExt as _;
@@ -36,6 +37,23 @@ pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Dur
         ending = overdue(call, grace) => ending,
     };
     unmeasured(ending, start)
+}
+
+/// Runs a recorded call again, or returns `None` if its executor cannot do that. The executor enforces the time limit.
+pub(crate) async fn replay(executor: &dyn ToolExecutor, call: &Admitted, recorded: &Intake) -> Option<Replayed> {
+    let start = Instant::now();
+    let running = AssertUnwindSafe(async {
+        match executor.replay(call, recorded) {
+            Some(replaying) => Some(replaying.await),
+            None => None,
+        }
+    });
+    running.catch_unwind().await.unwrap_or_else(|_panic| {
+        Some(Replayed {
+            outcome: unmeasured(panicked(call), start),
+            divergence: None,
+        })
+    })
 }
 
 async fn prepare(executor: &dyn ToolExecutor, call: &Admitted) -> Result<(), Box<Ending>> {
@@ -80,6 +98,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
             ..Usage::default()
         },
         log: CallLog::default(),
+        intake: Intake::default(),
     }
 }
 

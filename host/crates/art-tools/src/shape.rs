@@ -1,5 +1,6 @@
 //! The size of a JSON value, measured under limits.
 
+pub(crate) use art_core::json::text_len;
 use serde_json::Value;
 
 /// Maximum nesting depth of an input or an output; a scalar has depth 1.
@@ -138,29 +139,6 @@ pub(crate) fn path_units(value: &Value) -> u64 {
         1 + (path_bytes / PATH_UNIT_BYTES) as u64 + nested
     }
     units(value, 0)
-}
-
-/// Returns the length of the compact JSON text of `value` in bytes, without building the text.
-pub(crate) fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
-    let mut counter = Counter(0);
-    match serde_json::to_writer(&mut counter, value) {
-        Ok(()) => counter.0,
-        // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
-        Err(_) => usize::MAX,
-    }
-}
-
-struct Counter(usize);
-
-impl std::io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,17 @@
-//! Helpers for the tests of this crate: scripted executors and sinks.
+//! Helpers for the tests of this crate: scripted executors.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use art_core::intake::Intake;
 use art_core::limits::Limits;
-use art_core::observation::NewObservation;
 use art_core::outcome::{CallLog, Ending, Outcome, Success};
 use art_core::tool::{ExecutionMode, ParsedToolCall, ToolSchema};
 use art_core::usage::Usage;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Value, json};
 
-use crate::{
-    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolRegistry,
-    ToolReport, ToolSystem,
-};
+use crate::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
 
 pub(crate) fn schema(name: &str) -> ToolSchema {
     ToolSchema {
@@ -110,32 +107,8 @@ impl ToolExecutor for Scripted {
                     ..Usage::default()
                 },
                 log: CallLog::default(),
+                intake: Intake::default(),
             }
-        })
-    }
-}
-
-/// Sink that stores observations in memory, or fails for chosen tools.
-#[derive(Debug, Default)]
-pub(crate) struct MemorySink {
-    pub(crate) stored: Mutex<Vec<NewObservation>>,
-    pub(crate) fails_for: Option<&'static str>,
-    pub(crate) panics: bool,
-}
-
-impl ObservationSink for MemorySink {
-    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            assert!(!self.panics, "on purpose");
-            if self
-                .fails_for
-                .is_some_and(|name| observation.content["toolName"] == name)
-            {
-                return Err(SinkError::new("disk /secret/path full"));
-            }
-            self.stored.lock().unwrap().push(observation);
-            Ok(())
         })
     }
 }
@@ -143,18 +116,16 @@ impl ObservationSink for MemorySink {
 /// A tool system for tests, in which all tools are enabled.
 pub(crate) struct Bench {
     pub(crate) system: ToolSystem,
-    pub(crate) sink: Arc<MemorySink>,
     pub(crate) scope: CallScope,
 }
 
 impl Bench {
     pub(crate) fn new(tools: impl IntoIterator<Item = Arc<Scripted>>) -> Self {
-        Self::with(tools, MemorySink::default(), SystemConfig::default())
+        Self::with(tools, SystemConfig::default())
     }
 
-    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, sink: MemorySink, config: SystemConfig) -> Self {
+    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, config: SystemConfig) -> Self {
         let registry = Arc::new(ToolRegistry::new());
-        let sink = Arc::new(sink);
         let mut scope = CallScope {
             thread_id: "T".to_owned(),
             trace_id: "run".to_owned(),
@@ -168,17 +139,17 @@ impl Bench {
         }
         scope.enabled_tools = EnabledTools::Named(names);
         Self {
-            system: ToolSystem::new(registry, Arc::<MemorySink>::clone(&sink), config),
-            sink,
+            system: ToolSystem::new(registry, config),
             scope,
         }
     }
 
+    /// Makes the calls at the same time. Returns their reports in the order of the calls.
     pub(crate) async fn run(&self, calls: Vec<ParsedToolCall>) -> Vec<ToolReport> {
-        self.system.execute_batch(calls, &self.scope).await
+        self.run_in(calls, &self.scope).await
     }
 
-    pub(crate) fn stored(&self) -> Vec<NewObservation> {
-        self.sink.stored.lock().unwrap().clone()
+    pub(crate) async fn run_in(&self, calls: Vec<ParsedToolCall>, scope: &CallScope) -> Vec<ToolReport> {
+        join_all(calls.into_iter().map(|call| self.system.call(call, scope))).await
     }
 }

@@ -93,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{MemorySink, call};
+    use crate::testing::call;
     use crate::{CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolRegistry, ToolReport, ToolSystem};
 
     #[derive(Deserialize, JsonSchema)]
@@ -122,13 +122,13 @@ mod tests {
     async fn divided(dividend: i32, divisor: Value) -> ToolReport {
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::new(division())).unwrap();
-        let system = ToolSystem::new(registry, Arc::new(MemorySink::default()), SystemConfig::default());
+        let system = ToolSystem::new(registry, SystemConfig::default());
         let scope = CallScope {
             enabled_tools: EnabledTools::named(["division"]),
             ..CallScope::default()
         };
         let call = call("division", json!({"dividend": dividend, "divisor": divisor}));
-        system.execute_batch(vec![call], &scope).await.remove(0)
+        system.call(call, &scope).await
     }
 
     #[tokio::test]

@@ -37,7 +37,8 @@ impl Screen {
         if self.json {
             return Ok(());
         }
-        report::introduce(runtime).await?;
+        report::introduce(runtime, &runtime.model_info()?).await?;
+        report::note_interrupted(runtime, None).await?;
         if interactive {
             render::note("type a question, or /help; Ctrl-D leaves");
         }
@@ -90,7 +91,7 @@ impl Screen {
             }
             result?
         };
-        Ok(run::exit_of(&session.runtime, &answer))
+        Ok(run::exit_of(&answer))
     }
 }
 
@@ -99,7 +100,7 @@ fn show_details(answer: &Answer, session: &Session) {
     if let Some(note) = approvals::suspension_note(answer) {
         render::note(&note);
     }
-    report::show_ending(&session.runtime, answer);
+    report::show_ending(answer);
     if let Some(usage) = &session.last_usage {
         render::note(&format!("({})\n", usage.to_line()));
     }

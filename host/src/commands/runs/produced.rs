@@ -56,11 +56,12 @@ pub(super) async fn logs(
 }
 
 /// Returns the tool results in a journal entry.
-fn results(entry: &JournalEntry) -> Vec<ToolResult> {
-    let results = entry.payload.get("results").cloned();
-    results
-        .and_then(|results| serde_json::from_value(results).ok())
-        .unwrap_or_default()
+pub(super) fn results(entry: &JournalEntry) -> Vec<ToolResult> {
+    match serde_json::from_value(entry.payload.clone()) {
+        Ok(RunEvent::ToolEnded { end, .. }) => vec![end.result],
+        Ok(RunEvent::ToolsReturned { results, .. }) => results,
+        _ => Vec::new(),
+    }
 }
 
 /// Prints the files as a table, then the logs.

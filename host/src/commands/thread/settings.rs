@@ -2,6 +2,8 @@
 
 use art_core::agent::ThreadConfig;
 use art_core::prompt::SystemPromptOverride;
+use art_core::provider::RuntimeProviderConfig;
+use art_runtime::compose::{open_engine, resolve_model};
 use art_runtime::config::{Config, check_system_prompt};
 use art_tools::check_name;
 use serde::Serialize;
@@ -33,6 +35,7 @@ pub(super) fn change(
     };
     match setting {
         ThreadSetting::Tools => {}
+        ThreadSetting::Model => thread.provider_config = model(value, config)?,
         ThreadSetting::HistoryLimit => thread.history_limit = parse::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
         ThreadSetting::Persona => thread.persona = parse(&json(value)?)?,
         ThreadSetting::Execution => thread.execution_config = parse(&json(value)?)?,
@@ -60,6 +63,14 @@ fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
         ))),
         None => Ok(names.to_vec()),
     }
+}
+
+/// Returns the model of a conversation, or `None` for `null`. Fails if the model is unknown or not set up.
+fn model(value: &str, config: &Config) -> Result<Option<RuntimeProviderConfig>, CommandError> {
+    if value == "null" {
+        return Ok(None);
+    }
+    Ok(Some(resolve_model(&open_engine(config)?, value)?))
 }
 
 fn json(value: &str) -> Result<Value, CommandError> {

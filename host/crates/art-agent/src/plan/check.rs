@@ -193,7 +193,8 @@ fn cycle(items: &[TodoItem]) -> Vec<Fault> {
         .collect()
 }
 
-/// Searches depth first from `id` for a cycle, and returns its items, the first one at its end as well. The depth is bounded by the number of items.
+/// Searches depth first from `id` for a cycle, and returns its items, the first one at its end as well. The depth is bounded by the number
+/// of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,

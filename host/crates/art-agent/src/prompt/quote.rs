@@ -93,7 +93,12 @@ pub(crate) fn section(heading: &str, body: &str) -> String {
 
 /// Describes a file of a tool to a model. The content is not shown, because it may be meant only for the person.
 pub(crate) fn file_entry(file: &RunFile) -> Value {
-    json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": file.step_id})
+    let origin = if file.step_id.is_empty() {
+        "an earlier question"
+    } else {
+        &file.step_id
+    };
+    json!({"name": file.name, "mediaType": file.media_type, "bytes": file.bytes, "leftBy": origin})
 }
 
 /// Returns the section on files that tools left, if there are any.

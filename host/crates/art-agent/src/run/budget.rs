@@ -12,7 +12,6 @@ use crate::estimate::{
     self, AnswerEstimate, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS,
     ToolRecord, json_bytes,
 };
-use crate::item::NextStep;
 use crate::plan::{Fault, Origin};
 use crate::prompt;
 
@@ -93,15 +92,15 @@ impl Run {
                 || config.max_cost_usd.is_some_and(|limit| cost >= limit))
     }
 
-    /// Returns what a model call reserves until it ends, if the run has a budget for it.
-    pub(super) fn reservation(&self, action: &OpenAction) -> Option<Reservation> {
+    /// Returns what a model call with a request of `tokens` tokens reserves until it ends, if the run has a budget for it.
+    pub(super) fn reservation(&self, action: &OpenAction, tokens: u64) -> Option<Reservation> {
         let config = self.config();
         let is_limited = config.max_tokens.is_some() || config.max_cost_usd.is_some();
         if !is_limited || self.start.context.is_unbounded() {
             return None;
         }
         let metadata = LlmMetadata {
-            input_tokens: Some(self.tokens_of(action, self.token_budget())),
+            input_tokens: Some(tokens),
             output_tokens: Some(self.reply_tokens(action)),
             ..LlmMetadata::default()
         };
@@ -120,17 +119,6 @@ impl Run {
         match action {
             OpenAction::Answer => self.start.model_record.answer_tokens().0.p95,
             _ => REPLY_TOKENS.p95,
-        }
-    }
-
-    /// Opens the model calls of items that waited until other calls had settled what they reserved.
-    pub(super) fn open_waiting(&mut self, out: &mut Outbox) {
-        while !self.is_reserved()
-            && let Some(id) = self.waiting.pop_front()
-        {
-            if self.running.contains_key(&id) {
-                self.apply_next_step(&id, NextStep::CallModel, out);
-            }
         }
     }
 
@@ -247,6 +235,12 @@ impl Run {
                 config.max_model_calls
             ));
         }
+        self.spent_tokens_or_cost()
+    }
+
+    /// Returns a description of the budget of tokens or of cost that is used up, with its numbers.
+    pub(super) fn spent_tokens_or_cost(&self) -> Option<String> {
+        let (config, usage) = (self.config(), &self.usage);
         let tokens = usage.tokens.total_tokens;
         if let Some(limit) = config.max_tokens.filter(|limit| tokens >= *limit) {
             return Some(format!("the run used {tokens} tokens; its maximum is {limit}"));

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{OpenAction, Run};
+use super::{OpenAction, Run, ToolBatch};
 use crate::action::ActionId;
 use crate::error::ApplyError;
-use crate::event::RunEvent;
+use crate::event::{CallEnd, RunEvent};
 
 impl Run {
     /// Checks that `event` fits the run.
@@ -19,17 +19,42 @@ impl Run {
             return Err(ApplyError::Finished);
         }
         match event {
-            RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } => {
-                match self.open_action_with(*action)? {
-                    OpenAction::Tools { .. } => Err(wrong_answer(*action, "the results of tool calls")),
-                    _ => Ok(()),
-                }
+            RunEvent::ModelAsked { action, .. } | RunEvent::ModelNotAsked { action, .. } => {
+                let is_asked = self.asked.contains_key(action);
+                self.check_model_call(*action, !is_asked, ApplyError::AlreadyMade { action: *action })
             }
-            RunEvent::ToolsReturned { action, results, .. } => match self.open_action_with(*action)? {
-                OpenAction::Tools { calls, .. } => match_results(*action, calls, results),
-                _ => Err(wrong_answer(*action, "the answer of a model")),
+            RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } => {
+                let is_asked = self.asked.contains_key(action);
+                self.check_model_call(*action, is_asked, ApplyError::NotMade { action: *action })
+            }
+            RunEvent::ToolCalled { action, call_id, .. } => match self.open_batch(*action)? {
+                batch if batch.called.contains(call_id) => Err(ApplyError::AlreadyMade { action: *action }),
+                batch => check_call(*action, batch, call_id),
             },
-            RunEvent::Started { .. } | RunEvent::CancelRequested { .. } | RunEvent::HostFailed { .. } => Ok(()),
+            RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.open_batch(*action)?, end),
+            RunEvent::ToolsReturned { action, results, .. } => {
+                match_results(*action, &self.open_batch(*action)?.calls, results)
+            }
+            RunEvent::Started { .. }
+            | RunEvent::Resumed { .. }
+            | RunEvent::CancelRequested { .. }
+            | RunEvent::HostFailed { .. } => Ok(()),
+        }
+    }
+
+    /// Checks that the action is an open model call for which `fits` holds.
+    fn check_model_call(&self, action: ActionId, fits: bool, otherwise: ApplyError) -> Result<(), ApplyError> {
+        match self.open_action_with(action)? {
+            OpenAction::Tools(_) => Err(wrong_answer(action, "the results of tool calls")),
+            _ if fits => Ok(()),
+            _ => Err(otherwise),
+        }
+    }
+
+    fn open_batch(&self, action: ActionId) -> Result<&ToolBatch, ApplyError> {
+        match self.open_action_with(action)? {
+            OpenAction::Tools(batch) => Ok(batch),
+            _ => Err(wrong_answer(action, "the answer of a model")),
         }
     }
 
@@ -40,6 +65,41 @@ impl Run {
 
 const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
+}
+
+/// Checks that a call is in the batch and has not ended.
+fn check_call(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
+    let mismatch = |fault| ApplyError::ResultsDoNotMatch {
+        action,
+        call_id: call_id.to_owned(),
+        fault,
+    };
+    if !batch.calls.iter().any(|call| call.call_id == call_id) {
+        return Err(mismatch("of no call of the action"));
+    }
+    if batch.results.iter().any(|result| result.call_id == call_id) {
+        return Err(mismatch("given twice"));
+    }
+    Ok(())
+}
+
+/// Checks that a call of the batch ends once, and that it was made unless it was refused.
+fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), ApplyError> {
+    let result = &end.result;
+    check_call(action, batch, &result.call_id)?;
+    let is_named = |call: &ParsedToolCall| call.call_id == result.call_id && call.tool_name == result.tool_name;
+    if !batch.calls.iter().any(is_named) {
+        return Err(ApplyError::ResultsDoNotMatch {
+            action,
+            call_id: result.call_id.clone(),
+            fault: "of no call of the action",
+        });
+    }
+    if result.metadata.not_run || batch.called.contains(&result.call_id) {
+        Ok(())
+    } else {
+        Err(ApplyError::NotMade { action })
+    }
 }
 
 /// Checks that there is exactly one result for each call.

@@ -1,5 +1,7 @@
 //! Synthesis and the end of a run (P79, P81, P82, X7). A run always ends with an answer.
 
+use std::collections::BTreeMap;
+
 use art_core::JsonObject;
 use art_core::agent::{AgentFinalResponse, ExecutionMetadata, RunStatus};
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -8,12 +10,13 @@ use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, PartialReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
+use art_core::tool::ToolResult;
 use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
-use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
 use crate::effect::Outbox;
+use crate::event::CallRefusal;
 use crate::parse;
 use crate::prompt;
 use crate::report::{self, RunReport, collect_sources};
@@ -78,11 +81,17 @@ impl Run {
             out.mark_state_changed();
         }
         out.observe(ObservationType::Synthesis, None, self.step_summary());
-        match self.open_model_call(OpenAction::Answer, out) {
-            Ok(()) => {}
-            Err(CallRefusal::TooLong(reason)) => self.end_after_failed_answer(&reason, out),
-            Err(CallRefusal::Invalid(error)) => self.end_without_answer(error.code, &error.message, out),
-            Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
+        if let Err(refusal) = self.open_model_call(OpenAction::Answer) {
+            self.end_unasked_answer(&refusal, out);
+        }
+    }
+
+    /// Ends the run, whose model cannot be asked for the answer.
+    pub(super) fn end_unasked_answer(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
+        match refusal {
+            CallRefusal::TooLong { reason } => self.end_after_failed_answer(reason, out),
+            CallRefusal::Invalid { error } => self.end_without_answer(error.code, &error.message, out),
+            CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.finish_over_budget(out),
         }
     }
 
@@ -209,17 +218,20 @@ impl Run {
     /// Counts the open model calls, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
     /// results of their calls (P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
-        let open: Vec<_> = self.open.keys().copied().collect();
-        for action in open {
+        let asked: Vec<_> = self.asked.keys().copied().collect();
+        for action in asked {
             self.interrupt_model_call(action, &PartialReply::default());
         }
-        self.open.clear();
-        self.waiting.clear();
-        self.reserved.clear();
         self.shortened.clear();
+        let mut ended: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
+        for action in std::mem::take(&mut self.open).into_values() {
+            if let OpenAction::Tools(batch) = action {
+                ended.entry(batch.item).or_default().extend(batch.results);
+            }
+        }
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {
-            self.keep_results(&id, &[]);
+            self.keep_results(&id, ended.get(&id).map_or(&[], Vec::as_slice));
             self.set_status(&id, TodoItemStatus::Pending, out);
         }
         if self.state.current_step_id.take().is_some() {
@@ -244,7 +256,7 @@ impl Run {
         message
     }
 
-    /// Creates a message of the run. Its identifier does not change in a replay, so publishing it twice adds it once.
+    /// Creates a message of the run. Its identifier does not change in a replay, so it is never stored twice.
     fn run_message(&self, suffix: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));

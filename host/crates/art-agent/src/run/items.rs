@@ -4,16 +4,15 @@ use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
-use art_core::tool::{ParsedToolCall, ToolResult};
-use art_core::usage::{ModelWork, Usage};
+use art_core::tool::ParsedToolCall;
+use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
-use super::ask::CallRefusal;
 use super::{OpenAction, Run, Stage};
-use crate::action::ActionId;
 use crate::attachment::Places;
 use crate::call::RawCall;
 use crate::effect::Outbox;
+use crate::event::CallRefusal;
 use crate::item::{Admission, ItemRun, NextStep};
 use crate::parse::{self, PlanUpdate};
 use crate::plan::{self, Origin};
@@ -86,32 +85,6 @@ impl Run {
         self.apply_next_step(id, next, out);
     }
 
-    /// Handles the results of the tool calls of an action, and makes the next call or ends their item.
-    pub(super) fn handle_tool_results(
-        &mut self,
-        action: ActionId,
-        results: &[ToolResult],
-        usage: Usage,
-        out: &mut Outbox,
-    ) {
-        let Some(OpenAction::Tools { item, calls }) = self.open.remove(&action) else {
-            return;
-        };
-        self.usage.usage += usage;
-        self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
-        let files = self.files.add(&item, results, &self.start.props.attachments).to_vec();
-        if self.stop_if_unsupported(&item, &calls, results, out) {
-            return;
-        }
-        let config = self.config();
-        let planned = self.state.todo_list.iter().find(|planned| planned.id == item);
-        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item)) else {
-            return;
-        };
-        let next = item_run.handle_results(planned, results, &files, config);
-        self.apply_next_step(&item, next, out);
-    }
-
     /// Fails the item. Other items continue (P39, P41).
     pub(super) fn fail_item(&mut self, id: &str, reason: &str, out: &mut Outbox) {
         self.end_item(id, Err(reason.to_owned()), out);
@@ -122,8 +95,8 @@ impl Run {
     pub(super) fn apply_next_step(&mut self, id: &str, next: NextStep, out: &mut Outbox) {
         match next {
             NextStep::CallModel => {
-                if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned()), out) {
-                    self.end_unopened_item(id, refusal, out);
+                if let Err(refusal) = self.open_model_call(OpenAction::Item(id.to_owned())) {
+                    self.end_unopened_item(id, &refusal, out);
                     self.advance(out);
                 }
             }
@@ -131,8 +104,8 @@ impl Run {
                 self.fail_item(id, &reason, out);
             }
             NextStep::HandOver(reason) => {
-                if let Err(refusal) = self.hand_over(id, &reason, out) {
-                    self.end_unopened_item(id, refusal, out);
+                if let Err(refusal) = self.hand_over(id, &reason) {
+                    self.end_unopened_item(id, &refusal, out);
                     self.advance(out);
                 }
             }
@@ -163,8 +136,8 @@ impl Run {
         };
         if self.start.plans_only {
             self.end_item(&item.id, Err(reason), out);
-        } else if let Err(refusal) = self.hand_over(&item.id, &reason, out) {
-            self.end_unopened_item(&item.id, refusal, out);
+        } else if let Err(refusal) = self.hand_over(&item.id, &reason) {
+            self.end_unopened_item(&item.id, &refusal, out);
         }
     }
 
@@ -211,15 +184,6 @@ impl Run {
         }
     }
 
-    /// Opens tool calls of an item, which lists them while they run.
-    fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) {
-        if let Some(item) = self.item_mut(id) {
-            item.actual_tool_calls.extend_from_slice(&calls);
-        }
-        let item = id.to_owned();
-        self.open_action(OpenAction::Tools { item, calls });
-    }
-
     fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
         let resolved = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
         Ok(RawCall {
@@ -237,7 +201,7 @@ impl Run {
     }
 
     /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it for this reason.
-    fn hand_over(&mut self, id: &str, reason: &str, out: &mut Outbox) -> Result<(), CallRefusal> {
+    fn hand_over(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
             item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
         }
@@ -251,7 +215,7 @@ impl Run {
             messages.extend(item_run.problem.as_deref().map(prompt::unresolved));
             item_run.messages = messages;
         }
-        self.open_model_call(OpenAction::Item(id.to_owned()), out)
+        self.open_model_call(OpenAction::Item(id.to_owned()))
     }
 
     /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls have them in the
@@ -281,11 +245,11 @@ impl Run {
 
     /// Ends an item whose model call was not opened. It fails if the request cannot be sent, and becomes pending if the
     /// budget is used up.
-    fn end_unopened_item(&mut self, id: &str, refusal: CallRefusal, out: &mut Outbox) {
+    pub(super) fn end_unopened_item(&mut self, id: &str, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
-            CallRefusal::TooLong(reason) => self.end_item(id, Err(reason), out),
-            CallRefusal::Invalid(error) => self.end_item(id, Err(error.message), out),
-            CallRefusal::BudgetSpent => self.requeue(id, out),
+            CallRefusal::TooLong { reason } => self.end_item(id, Err(reason.clone()), out),
+            CallRefusal::Invalid { error } => self.end_item(id, Err(error.message.clone()), out),
+            CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.requeue(id, out),
         }
     }
 

@@ -11,11 +11,11 @@ use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde_json::json;
 
-use super::ask::CallRefusal;
 use super::finish::RunEnding;
 use super::{OpenAction, PlannerCall, Run, Stage};
 use crate::call::as_request;
 use crate::effect::Outbox;
+use crate::event::CallRefusal;
 use crate::file::Files;
 use crate::item::MAX_SAME_CALLS;
 use crate::parse::{self, DraftItem, MAX_PROBLEMS, PlanDraft, PlanReply};
@@ -34,7 +34,7 @@ impl Run {
         if !self.owns_plan {
             self.archive_finished_plan(out);
         }
-        self.files = Files::of_earlier_runs(&self.state, &self.start.props.attachments);
+        self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
         if let Some(kept) = self.start.plan.take() {
             self.begin_kept(&kept, out);
             self.start.plan = Some(kept);
@@ -79,11 +79,17 @@ impl Run {
 
     /// Requests a plan from the model, or ends the run if the model cannot be called.
     fn request_plan(&mut self, out: &mut Outbox) {
-        match self.open_model_call(OpenAction::Plan, out) {
-            Ok(()) => {}
-            Err(CallRefusal::TooLong(reason)) => self.fail_planning(&reason, out),
-            Err(CallRefusal::Invalid(error)) => self.fail_run(error.code, &error.message, out),
-            Err(CallRefusal::BudgetSpent) => self.finish_over_budget(out),
+        if let Err(refusal) = self.open_model_call(OpenAction::Plan) {
+            self.end_unasked_planning(&refusal, out);
+        }
+    }
+
+    /// Ends the run, whose planner cannot be asked.
+    pub(super) fn end_unasked_planning(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
+        match refusal {
+            CallRefusal::TooLong { reason } => self.fail_planning(reason, out),
+            CallRefusal::Invalid { error } => self.fail_run(error.code, &error.message, out),
+            CallRefusal::BudgetSpent | CallRefusal::NotShorter => self.finish_over_budget(out),
         }
     }
 
@@ -216,7 +222,7 @@ impl Run {
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
-    /// Returns a fault of each call that the planner makes once more than one call may be repeated (B30).
+    /// Returns a fault for each call that the planner makes with the same arguments more often than is allowed (B30).
     fn repeated_calls(&self, items: &[TodoItem]) -> Vec<Fault> {
         let is_direct = |item: &&TodoItem| {
             let mut calls = self.planner_calls.iter();
@@ -311,8 +317,8 @@ impl Run {
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
     }
 
-    /// Asks the planner again, with the results of its calls. It has to answer if it made more calls than the run may start items,
-    /// which only calls that could not be made allow.
+    /// Asks the planner again, with the results of its calls. A planner that made more calls than the run may start items has to answer
+    /// instead; calls that were refused start no item, so it can make that many.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
         if self.direct_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
@@ -412,8 +418,8 @@ impl Run {
         !self.start.plans_only && self.repairs < self.config().plan_repairs
     }
 
-    /// Sends the plan back to the model with all problems, as often as the configuration allows for a question. Then what it has
-    /// found out so far is the end of its work.
+    /// Sends the plan back to the model with all problems, as often as the configuration allows for a question. After that the model has to
+    /// answer from the results so far, or the run ends if there are none.
     fn repair(&mut self, problems: &[String], out: &mut Outbox) {
         for call in &mut self.planner_calls {
             // The item of a call that is not made does not exist.

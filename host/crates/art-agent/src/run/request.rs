@@ -7,7 +7,7 @@ use art_core::stream::{Phase, StepContext};
 use art_core::tool::{ParsedToolCall, ToolSchema};
 
 use super::{OpenAction, Run};
-use crate::action::{Action, ActionId, FileArgument};
+use crate::action::{ActionId, FileArgument, ModelCall};
 use crate::attachment::{self, Places};
 use crate::taef::is_tool_step;
 use crate::{prompt, shortlist};
@@ -22,29 +22,18 @@ pub(super) struct PreparedCall {
 }
 
 impl Run {
-    /// Returns an open action in full, or `None` if it is not open.
-    #[must_use]
-    pub fn action(&self, id: ActionId) -> Option<Action> {
-        let action = match self.open.get(&id)? {
-            OpenAction::Tools { item, calls } => Action::CallTools {
-                id,
-                item_id: item.clone(),
-                calls: calls.iter().map(|call| self.expand_attachments(item, call)).collect(),
-                files: calls.iter().flat_map(|call| self.file_arguments(item, call)).collect(),
-            },
-            model => {
-                let mut call = self.request(model, self.token_budget_of(id))?;
-                call.request.task = self.task(model);
-                Action::CallModel {
-                    id,
-                    item_id: call.item_id,
-                    iteration: call.iteration,
-                    may_answer: self.may_answer(model),
-                    request: Box::new(call.request),
-                }
-            }
-        };
-        Some(action)
+    /// Returns a model call with its request, cut to `budget` tokens as far as possible. Returns `None` for tool calls, and for an item
+    /// that is not in progress.
+    pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, budget: Option<u64>) -> Option<ModelCall> {
+        let mut call = self.request(action, budget)?;
+        call.request.task = self.task(action);
+        Some(ModelCall {
+            id,
+            item_id: call.item_id,
+            iteration: call.iteration,
+            may_answer: self.may_answer(action),
+            request: Box::new(call.request),
+        })
     }
 
     /// Returns whether the text of a reply may be the answer. A planner without function calls writes plans as text, and its answers
@@ -53,12 +42,12 @@ impl Run {
         match action {
             OpenAction::Plan => self.start.native_tools,
             OpenAction::Answer => true,
-            OpenAction::Item(_) | OpenAction::Tools { .. } => false,
+            OpenAction::Item(_) | OpenAction::Tools(_) => false,
         }
     }
 
     /// Replaces the names of the question's attachments in the arguments by their contents.
-    fn expand_attachments(&self, item: &str, call: &ParsedToolCall) -> ParsedToolCall {
+    pub(super) fn expand_attachments(&self, item: &str, call: &ParsedToolCall) -> ParsedToolCall {
         ParsedToolCall {
             arguments: attachment::expand(&call.arguments, &self.places(item, call), &self.start.props.attachments),
             ..call.clone()
@@ -72,12 +61,11 @@ impl Run {
     }
 
     /// Returns the arguments that name files of earlier calls.
-    fn file_arguments(&self, item: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
+    pub(super) fn file_arguments(&self, item: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
         let (places, attachments) = (self.places(item, call), &self.start.props.attachments);
         let mut arguments = Vec::new();
         for (pointer, file) in attachment::file_arguments(&call.arguments, &places, attachments, &self.files) {
             arguments.push(FileArgument {
-                call_id: call.call_id.clone(),
                 pointer,
                 digest: file.digest.clone(),
             });
@@ -126,7 +114,7 @@ impl Run {
             OpenAction::Plan => Some(self.plan_request()),
             OpenAction::Answer => Some(self.answer_request()),
             OpenAction::Item(id) => self.item_request(id),
-            OpenAction::Tools { .. } => None,
+            OpenAction::Tools(_) => None,
         }
     }
 

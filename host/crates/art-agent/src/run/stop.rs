@@ -18,7 +18,7 @@ impl Run {
         for call in interrupted {
             self.interrupt_model_call(call.action, &call.received);
         }
-        self.open.clear();
+        self.asked.clear();
         let text = self.with_listing("The run was cancelled before it was finished.");
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }

@@ -6,20 +6,20 @@ use art_core::observation::ObservationType;
 use art_core::stream::{ModelReply, PartialReply, Phase, TokenType};
 use serde_json::json;
 
-use super::{OpenAction, Run, Stage};
+use super::{OpenAction, Run, Stage, ToolBatch};
 use crate::action::ActionId;
 use crate::effect::Outbox;
 
 impl Run {
     /// Counts and records the reply of an open model call, and continues the run with it.
     pub(super) fn handle_model_reply(&mut self, action: ActionId, reply: &ModelReply, out: &mut Outbox) {
+        let tokens = self.asked.get(&action).copied().unwrap_or_default();
         let Some(open) = self.close_action(action) else {
             return;
         };
-        self.count_reply(action, &open, reply);
+        self.count_reply(&open, tokens, reply);
         // The model works again, so an earlier error is not the reason for a later end of the run.
         self.model_error = None;
-        self.shortened.remove(&action);
         let (phase, parent) = (self.stream_phase(&open), parent_id(&open));
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
@@ -27,7 +27,7 @@ impl Run {
             OpenAction::Plan => self.handle_plan(reply, out),
             OpenAction::Item(id) => self.handle_item_reply(&id, reply, out),
             OpenAction::Answer => self.handle_answer(reply, out),
-            OpenAction::Tools { .. } => {}
+            OpenAction::Tools(_) => {}
         }
     }
 
@@ -40,25 +40,22 @@ impl Run {
         received: &PartialReply,
         out: &mut Outbox,
     ) {
+        let tokens = self.asked.get(&action).copied().unwrap_or_default();
+        let was_shortened = self.shortened.contains_key(&action);
         let Some(open) = self.close_action(action) else {
             return;
         };
-        self.count_failed_call(action, &open, error, received);
+        self.count_failed_call(&open, tokens, error, received);
         self.model_error = Some(error.clone());
         let content = json!({"phase": self.stream_phase(&open), "error": error});
         out.observe(ObservationType::LlmStreamError, parent_id(&open), content);
-        if error.code == ModelErrorCode::ContextLengthExceeded && self.retry_shorter(action, &open, out) {
+        if error.code == ModelErrorCode::ContextLengthExceeded && self.retry_shorter(&open, tokens, was_shortened) {
             return;
         }
         if error.code == ModelErrorCode::ToolsNotSupported && self.retry_with_text_tools(&open, out) {
             return;
         }
-        match open {
-            OpenAction::Plan => self.fail_planning(&format!("the model could not be asked: {error}"), out),
-            OpenAction::Item(id) => self.fail_item(&id, &format!("the model could not be asked: {error}"), out),
-            OpenAction::Answer => self.end_after_failed_answer(&format!("the model could not be asked: {error}"), out),
-            OpenAction::Tools { .. } => {}
-        }
+        self.fail_asked(open, &error.to_string(), out);
     }
 
     /// Records all thoughts of a reply as one observation (B12).
@@ -83,7 +80,7 @@ impl Run {
         match action {
             OpenAction::Plan => "planning".to_owned(),
             OpenAction::Answer => "synthesis".to_owned(),
-            OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => {
+            OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item: id, .. }) => {
                 let iteration = self.running.get(id).map_or(0, |item_run| item_run.iteration);
                 format!("execution_item_{id}_iter_{iteration}")
             }
@@ -106,6 +103,6 @@ impl Run {
 pub(super) fn parent_id(action: &OpenAction) -> Option<&str> {
     match action {
         OpenAction::Plan | OpenAction::Answer => None,
-        OpenAction::Item(id) | OpenAction::Tools { item: id, .. } => Some(id),
+        OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item: id, .. }) => Some(id),
     }
 }

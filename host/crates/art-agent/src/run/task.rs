@@ -21,7 +21,7 @@ impl Run {
         let task = match action {
             OpenAction::Plan => Task::Plan(self.plan_task()),
             OpenAction::Answer => Task::Answer(self.answer_task()),
-            OpenAction::Item(_) | OpenAction::Tools { .. } => return None,
+            OpenAction::Item(_) | OpenAction::Tools(_) => return None,
         };
         Some(Arc::new(task))
     }

@@ -64,6 +64,12 @@ impl Run {
         }
     }
 
+    /// Returns the cost of the model calls so far whose price is known, in US dollars.
+    #[must_use]
+    pub fn known_cost(&self) -> f64 {
+        self.usage.llm.cost_usd.unwrap_or_default()
+    }
+
     /// Returns the stage of the run.
     #[must_use]
     pub const fn stage(&self) -> RunStage {

@@ -1,6 +1,6 @@
 //! Budgets of a run, and cutting requests to fit (M09, M12, C48).
 
-use art_agent::{Action, ActionId, InterruptedCall, RunEvent, RunStart};
+use art_agent::{ActionId, InterruptedCall, RunEvent, RunStart};
 use art_core::agent::{ExecutionMetadata, RunStatus};
 use art_core::conversation::ConversationMessage;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -274,8 +274,7 @@ fn the_replies_in_progress_when_a_tool_waits_for_a_person_are_counted() {
     driver.answer_all();
     for _ in 0..2 {
         let action = driver.open_actions().into_iter().find(is_of("a")).unwrap();
-        let event = driver.answer(action);
-        driver.apply(&event);
+        driver.carry_out(action);
     }
     let metadata = driver.run.finished().unwrap().response.metadata.clone();
     assert_eq!(metadata.status, RunStatus::Suspended);
@@ -283,10 +282,7 @@ fn the_replies_in_progress_when_a_tool_waits_for_a_person_are_counted() {
 }
 
 fn is_of(item: &str) -> impl Fn(&Action) -> bool {
-    move |action| match action {
-        Action::CallModel { item_id, .. } => item_id.as_deref() == Some(item),
-        Action::CallTools { item_id, .. } => item_id == item,
-    }
+    move |action| action.step() == item
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Estimates of plans, plans that exceed a budget, and budgets that parallel steps share (M12).
 
-use art_agent::{Action, Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, Quantiles, RunStart, ToolRecord};
+use art_agent::{Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, Quantiles, RunStart, ToolRecord};
 use art_core::agent::RunStatus;
 use art_core::limits::Limits;
 use art_core::observation::ObservationType as Kind;
@@ -414,9 +414,7 @@ fn calls_run_at_the_same_time_if_the_budget_is_enough_for_all() {
 #[test]
 fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
     let mut driver = parallel(2, 1_100);
-    let Action::CallModel { id, .. } = driver.open_actions().remove(0) else {
-        panic!("a model call is open")
-    };
+    let id = driver.first_open_action();
     let mut reply = completes_item("x").unwrap();
     reply.metadata.input_tokens = Some(5_000);
     driver.apply(&art_agent::RunEvent::ModelReplied {
@@ -433,7 +431,7 @@ fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
 fn a_cancelled_run_forgets_the_calls_that_wait() {
     let mut driver = parallel(2, 1_100);
     driver.cancel();
-    assert_eq!(driver.run.open_actions().count(), 0);
+    assert_eq!(driver.open_actions(), []);
 }
 
 proptest! {
@@ -450,11 +448,12 @@ proptest! {
                 break;
             }
             let action = open.swap_remove(pick % open.len());
-            let mut event = driver.answer(action);
-            if let art_agent::RunEvent::ModelReplied { reply, .. } = &mut event {
-                reply.metadata.input_tokens = Some(998);
+            for mut event in driver.answer(action) {
+                if let art_agent::RunEvent::ModelReplied { reply, .. } = &mut event {
+                    reply.metadata.input_tokens = Some(998);
+                }
+                driver.apply(&event);
             }
-            driver.apply(&event);
         }
         prop_assert!(driver.run.stage() != art_agent::RunStage::Execution, "no step is stuck");
         prop_assert!(driver.run.view().tokens.total_tokens < max_tokens + 1_000);

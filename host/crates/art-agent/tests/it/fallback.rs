@@ -3,12 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use art_agent::{Action, RunEvent};
+use art_agent::RunEvent;
 use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItemStatus;
-use art_core::stream::{PartialReply, Phase};
+use art_core::stream::Phase;
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
-use art_core::usage::Usage;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -115,41 +114,24 @@ impl Case {
             self.at += 1;
             let mut actions = self.driver.open_actions();
             let action = actions.remove(self.choices.below(actions.len()));
-            let event = match action {
+            match action {
                 Action::CallTools { id, item_id, calls, .. } => {
-                    let results = self.results(&item_id, &calls);
-                    let (at, usage) = (self.at, Usage::default());
-                    RunEvent::ToolsReturned {
-                        at,
-                        action: id,
-                        results,
-                        usage,
+                    for call in &calls {
+                        self.driver.apply(&called(self.at, id, call));
+                    }
+                    for result in self.results(&item_id, &calls) {
+                        self.driver.apply(&ended(self.at, id, result));
                     }
                 }
-                Action::CallModel {
-                    id, item_id, request, ..
-                } => {
-                    let reply = match (&item_id, request.phase) {
-                        (Some(item), Phase::Execution) => self.reply(item, &json!(request.prompt).to_string()),
+                Action::CallModel(call) => {
+                    let reply = match (&call.item_id, call.request.phase) {
+                        (Some(item), Phase::Execution) => self.reply(item, &json!(call.request.prompt).to_string()),
                         (_, Phase::Planning) => plan(&json!([])),
                         _ => says("the answer"),
                     };
-                    match reply {
-                        Ok(reply) => RunEvent::ModelReplied {
-                            at: self.at,
-                            action: id,
-                            reply,
-                        },
-                        Err(error) => RunEvent::ModelFailed {
-                            at: self.at,
-                            action: id,
-                            error,
-                            received: PartialReply::default(),
-                        },
-                    }
+                    self.driver.apply(&RunEvent::of_reply(self.at, call.id, reply));
                 }
-            };
-            self.driver.apply(&event);
+            }
         }
         panic!("the run did not end");
     }

@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use art_agent::{Action, ActionId, Effect, FileArgument, Run, RunEvent, RunReport, RunStart};
+use art_agent::{ActionId, CallEnd, Effect, FileArgument, ModelCall, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
 use art_core::observation::{NewObservation, ObservationType};
+use art_core::outcome::CallEnding;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
-use art_core::stream::{ModelReply, PartialReply, StopReason};
-use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema};
+use art_core::stream::{ModelReply, StopReason};
+use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema, ToolStatus};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
 
@@ -24,6 +25,76 @@ pub struct StepRequest {
     pub request: ModelRequest,
 }
 
+/// A model call or a batch of tool calls to carry out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    CallModel(ModelCall),
+    CallTools {
+        id: ActionId,
+        item_id: String,
+        calls: Vec<ParsedToolCall>,
+        files: Vec<(String, FileArgument)>,
+    },
+}
+
+impl Action {
+    pub fn id(&self) -> ActionId {
+        match self {
+            Self::CallModel(call) => call.id,
+            Self::CallTools { id, .. } => *id,
+        }
+    }
+
+    /// Returns the item that makes the calls, or the name of the phase.
+    pub fn step(&self) -> String {
+        match self {
+            Self::CallModel(call) => step_of(call),
+            Self::CallTools { item_id, .. } => item_id.clone(),
+        }
+    }
+}
+
+/// Returns `plan`, the identifier of an item, or `answer`.
+pub fn step_of(call: &ModelCall) -> String {
+    let phase = || match call.request.phase {
+        art_core::stream::Phase::Planning => "plan".to_owned(),
+        _ => "answer".to_owned(),
+    };
+    call.item_id.clone().unwrap_or_else(phase)
+}
+
+/// Returns the end of a call with this result.
+pub fn ended(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
+    let ending = match result.status {
+        ToolStatus::Success => CallEnding::Success,
+        ToolStatus::Suspended => CallEnding::Suspended,
+        ToolStatus::Error => CallEnding::Failure,
+    };
+    let usage = Usage {
+        fuel: 5,
+        ..Usage::default()
+    };
+    let end = Box::new(CallEnd {
+        usage,
+        duration_ms: 1,
+        ..CallEnd::new(result, ending)
+    });
+    RunEvent::ToolEnded { at, action, end }
+}
+
+/// Returns the event that announces a call.
+pub fn called(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent {
+    RunEvent::ToolCalled {
+        at,
+        action,
+        item_id: "item".to_owned(),
+        call_id: call.call_id.clone(),
+        tool_name: call.tool_name.clone(),
+        tool_digest: None,
+        input: String::new(),
+    }
+}
+
 /// Runs the agent with scripted replies and tools.
 pub struct Driver {
     pub run: Run,
@@ -34,12 +105,14 @@ pub struct Driver {
     pub requests: Vec<StepRequest>,
     /// Every call that reached the tools.
     pub tool_calls_made: Vec<ParsedToolCall>,
-    /// The arguments of these calls that are files of tools.
-    pub file_arguments: Vec<FileArgument>,
+    /// The arguments of these calls that are files of tools, with the identifiers of the calls.
+    pub file_arguments: Vec<(String, FileArgument)>,
     /// Largest number of actions that were open at the same time.
     pub max_open_actions: usize,
     /// Whether to replay the journal after every event. Long runs do not.
     pub checks_replay: bool,
+    /// The model calls that were asked and not answered.
+    models: BTreeMap<ActionId, ModelCall>,
     script: BTreeMap<String, VecDeque<Reply>>,
     tools: fn(&ParsedToolCall) -> ToolResult,
     now: u64,
@@ -246,11 +319,13 @@ impl Driver {
             file_arguments: Vec::new(),
             max_open_actions: 0,
             checks_replay: true,
+            models: BTreeMap::new(),
             script: BTreeMap::new(),
             tools,
             now: 1_000,
         };
         driver.record_effects(effects);
+        driver.ask_models();
         driver
     }
 
@@ -275,9 +350,39 @@ impl Driver {
         self.run.finished().unwrap().clone()
     }
 
-    /// Returns the open actions in full, oldest first.
+    /// Asks the models that can be asked.
+    fn ask_models(&mut self) {
+        let asked = self.run.ask_models(self.now, |_| "digest".to_owned());
+        self.journal.extend(asked.events);
+        self.record_effects(asked.effects);
+        self.models.extend(asked.calls.into_iter().map(|call| (call.id, call)));
+        if self.run.finished().is_some() {
+            self.models.clear();
+        }
+    }
+
+    /// Returns the open actions, oldest first.
     pub fn open_actions(&self) -> Vec<Action> {
-        self.run.open_actions().filter_map(|id| self.run.action(id)).collect()
+        let mut batches: BTreeMap<ActionId, Action> = BTreeMap::new();
+        for ready in self.run.ready_calls() {
+            let batch = batches.entry(ready.action).or_insert_with(|| Action::CallTools {
+                id: ready.action,
+                item_id: ready.item_id.clone(),
+                calls: Vec::new(),
+                files: Vec::new(),
+            });
+            if let Action::CallTools { calls, files, .. } = batch {
+                let named = ready.files.into_iter().map(|file| (ready.call.call_id.clone(), file));
+                files.extend(named);
+                calls.push(ready.call);
+            }
+        }
+        batches.extend(
+            self.models
+                .iter()
+                .map(|(id, call)| (*id, Action::CallModel(call.clone()))),
+        );
+        batches.into_values().collect()
     }
 
     /// Answers all open actions, in order.
@@ -286,59 +391,45 @@ impl Driver {
         self.max_open_actions = self.max_open_actions.max(actions.len());
         for action in actions {
             if self.run.finished().is_none() {
-                let event = self.answer(action);
-                self.apply(&event);
+                self.carry_out(action);
             }
         }
     }
 
-    /// Returns the event that answers `action`, from the script or from the tools.
-    pub fn answer(&mut self, action: Action) -> RunEvent {
+    /// Answers `action` and applies the events.
+    pub fn carry_out(&mut self, action: Action) {
+        for event in self.answer(action) {
+            self.apply(&event);
+        }
+    }
+
+    /// Returns the events that answer `action`, from the script or from the tools.
+    pub fn answer(&mut self, action: Action) -> Vec<RunEvent> {
         self.now += 10;
         let at = self.now;
         match action {
-            Action::CallModel {
-                id, item_id, request, ..
-            } => {
-                let step = item_id.unwrap_or_else(|| match request.phase {
-                    art_core::stream::Phase::Planning => "plan".to_owned(),
-                    _ => "answer".to_owned(),
-                });
+            Action::CallModel(call) => {
+                let step = step_of(&call);
                 self.requests.push(StepRequest {
                     step: step.clone(),
-                    request: *request,
+                    request: *call.request,
                 });
                 let replies = self
                     .script
                     .get_mut(&step)
                     .unwrap_or_else(|| panic!("no script for {step}"));
-                match replies
+                let reply = replies
                     .pop_front()
-                    .unwrap_or_else(|| panic!("no reply left for {step}"))
-                {
-                    Ok(reply) => RunEvent::ModelReplied { at, action: id, reply },
-                    Err(error) => RunEvent::ModelFailed {
-                        at,
-                        action: id,
-                        error,
-                        received: PartialReply::default(),
-                    },
-                }
+                    .unwrap_or_else(|| panic!("no reply left for {step}"));
+                vec![RunEvent::of_reply(at, call.id, reply)]
             }
             Action::CallTools { id, calls, files, .. } => {
                 self.file_arguments.extend(files);
-                let results = calls.iter().rev().map(self.tools).collect();
+                let mut events: Vec<_> = calls.iter().map(|call| called(at, id, call)).collect();
+                let results = calls.iter().rev().map(self.tools);
+                events.extend(results.map(|result| ended(at, id, result)));
                 self.tool_calls_made.extend(calls);
-                let usage = Usage {
-                    fuel: 5,
-                    ..Usage::default()
-                };
-                RunEvent::ToolsReturned {
-                    at,
-                    action: id,
-                    results,
-                    usage,
-                }
+                events
             }
         }
     }
@@ -349,11 +440,26 @@ impl Driver {
         let read: RunEvent = serde_json::from_str(&text).unwrap();
         assert_eq!(&read, event);
         let effects = self.run.apply(event).unwrap();
+        if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event {
+            self.models.remove(action);
+        }
         self.journal.push(read);
+        let saves = effects.iter().skip(1).filter(|effect| **effect == Effect::SaveState);
+        assert_eq!(
+            saves.count(),
+            0,
+            "a state is saved at most once, before the other effects"
+        );
+        self.record_effects(effects);
+        self.ask_models();
         if self.checks_replay {
             assert_eq!(Run::replay(&self.journal).unwrap(), self.run);
         }
-        self.record_effects(effects);
+    }
+
+    /// Forgets the model calls in progress, as a host does that is stopped.
+    pub fn forget_models(&mut self) {
+        self.models.clear();
     }
 
     pub fn cancel(&mut self) {
@@ -366,16 +472,7 @@ impl Driver {
     }
 
     fn record_effects(&mut self, effects: Vec<Effect>) {
-        let saves = effects
-            .iter()
-            .filter(|effect| matches!(effect, Effect::SaveState))
-            .count();
-        let first = matches!(effects.first(), Some(Effect::SaveState));
-        assert!(
-            saves == 0 || (saves == 1 && first),
-            "a state is saved at most once, before the other effects"
-        );
-        if saves == 1 {
+        if effects.contains(&Effect::SaveState) {
             self.saved_state = Some(serde_json::from_value(self.run.stored_state()).unwrap());
         }
         self.effects.extend(effects);
@@ -424,7 +521,7 @@ impl Driver {
     }
 
     pub fn first_open_action(&self) -> ActionId {
-        self.run.open_actions().next().unwrap()
+        self.open_actions().remove(0).id()
     }
 }
 

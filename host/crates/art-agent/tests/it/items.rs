@@ -334,14 +334,14 @@ fn a_file_of_a_tool_is_passed_to_a_later_step() {
         let listed = r#"{"name":"out.csv","mediaType":"text/csv","bytes":4,"leftBy":"a"}"#;
         assert!(prompt.content_text().contains(listed), "{prompt:?}");
     }
-    let [file] = driver.file_arguments.as_slice() else {
+    let [(call_id, file)] = driver.file_arguments.as_slice() else {
         panic!("{:?}", driver.file_arguments)
     };
     assert_eq!(
         (file.pointer.as_str(), file.digest.as_str()),
         ("/more/0/a~1b", "blake3:a")
     );
-    assert_eq!(file.call_id, driver.tool_calls_made[1].call_id);
+    assert_eq!(*call_id, driver.tool_calls_made[1].call_id);
     let files: Vec<_> = report
         .files
         .iter()
@@ -374,7 +374,7 @@ fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
     driver.drive();
     assert_eq!(driver.tool_calls_made[1].arguments["more"][0]["a/b"], "the person's");
     assert_eq!(driver.file_arguments.len(), 1);
-    assert_eq!(driver.file_arguments[0].call_id, driver.tool_calls_made[2].call_id);
+    assert_eq!(driver.file_arguments[0].0, driver.tool_calls_made[2].call_id);
     let refused = driver.last_message("a", 4);
     assert!(refused.contains("use one of `out.csv`, `out-2.csv`"), "{refused}");
 }

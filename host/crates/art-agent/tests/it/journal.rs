@@ -21,15 +21,16 @@ fn eventful_run() -> Driver {
 #[test]
 fn the_replay_of_every_prefix_is_the_run_at_that_event() {
     let mut driver = eventful_run();
-    let mut snapshots = vec![driver.run.clone()];
+    let mut snapshots = vec![(driver.journal.len(), driver.run.clone())];
     while driver.run.finished().is_none() {
         let action = driver.open_actions().remove(0);
-        let event = driver.answer(action);
-        driver.apply(&event);
-        snapshots.push(driver.run.clone());
+        for event in driver.answer(action) {
+            driver.apply(&event);
+            snapshots.push((driver.journal.len(), driver.run.clone()));
+        }
     }
-    for (n, snapshot) in snapshots.iter().enumerate() {
-        assert_eq!(&Run::replay(&driver.journal[..=n]).unwrap(), snapshot);
+    for (events, snapshot) in snapshots {
+        assert_eq!(Run::replay(&driver.journal[..events]).unwrap(), snapshot);
     }
 }
 
@@ -58,11 +59,15 @@ fn a_journal_begins_with_a_start() {
 fn a_journal_with_a_missing_event_is_refused_with_its_position() {
     let mut driver = eventful_run();
     driver.drive();
-    driver.journal.remove(1);
-    assert!(matches!(
-        Run::replay(&driver.journal),
-        Err(ReplayError::DoesNotFit { index: 1, .. })
-    ));
+    for missing in 1..driver.journal.len() - 1 {
+        let mut journal = driver.journal.clone();
+        journal.remove(missing);
+        let refused = Run::replay(&journal).unwrap_err();
+        assert!(
+            matches!(refused, ReplayError::DoesNotFit { index, .. } if index >= missing),
+            "{missing}"
+        );
+    }
 }
 
 #[test]
@@ -126,8 +131,8 @@ proptest! {
             let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
             let step = match &action {
-                art_agent::Action::CallModel { item_id, .. } => item_id.clone().unwrap_or_else(|| "answer".to_owned()),
-                _ => String::new(),
+                Action::CallModel(call) => step_of(call),
+                Action::CallTools { .. } => String::new(),
             };
             let reply = match kind {
                 0 => completes_item("x"),
@@ -137,8 +142,7 @@ proptest! {
                 _ => says("{\"toolCalls\": 1}"),
             };
             driver = driver.script(&step, [reply]);
-            let event = driver.answer(action);
-            driver.apply(&event);
+            driver.carry_out(action);
         }
         if driver.run.finished().is_none() {
             driver.cancel();
@@ -172,12 +176,9 @@ proptest! {
         while driver.run.finished().is_none() {
             let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
-            if let art_agent::Action::CallModel { item_id, request, .. } = &action {
-                let step = match request.phase {
-                    art_core::stream::Phase::Planning => "plan",
-                    art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
-                    art_core::stream::Phase::Synthesis => "answer",
-                };
+            if let Action::CallModel(call) = &action {
+                let step = step_of(call);
+                let step = step.as_str();
                 let (kind, text) = replies.next().unwrap();
                 let reply = match (kind, step) {
                     (0, _) => with_stop_reason(says(text), art_core::stream::StopReason::Length),
@@ -194,8 +195,7 @@ proptest! {
                 };
                 driver = driver.script(step, [reply]);
             }
-            let event = driver.answer(action);
-            driver.apply(&event);
+            driver.carry_out(action);
         }
         let report = driver.run.finished().unwrap();
         prop_assert!(!report.response.response.content.is_empty());
@@ -213,16 +213,12 @@ proptest! {
         let mut replies = replies.into_iter();
         while driver.run.finished().is_none() {
             let action = driver.open_actions().remove(0);
-            if let art_agent::Action::CallModel { item_id, request, .. } = &action {
-                let step = match request.phase {
-                    art_core::stream::Phase::Planning => "plan",
-                    art_core::stream::Phase::Execution => item_id.as_deref().unwrap(),
-                    art_core::stream::Phase::Synthesis => "answer",
-                };
+            if let Action::CallModel(call) = &action {
+                let step = step_of(call);
+                let step = step.as_str();
                 driver = driver.script(step, [says(replies.next().unwrap())]);
             }
-            let event = driver.answer(action);
-            driver.apply(&event);
+            driver.carry_out(action);
         }
         prop_assert!(!driver.run.finished().unwrap().response.response.content.is_empty());
     }

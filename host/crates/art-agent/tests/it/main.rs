@@ -11,8 +11,10 @@
 mod harness;
 
 mod answers;
+mod any_events;
 mod assist;
 mod budget;
+mod calls;
 mod ending;
 mod estimates;
 mod fallback;
@@ -21,6 +23,7 @@ mod items;
 mod journal;
 mod kept_plan;
 mod manifest;
+mod old_journals;
 mod plan_corpus;
 mod planned_calls;
 mod planner;

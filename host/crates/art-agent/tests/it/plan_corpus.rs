@@ -5,7 +5,7 @@ mod mutants;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use art_agent::{Action, Available, KeptPlan, Run, RunEvent, RunStart};
+use art_agent::{Available, KeptPlan, Run, RunEvent, RunStart, ToolCall};
 use art_core::agent::QueryAttachment;
 use art_core::pes::TodoItemStatus;
 use art_core::stream::Phase;
@@ -61,29 +61,26 @@ fn begin(start: RunStart) -> Run {
 #[derive(Debug)]
 enum Answer {
     /// The plan is carried out, with these actions first.
-    Adopted(Vec<Action>),
+    Adopted(Vec<ToolCall>),
     /// The plan goes back to the model with this message.
     Returned(String),
 }
 
 /// Gives `run` the plan `list`.
 fn propose(mut run: Run, list: &Value) -> Answer {
-    let action = run.open_actions().next().unwrap();
+    let digest = |_: &_| String::new();
+    let action = run.ask_models(1, digest).calls[0].id;
     let reply = plan(list).unwrap();
     run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
-    let mut actions: Vec<Action> = run.open_actions().filter_map(|id| run.action(id)).collect();
-    let is_planning =
-        |action: &Action| matches!(action, Action::CallModel { request, .. } if request.phase == Phase::Planning);
-    if !actions.iter().any(is_planning) {
+    let models = run.ask_models(2, digest).calls;
+    let planning = models.into_iter().find(|call| call.request.phase == Phase::Planning);
+    let Some(planning) = planning else {
         let statuses = run.state().todo_list.iter().map(|item| item.status);
         assert!(statuses.into_iter().all(|status| status != TodoItemStatus::Failed));
-        return Answer::Adopted(actions);
-    }
-    assert_eq!(actions.len(), 1, "nothing runs while the plan is corrected");
-    let Some(Action::CallModel { request, .. }) = actions.pop() else {
-        panic!("a planning call")
+        return Answer::Adopted(run.ready_calls());
     };
-    Answer::Returned(request.prompt.0.last().unwrap().content_text().to_owned())
+    assert_eq!(run.ready_calls(), [], "nothing runs while the plan is corrected");
+    Answer::Returned(planning.request.prompt.0.last().unwrap().content_text().to_owned())
 }
 
 /// Returns the plan with the arguments of its calls as texts, in the form of providers that refuse open objects.

@@ -509,20 +509,28 @@ fn the_number_of_a_call_of_a_step_without_planned_calls_is_that_of_its_model() {
     assert!(took_the_big_output(&driver, "b"), "{:?}", driver.item("b"));
 }
 
-#[test]
-fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again() {
+/// Carries out a plan whose step `a` fails with the planned calls of `first`, and is tried again with those of `second`. The model of the
+/// step gives `replies`.
+fn tried_again(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
     let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
-        {"id": "a", "description": "do a", "status": "pending", "toolCalls": half_fails("a")["toolCalls"]},
+        {"id": "a", "description": "do a", "status": "pending", "toolCalls": second["toolCalls"]},
         {"id": "b", "description": "do b", "stepType": "reasoning"},
     ]}});
     let mut start = start("q");
     start.config.max_parallel_items = 1;
     let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([half_fails("a"), reasoning_item("b", &[])]))])
-        .script("a", [fails_item("no"), calculate("2"), completes_item("")])
+        .script("plan", [plan(&json!([first, reasoning_item("b", &[])]))])
+        .script("a", replies)
         .script("b", [says(retry.to_string())])
         .script("answer", [says("ok")]);
     driver.drive();
+    driver
+}
+
+#[test]
+fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again() {
+    let calls = half_fails("a");
+    let driver = tried_again(&calls, &calls, [fails_item("no"), calculate("2"), completes_item("")]);
     let made: Vec<&Value> = driver
         .tool_calls_made
         .iter()
@@ -539,18 +547,7 @@ fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again(
 #[test]
 fn results_that_are_kept_stand_in_the_order_of_the_calls() {
     let calls = |first: &str| calculates_all("a", &[json!(first), json!("big")]);
-    let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
-        {"id": "a", "description": "do a", "status": "pending", "toolCalls": calls("1")["toolCalls"]},
-        {"id": "b", "description": "do b", "stepType": "reasoning"},
-    ]}});
-    let mut start = start("q");
-    start.config.max_parallel_items = 1;
-    let mut driver = Driver::new(start)
-        .script("plan", [plan(&json!([calls("fail"), reasoning_item("b", &[])]))])
-        .script("a", [fails_item("no")])
-        .script("b", [says(retry.to_string())])
-        .script("answer", [says("ok")]);
-    driver.drive();
+    let driver = tried_again(&calls("fail"), &calls("1"), [fails_item("no")]);
     let item = driver.item("a");
     assert_eq!(item.status, TodoItemStatus::Completed, "{item:?}");
     let ids: Vec<&String> = item.tool_results.iter().map(|result| &result.call_id).collect();

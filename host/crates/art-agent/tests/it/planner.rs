@@ -1,6 +1,6 @@
 //! The conversation with the planner: answers without a plan, plans as function calls, and calls that the planner makes itself.
 
-use art_agent::{Action, RunStart};
+use art_agent::RunStart;
 use art_core::agent::RunStatus;
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::pes::TodoItemStatus;
@@ -434,7 +434,7 @@ fn a_tool_of_the_name_of_the_function_is_not_offered_beside_it() {
 #[test]
 fn the_text_of_a_planner_with_functions_may_be_the_answer_and_that_of_others_may_not() {
     let may_answer = |driver: &Driver| match driver.open_actions().remove(0) {
-        Action::CallModel { may_answer, .. } => may_answer,
+        Action::CallModel(call) => call.may_answer,
         Action::CallTools { .. } => panic!("no model is called"),
     };
     let calls = [("calculator", expression("6 * 7"))];

@@ -227,8 +227,7 @@ fn an_action_keeps_its_number_until_it_is_answered() {
     driver.answer_all();
     let actions = driver.open_actions();
     let (first, second) = (actions[0].clone(), actions[1].clone());
-    let event = driver.answer(first);
-    driver.apply(&event);
+    driver.carry_out(first);
     assert!(driver.open_actions().contains(&second));
 }
 
@@ -252,7 +251,6 @@ fn the_current_step_is_an_open_step() {
     driver.answer_all();
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("b"));
     let action = driver.open_actions().remove(1);
-    let event = driver.answer(action);
-    driver.apply(&event);
+    driver.carry_out(action);
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("a"));
 }

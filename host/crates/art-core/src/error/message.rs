@@ -98,6 +98,9 @@ impl ToolErrorCode {
             Self::InvalidOutput => "the tool returned a result that violates its own schema; report this to its author",
             Self::Cancelled => "the call was cancelled; ask again if it is still wanted",
             Self::HostError => "the host could not run the tool; see the log of the run",
+            Self::UnknownOutcome => {
+                "the host stopped while the tool ran; find out whether it took effect before you ask again"
+            }
             Self::NotImplemented => "the tool asked for something that this host cannot do yet; use another tool",
         };
         sentence(text)

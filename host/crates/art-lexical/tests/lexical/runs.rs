@@ -1,12 +1,12 @@
 //! Runs of the agent with the embedded model.
 
-use art_agent::{Action, Run, RunEvent, RunReport, RunStart};
+use art_agent::{CallEnd, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::ToolErrorCode;
+use art_core::outcome::CallEnding;
 use art_core::pes::PesAgentStateData;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::tool::{ParsedToolCall, ToolResult};
-use art_core::usage::Usage;
 use art_model::{Model, reply};
 
 use super::*;
@@ -29,30 +29,19 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
     let start = Box::new(start);
     let (mut run, _) = Run::start(&RunEvent::Started { at: 0, start }).unwrap();
     let mut made = Vec::new();
-    let next = |run: &Run| run.open_actions().next().and_then(|id| run.action(id));
-    while let Some(action) = next(&run) {
-        let event = match action {
-            Action::CallModel { id, request, .. } => {
-                let reply = reply(&model, *request).now_or_never().unwrap().unwrap();
-                RunEvent::ModelReplied {
-                    at: 0,
-                    action: id,
-                    reply,
-                }
-            }
-            Action::CallTools { id, calls, .. } => {
-                let results = calls.iter().map(result_of).collect();
-                made.extend(calls);
-                let usage = Usage::default();
-                RunEvent::ToolsReturned {
-                    at: 0,
-                    action: id,
-                    results,
-                    usage,
-                }
-            }
-        };
-        run.apply(&event).unwrap();
+    while run.finished().is_none() {
+        for call in run.ask_models(0, |_| String::new()).calls {
+            let reply = reply(&model, *call.request).now_or_never().unwrap().unwrap();
+            let action = call.id;
+            run.apply(&RunEvent::ModelReplied { at: 0, action, reply }).unwrap();
+        }
+        for call in run.ready_calls() {
+            run.apply(&call.announced(0)).unwrap();
+            let (action, result) = (call.action, result_of(&call.call));
+            let end = Box::new(CallEnd::new(result, CallEnding::Success));
+            run.apply(&RunEvent::ToolEnded { at: 0, action, end }).unwrap();
+            made.push(call.call);
+        }
     }
     (run.finished().unwrap().clone(), run.state().clone(), made)
 }

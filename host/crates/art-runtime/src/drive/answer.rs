@@ -6,6 +6,7 @@ use std::sync::Arc;
 use art_agent::{RunFile, RunReport};
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItem;
+use art_core::provider::RuntimeProviderConfig;
 use art_core::usage::Usage;
 use art_tools::CallEnding;
 
@@ -31,6 +32,8 @@ pub struct Answer {
     pub thread_id: String,
     /// Identifier of the run.
     pub trace_id: String,
+    /// The model that answered.
+    pub model: RuntimeProviderConfig,
     /// Report of the run.
     pub report: RunReport,
     /// The tool calls in the order in which they ended.

@@ -8,11 +8,11 @@ use art_core::error::ArtError;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
-use art_tools::CallProgress;
+use art_tools::{CallProgress, ToolReport};
 
 use super::answer::CallCost;
 use super::watcher::{Streamed, Watcher};
-use super::work::event::ModelCall;
+use super::work::event::StreamingCall;
 
 /// Notifies the watcher of a run. Start and end events are balanced: an end takes the span that its start stored.
 pub(super) struct Notifier<'a> {
@@ -72,7 +72,7 @@ impl<'a> Notifier<'a> {
         self.models.insert(action, span);
     }
 
-    pub(super) fn stream(&mut self, call: &ModelCall, event: &StreamEvent) {
+    pub(super) fn stream(&mut self, call: &StreamingCall, event: &StreamEvent) {
         let Some(span) = self.models.get(&call.id) else { return };
         let piece = Streamed {
             span,
@@ -123,13 +123,15 @@ impl<'a> Notifier<'a> {
                     self.watcher.notify(|watcher| watcher.tool_progressed(span, progress));
                 }
             }
-            CallProgress::Ended(report) => {
-                if let Some(span) = self.tools.remove(&report.result.call_id) {
-                    let ending = report.ending.as_str();
-                    tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
-                    self.watcher.notify(|watcher| watcher.tool_returned(&span, report));
-                }
-            }
+        }
+    }
+
+    /// Reports the end of a tool call that had started.
+    pub(super) fn call_ended(&mut self, report: &ToolReport) {
+        if let Some(span) = self.tools.remove(&report.result.call_id) {
+            let ending = report.ending.as_str();
+            tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
+            self.watcher.notify(|watcher| watcher.tool_returned(&span, report));
         }
     }
 

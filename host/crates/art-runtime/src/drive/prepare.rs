@@ -1,5 +1,8 @@
 //! Collects everything that a run starts with.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use art_agent::{PlanToRun, RunStart};
 use art_core::agent::{AgentProps, ThreadConfig};
 use art_core::conversation::{ConversationMessage, MessageRole};
@@ -7,14 +10,20 @@ use art_core::id;
 use art_core::pes::PesAgentStateData;
 use art_core::provider::ModelCapability;
 use art_model::ModelInfo;
-use art_store::{MessageOptions, NewThread, Thread};
+use art_sandbox::Sandbox;
+use art_store::{Lease, MessageOptions, NewThread, Owner, Store, StoreError, Thread};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
+use super::lease::ThreadLease;
 use super::occasion;
 use super::question::{CallSettings, Question};
 use super::records;
+use crate::compose::resolve_model;
 use crate::config::Config;
 use crate::error::RuntimeError;
 use crate::params::Params;
+use crate::recover;
 use crate::runtime::Runtime;
 
 /// Maximum number of earlier messages that a model is shown, unless the thread sets another maximum.
@@ -23,13 +32,55 @@ const DEFAULT_HISTORY_LIMIT: usize = 20;
 /// of the question and the state of the thread.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
 
-/// Finds or creates the thread. Returns everything that the run starts with, and the version of the thread's state.
-pub(super) async fn prepare(runtime: &Runtime, question: Question) -> Result<(RunStart, Option<u64>), RuntimeError> {
-    let plan = question.plan.map(complete_plan).transpose()?;
-    let thread = open_thread(runtime, question.thread_id.clone()).await?;
+/// How long a question waits for its thread while another question is in progress there, before it fails.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Interval at which it looks whether the thread is free.
+const WAIT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Finds or creates the thread and takes its lease. Returns everything that the run starts with, and the lease.
+pub(super) async fn prepare(
+    runtime: &Runtime,
+    mut question: Question,
+    cancel: &CancellationToken,
+) -> Result<(RunStart, ThreadLease), RuntimeError> {
+    question.plan = question.plan.take().map(complete_plan).transpose()?;
+    if let Some(model) = &question.settings.model {
+        resolve_model(&runtime.engine, model)?;
+    }
+    let thread = open_thread(runtime, &question).await?;
+    let lease = wait_for_lease(&runtime.store, &thread.id, cancel).await?;
+    let start = start_under_lease(runtime, question, thread, lease.lease()).await?;
+    Ok((start, lease))
+}
+
+async fn start_under_lease(
+    runtime: &Runtime,
+    question: Question,
+    thread: Thread,
+    lease: &Lease,
+) -> Result<RunStart, RuntimeError> {
+    recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
+    // Its settings may have changed while the question waited.
+    let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
     let thread = ThreadContext::load(runtime, thread).await?;
-    let version = thread.version;
-    Ok((start_in(runtime, Question { plan, ..question }, thread).await?, version))
+    start_in(runtime, question, thread).await
+}
+
+/// Takes the lease of a thread, whose questions are answered one after the other. Waits for some time while another one is in progress.
+async fn wait_for_lease(
+    store: &Arc<dyn Store>,
+    thread_id: &str,
+    cancel: &CancellationToken,
+) -> Result<ThreadLease, RuntimeError> {
+    let start = Instant::now();
+    loop {
+        match ThreadLease::acquire(store, thread_id).await {
+            Err(StoreError::ThreadBusy { .. }) if start.elapsed() < MAX_WAIT && !cancel.is_cancelled() => {
+                sleep(WAIT_INTERVAL).await;
+            }
+            acquired => return Ok(acquired?),
+        }
+    }
 }
 
 /// What a run takes from its thread.
@@ -38,8 +89,6 @@ pub(crate) struct ThreadContext {
     config: ThreadConfig,
     history: Vec<ConversationMessage>,
     prior: Option<PesAgentStateData>,
-    /// Version of the state.
-    version: Option<u64>,
 }
 
 impl ThreadContext {
@@ -50,28 +99,27 @@ impl ThreadContext {
             config: all_tools(),
             history: Vec::new(),
             prior: None,
-            version: None,
         }
     }
 
     async fn load(runtime: &Runtime, thread: Thread) -> Result<Self, RuntimeError> {
         let history = load_history(runtime, &thread).await?;
-        let (prior, version) = load_prior_state(runtime, &thread.id).await?;
+        let prior = load_prior_state(runtime, &thread.id).await?;
         Ok(Self {
             id: thread.id,
             config: thread.config,
             history,
             prior,
-            version,
         })
     }
 
-    /// Loads the context of the thread `id` without changing it.
+    /// Loads the context of the thread `id` of a user without changing it.
     ///
     /// # Errors
-    /// Fails if there is no such thread, or if the store cannot be read.
-    pub(crate) async fn find(runtime: &Runtime, id: &str) -> Result<Self, RuntimeError> {
-        Self::load(runtime, find_thread(runtime, id).await?).await
+    /// Fails if the user has no such thread, or if the store cannot be read.
+    pub(crate) async fn find(runtime: &Runtime, id: &str, user_id: Option<&str>) -> Result<Self, RuntimeError> {
+        let thread = runtime.find_thread(id, &Owner::user(user_id)).await?;
+        Self::load(runtime, thread).await
     }
 }
 
@@ -86,13 +134,15 @@ pub(crate) async fn start_in(
         thread_id: thread.id,
         attachments: question.attachments,
         trace_id: Some(id::ordered()),
+        user_id: question.user_id,
+        session_id: question.session_id,
         raw: question.settings.raw,
-        ..AgentProps::default()
     };
     let registry = runtime.tools.registry();
     let tools = registry.available(|name| thread.config.enables(name));
-    let model = runtime.model_info()?;
+    let model = runtime.choose_model(question.settings.model.as_deref(), &props.thread_id, &thread.config)?;
     let start = RunStart {
+        fuel_basis: Sandbox::fuel_basis().to_owned(),
         records: records::read(runtime.store.as_ref(), registry, &tools).await?,
         model_record: records::read_work(runtime.store.as_ref(), &model.config).await?,
         tools,
@@ -167,36 +217,17 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     }
 }
 
-/// Returns the thread `thread_id`, which must exist, or a new one in which all tools are enabled. Sets the model of the
-/// thread to the one in use, and keeps its other settings.
-async fn open_thread(runtime: &Runtime, thread_id: Option<String>) -> Result<Thread, RuntimeError> {
-    let Some(id) = thread_id else {
-        let id = id::ordered();
-        let config = ThreadConfig {
-            provider_config: Some(runtime.model.clone()),
-            ..all_tools()
-        };
-        let new = NewThread {
-            id,
-            user_id: None,
-            config,
-        };
-        return Ok(runtime.store.create_thread(new).await?);
-    };
-    let thread = find_thread(runtime, &id).await?;
-    if thread.config.provider_config.as_ref() == Some(&runtime.model) {
-        return Ok(thread);
+/// Returns the thread of the question, which must belong to the person who asks, or a new one in which all tools are enabled.
+async fn open_thread(runtime: &Runtime, question: &Question) -> Result<Thread, RuntimeError> {
+    if let Some(id) = &question.thread_id {
+        return runtime.find_thread(id, &Owner::user(question.user_id.as_deref())).await;
     }
-    let config = ThreadConfig {
-        provider_config: Some(runtime.model.clone()),
-        ..thread.config
+    let new = NewThread {
+        id: id::ordered(),
+        user_id: question.user_id.clone(),
+        config: all_tools(),
     };
-    Ok(runtime.store.set_thread_config(&id, config).await?)
-}
-
-async fn find_thread(runtime: &Runtime, id: &str) -> Result<Thread, RuntimeError> {
-    let thread = runtime.store.get_thread(id).await?;
-    thread.ok_or_else(|| RuntimeError::NoThread { id: id.to_owned() })
+    Ok(runtime.store.create_thread(new).await?)
 }
 
 async fn load_history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {
@@ -224,15 +255,11 @@ fn newest_that_fit(mut messages: Vec<ConversationMessage>) -> Vec<ConversationMe
     messages.split_off(older)
 }
 
-/// Returns the state of the thread and its version, if the thread has one.
-async fn load_prior_state(
-    runtime: &Runtime,
-    thread_id: &str,
-) -> Result<(Option<PesAgentStateData>, Option<u64>), RuntimeError> {
+/// Returns the state of the thread, if it has one.
+async fn load_prior_state(runtime: &Runtime, thread_id: &str) -> Result<Option<PesAgentStateData>, RuntimeError> {
     let Some(state) = runtime.store.load_state(thread_id).await? else {
-        return Ok((None, None));
+        return Ok(None);
     };
     let damaged = |error| RuntimeError::Damaged(format!("the state of the thread is damaged: {error}"));
-    let data = serde_json::from_value(state.data).map_err(damaged)?;
-    Ok((Some(data), Some(state.version)))
+    Ok(Some(serde_json::from_value(state.data).map_err(damaged)?))
 }

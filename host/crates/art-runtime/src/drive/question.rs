@@ -4,6 +4,9 @@ use art_agent::PlanToRun;
 use art_core::agent::{ExecutionOverrides, QueryAttachment};
 use art_core::prompt::{AgentPersona, SystemPromptOverride};
 
+use art_store::Owner;
+use art_store::limits::MAX_NAME_BYTES;
+
 use crate::error::RuntimeError;
 
 /// A question, with its thread, attachments and settings.
@@ -15,6 +18,11 @@ pub struct Question {
     pub thread_id: Option<String>,
     /// A kept plan to carry out in place of one that the model writes. See [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
+    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person; to everybody
+    /// else it does not exist.
+    pub user_id: Option<String>,
+    /// Identifier of the person's session, which tools are told.
+    pub session_id: Option<String>,
     /// Files of the question.
     pub attachments: Vec<QueryAttachment>,
     /// Settings of this question alone.
@@ -47,6 +55,20 @@ impl Question {
         self
     }
 
+    /// Asks as this person.
+    #[must_use]
+    pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
+        self.user_id = Some(user_id.into());
+        self
+    }
+
+    /// Asks in this session of the person.
+    #[must_use]
+    pub fn in_session(mut self, session_id: impl Into<String>) -> Self {
+        self.session_id = Some(session_id.into());
+        self
+    }
+
     /// Returns the question of a kept plan with these values of its parameters.
     #[must_use]
     pub fn of_plan(plan: PlanToRun) -> Self {
@@ -57,11 +79,21 @@ impl Question {
         }
     }
 
+    /// Checks the length of the question and of the identifiers of the person and the session.
+    ///
+    /// # Errors
+    /// Fails if the text or an identifier is too long, or if an identifier is empty.
+    pub(crate) fn check(&self) -> Result<(), RuntimeError> {
+        check_id("user", self.user_id.as_deref())?;
+        check_id("session", self.session_id.as_deref())?;
+        Self::check_text(&self.query)
+    }
+
     /// Checks the length of a question.
     ///
     /// # Errors
     /// Fails if it has more than [`Question::MAX_CHARS`] characters.
-    pub(crate) fn check(query: &str) -> Result<(), RuntimeError> {
+    pub(crate) fn check_text(query: &str) -> Result<(), RuntimeError> {
         let chars = query.chars().count();
         if chars <= Self::MAX_CHARS {
             return Ok(());
@@ -73,11 +105,55 @@ impl Question {
     }
 }
 
+/// Refuses an identifier that is empty or that a store cannot keep. `what` is what it identifies.
+fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
+    match id {
+        Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {
+            Err(RuntimeError::Identifier { what, bytes: id.len() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A run, and the person for whom it is looked up. A run that is given by its identifier alone is one of a conversation without
+/// an owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOf {
+    pub(crate) trace_id: String,
+    pub(crate) owner: Owner,
+}
+
+impl From<&str> for RunOf {
+    fn from(trace_id: &str) -> Self {
+        Self {
+            trace_id: trace_id.to_owned(),
+            owner: Owner::User(None),
+        }
+    }
+}
+
+impl From<&String> for RunOf {
+    fn from(trace_id: &String) -> Self {
+        Self::from(trace_id.as_str())
+    }
+}
+
+impl RunOf {
+    /// Looks the run up for this person. Runs in conversations of others do not exist then.
+    #[must_use]
+    pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
+        self.owner = Owner::User(Some(user_id.into()));
+        self
+    }
+}
+
 /// Settings of one question, which take precedence over those of its thread and the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct CallSettings {
     /// Limits of the run.
     pub execution: ExecutionOverrides,
+    /// The model, `PROVIDER[:MODEL]`.
+    pub model: Option<String>,
     /// Name and guidance of the agent.
     pub persona: AgentPersona,
     /// System prompt, which follows those of the configuration and the thread.

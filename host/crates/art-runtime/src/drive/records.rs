@@ -17,36 +17,24 @@ const MAX_CALLS: usize = 200;
 /// Number of steps and of answers of a model on which its estimates are based, the newest.
 const MAX_WORK: usize = 200;
 
-/// Records the calls that succeeded. Others say nothing about what the work of the tool needs: they were stopped or gave up.
-/// Estimates are not worth the failure of a run, so an error is only logged.
-pub(super) async fn add(store: &dyn Store, trace_id: &str, costs: &[CallCost]) {
-    let succeeded = costs.iter().filter(|cost| cost.ending == CallEnding::Success);
-    let records = succeeded.filter_map(|cost| {
-        Some(CallRecord {
-            tool_digest: cost.tool_digest.as_deref()?.to_owned(),
-            usage: cost.usage,
-        })
-    });
-    if let Err(error) = store.record_calls(trace_id, records.collect()).await {
-        tracing::warn!(run = trace_id, %error, "the usage of tool calls could not be recorded");
-    }
+/// Returns the record of a call that succeeded. Others say nothing about what the work of the tool needs: they were stopped or gave up.
+pub(super) fn of_call(cost: &CallCost) -> Option<CallRecord> {
+    let digest = cost.tool_digest.as_deref();
+    let tool_digest = digest.filter(|_| cost.ending == CallEnding::Success)?.to_owned();
+    Some(CallRecord {
+        tool_digest,
+        usage: cost.usage,
+    })
 }
 
-/// Records what a model used for steps and answers. An error is only logged, as with tool calls.
-pub(super) async fn add_work(
-    store: &dyn Store,
-    trace_id: &str,
-    model: &RuntimeProviderConfig,
-    work: &[(ModelWork, ModelUsage)],
-) {
+/// Returns the records of what a model used for steps and answers.
+pub(super) fn of_work(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
     let records = work.iter().map(|(work, usage)| WorkRecord {
         model: model.to_string(),
         work: *work,
         usage: *usage,
     });
-    if let Err(error) = store.record_work(trace_id, records.collect()).await {
-        tracing::warn!(run = trace_id, %error, "what the model used could not be recorded");
-    }
+    records.collect()
 }
 
 /// Returns what a model used for its recorded steps and answers.
@@ -89,7 +77,6 @@ mod tests {
     use super::*;
     use crate::testing::store_with_run;
     use art_core::usage::Usage;
-    use art_store::MemoryStore;
 
     fn cost(ending: CallEnding, tool_digest: Option<&str>, fuel: u64) -> CallCost {
         CallCost {
@@ -104,62 +91,28 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
-        let store = store_with_run().await;
-        let costs = [
-            cost(CallEnding::Success, Some("d"), 1),
-            cost(CallEnding::Timeout, Some("d"), 2),
-            cost(CallEnding::Success, None, 3),
-            cost(CallEnding::Success, Some("e"), 4),
-        ];
-        add(&store, "r", &costs).await;
-        let fuel = |calls: Vec<Usage>| calls.iter().map(|usage| usage.fuel).collect::<Vec<_>>();
-        assert_eq!(fuel(store.list_calls("d", None).await.unwrap()), [1]);
-        assert_eq!(fuel(store.list_calls("e", None).await.unwrap()), [4]);
+    #[test]
+    fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
+        let record = |ending, digest, fuel| of_call(&cost(ending, digest, fuel));
+        let recorded = record(CallEnding::Success, Some("d"), 1).unwrap();
+        assert_eq!((recorded.tool_digest.as_str(), recorded.usage.fuel), ("d", 1));
+        assert_eq!(record(CallEnding::Timeout, Some("d"), 2), None);
+        assert_eq!(record(CallEnding::Success, None, 3), None);
     }
 
     #[tokio::test]
     async fn the_record_of_a_model_has_its_own_steps_and_answers() {
-        let store = store_with_run().await;
         let used = |output_tokens| ModelUsage {
             model_calls: 2,
             input_tokens: 10,
             output_tokens,
         };
         let model = RuntimeProviderConfig::new("p", "m");
-        add_work(
-            &store,
-            "r",
-            &model,
-            &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))],
-        )
-        .await;
+        let work = of_work(&model, &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))]);
+        let store = store_with_run(|commit| commit.work = work).await;
         let expected = ModelRecord::new(&[used(5)], &[used(7)]);
         assert_eq!(read_work(&store, &model).await.unwrap(), expected);
         let other = RuntimeProviderConfig::new("p", "other");
         assert!(read_work(&store, &other).await.unwrap().is_empty());
-    }
-
-    #[tokio::test]
-    async fn a_run_goes_on_if_what_its_model_used_cannot_be_recorded() {
-        let work = [(ModelWork::Step, ModelUsage::default())];
-        add_work(
-            &MemoryStore::new(),
-            "unknown",
-            &RuntimeProviderConfig::new("p", "m"),
-            &work,
-        )
-        .await;
-    }
-
-    #[tokio::test]
-    async fn a_run_goes_on_if_its_calls_cannot_be_recorded() {
-        add(
-            &MemoryStore::new(),
-            "unknown",
-            &[cost(CallEnding::Success, Some("d"), 1)],
-        )
-        .await;
     }
 }

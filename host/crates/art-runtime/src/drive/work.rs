@@ -1,37 +1,37 @@
-//! Carries out the open actions of a run.
+//! The calls of a run in progress.
 
 mod ask;
-mod batch;
 mod enabled;
 pub(super) mod event;
-mod files;
+pub(crate) mod files;
+mod tool;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_agent::{Action, ActionId, InterruptedCall, Run, RunEvent, RunStart};
+use art_agent::{ActionId, InterruptedCall, ModelCall, RunEvent, RunStart, ToolCall};
 use art_core::stream::PartialReply;
-use art_tools::{CallScope, EnabledTools};
+use art_tools::{CallScope, EnabledTools, ToolReport};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::CallCost;
 use super::notifier::Notifier;
 use crate::runtime::Runtime;
 use enabled::ThreadTools;
-use event::WorkEvent;
+use event::{EndedCall, WorkEvent};
+
+pub(super) use tool::AnnouncedCall;
 
 /// Maximum time to wait for cancelled tool calls.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The actions in progress. Tool calls are kept apart from model calls: a model call may be dropped, but the result of a tool
+/// The calls in progress. Tool calls are kept apart from model calls: a model call may be dropped, but the result of a tool
 /// call must be recorded.
 pub(super) struct Work<'a> {
     runtime: &'a Runtime,
     scope: CallScope,
-    started: BTreeSet<ActionId>,
     /// Polled only when the driver is ready for the next piece, so nothing is buffered here.
     models: SelectAll<BoxStream<'static, WorkEvent>>,
     /// How much of each reply in progress has arrived.
@@ -44,6 +44,8 @@ impl<'a> Work<'a> {
         let scope = CallScope {
             thread_id: start.props.thread_id.clone(),
             trace_id: trace_id.to_owned(),
+            user_id: start.props.user_id.clone(),
+            session_id: start.props.session_id.clone(),
             enabled_tools: EnabledTools::Lookup(Arc::new(ThreadTools::new(runtime, start))),
             cancel: cancel.child_token(),
             ..CallScope::default()
@@ -51,47 +53,36 @@ impl<'a> Work<'a> {
         Self {
             runtime,
             scope,
-            started: BTreeSet::new(),
             models: SelectAll::new(),
             received: BTreeMap::new(),
             tools: SelectAll::new(),
         }
     }
 
-    /// Starts every open action that was not started yet.
-    pub(super) fn start_open_actions(&mut self, run: &Run, notifier: &mut Notifier<'_>) {
-        for id in run.open_actions() {
-            if !self.started.insert(id) {
-                continue;
-            }
-            match run.action(id) {
-                Some(Action::CallModel {
-                    id,
-                    request,
-                    may_answer,
-                    ..
-                }) => {
-                    notifier.model_called(id, &request);
-                    self.received.insert(id, PartialReply::default());
-                    self.models
-                        .push(ask::call_model(self.runtime, id, may_answer, *request));
-                }
-                Some(Action::CallTools {
-                    id,
-                    item_id,
-                    calls,
-                    files,
-                }) => {
-                    let scope = self.scope.clone();
-                    self.tools
-                        .push(batch::call_tools(self.runtime, id, item_id, (calls, files), scope));
-                }
-                None => {}
-            }
-        }
+    /// Inserts the files that a call names, and checks it. Returns the call with the event that announces it, or the report of its
+    /// refusal.
+    pub(super) async fn admit(&mut self, call: ToolCall) -> Result<(AnnouncedCall, RunEvent), Box<ToolReport>> {
+        tool::admit(self.runtime, call, &self.scope).await
     }
 
-    /// Waits for the next event. Returns `None` if no action is in progress.
+    /// Starts a model call, which the journal announces.
+    pub(super) fn start_model_call(
+        &mut self,
+        call: ModelCall,
+        model: &art_core::provider::RuntimeProviderConfig,
+        notifier: &mut Notifier<'_>,
+    ) {
+        notifier.model_called(call.id, &call.request);
+        self.received.insert(call.id, PartialReply::default());
+        self.models.push(ask::call_model(self.runtime, model, call));
+    }
+
+    /// Starts a tool call, which the journal announces.
+    pub(super) fn start_tool_call(&mut self, call: AnnouncedCall) {
+        self.tools.push(tool::run(self.runtime, call));
+    }
+
+    /// Waits for the next event. Returns `None` if no call is in progress.
     pub(super) async fn next(&mut self) -> Option<WorkEvent> {
         tokio::select! {
             Some(event) = self.models.next(), if !self.models.is_empty() => {
@@ -106,12 +97,12 @@ impl<'a> Work<'a> {
     fn track(&mut self, event: &WorkEvent) {
         match event {
             WorkEvent::Piece { call, event } => self.received.entry(call.id).or_default().push(event),
-            WorkEvent::Ended(event, _) => {
+            WorkEvent::Replied(event) => {
                 if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event.as_ref() {
                     self.received.remove(action);
                 }
             }
-            WorkEvent::ToolProgress(_) => {}
+            WorkEvent::ToolEnded(_) | WorkEvent::ToolProgress(_) => {}
         }
     }
 
@@ -124,17 +115,17 @@ impl<'a> Work<'a> {
         calls.collect()
     }
 
-    /// Cancels all actions and waits until the tool calls have ended. Returns their events and their costs.
-    pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<(RunEvent, Vec<CallCost>)> {
+    /// Cancels all calls and waits until the tool calls have ended. Returns how they ended.
+    pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
         self.scope.cancel.cancel();
         self.models.clear();
-        let mut events = Vec::new();
+        let mut ended = Vec::new();
         let all_ended = async {
             while let Some(event) = self.tools.next().await {
                 match event {
-                    WorkEvent::Ended(event, costs) => events.push((*event, costs)),
+                    WorkEvent::ToolEnded(call) => ended.push(*call),
                     WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
-                    WorkEvent::Piece { .. } => {}
+                    WorkEvent::Piece { .. } | WorkEvent::Replied(_) => {}
                 }
             }
         };
@@ -143,6 +134,6 @@ impl<'a> Work<'a> {
             // Do not wait for them a second time.
             self.tools.clear();
         }
-        events
+        ended
     }
 }

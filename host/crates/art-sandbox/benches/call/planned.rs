@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use art_agent::{Action, Available, KeptPlan, Run, RunEvent, RunStart};
+use art_agent::{Available, CallEnd, KeptPlan, Run, RunEvent, RunStart};
 use art_core::agent::{AgentProps, QueryAttachment};
+use art_core::outcome::CallEnding;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::ModelReply;
 use art_core::tool::{ToolResult, ToolSchema};
-use art_core::usage::Usage;
 use serde_json::{Value, json};
 
 use crate::report::{Row, fastest, table};
@@ -96,30 +96,23 @@ impl Dispatch {
     /// Begins a plan. Its first two steps need no other step.
     fn new(steps: &Value) -> Self {
         let mut run = begin();
-        let action = run.open_actions().next().unwrap();
+        let action = run.ask_models(1, |_| String::new()).calls.pop().unwrap().id;
         let text = json!({"todoList": steps}).to_string();
         let reply = ModelReply {
             text,
             ..ModelReply::default()
         };
         run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
-        assert_eq!(run.open_actions().count(), 2);
-        let action = run.open_actions().next().unwrap();
-        let Some(Action::CallTools { calls, .. }) = run.action(action) else {
-            unreachable!("the first step has a planned call");
-        };
+        let [first, second] = run.ready_calls().try_into().unwrap();
+        run.apply(&first.announced(3)).unwrap();
+        run.apply(&second.announced(3)).unwrap();
         let rows = json!([{"customer": "Ada", "total": 120}, {"customer": "Bob", "total": 80}]);
         let output = json!({"rows": rows, "columns": ["customer", "total"], "row_count": 2, "matched_rows": 2});
-        let results = calls
-            .iter()
-            .map(|call| ToolResult::success(call, output.clone()))
-            .collect();
-        let usage = Usage::default();
-        let result = RunEvent::ToolsReturned {
+        let end = CallEnd::new(ToolResult::success(&first.call, output), CallEnding::Success);
+        let result = RunEvent::ToolEnded {
             at: 3,
-            action,
-            results,
-            usage,
+            action: first.action,
+            end: Box::new(end),
         };
         Self { run, result }
     }
@@ -131,7 +124,7 @@ impl Dispatch {
             let mut run = self.run.clone();
             let start = Instant::now();
             let effects = run.apply(&self.result).unwrap();
-            let next = run.open_actions().nth(1).and_then(|id| run.action(id));
+            let next = run.ready_calls();
             total += start.elapsed();
             black_box((effects, next));
         }

@@ -4,30 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use art_core::limits::Limits;
-use art_core::observation::NewObservation;
 use art_core::outcome::Ending;
 use art_core::tool::ParsedToolCall;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::ToolRegistry;
-use art_tools::{
-    Admitted, CallScope, EnabledTools, ObservationSink, SinkError, SystemConfig, ToolExecutor, ToolSystem,
-};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolSystem};
 
 use crate::guest;
 use crate::report::{Row, fastest, median, table};
-
-/// A sink that drops all observations, so that no store is measured.
-#[derive(Debug)]
-struct Discard;
-
-impl ObservationSink for Discard {
-    fn record<'a>(&'a self, observation: NewObservation) -> BoxFuture<'a, Result<(), SinkError>> {
-        drop(observation);
-        std::future::ready(Ok(())).boxed()
-    }
-}
 
 /// A sandbox with the guest, and a tool system around it.
 pub(crate) struct Sandboxed {
@@ -68,7 +52,7 @@ impl Sandboxed {
         let plugin = Arc::new(sandbox.load("bench", wasm).unwrap());
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>).unwrap();
-        let tools = Arc::new(ToolSystem::new(registry, Arc::new(Discard), SystemConfig::default()));
+        let tools = Arc::new(ToolSystem::new(registry, SystemConfig::default()));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
@@ -112,14 +96,14 @@ impl Sandboxed {
             let scope = scope();
             let start = Instant::now();
             for _ in 0..iterations {
-                let reports = tools.execute_batch(vec![add()], &scope).await;
-                assert!(reports.iter().all(|report| report.result.output.is_some()));
+                let report = tools.call(add(), &scope).await;
+                assert!(report.result.output.is_some());
             }
             start.elapsed()
         }
     }
 
-    /// Measures whole calls: admission, validation, sandbox, output schema, observation.
+    /// Measures whole calls: admission, validation, sandbox, output schema.
     pub(crate) fn tool_system(&self, iterations: u64) -> Duration {
         self.runtime
             .block_on(self.sandbox.run_on_worker(0, self.tool_calls(iterations)))

@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::{Data, ThreadData};
 use crate::check;
+use crate::commit::encode_observation;
 use crate::error::StoreError;
-use crate::record::{MessageOptions, NewThread, ObservationFilter, Thread, ThreadFilter};
+use crate::record::{MessageOptions, NewThread, ObservationFilter, Owner, Thread, ThreadFilter};
 
 impl Data {
     pub(super) fn create_thread(&mut self, new: NewThread, now: Timestamp) -> Result<Thread, StoreError> {
@@ -38,6 +39,7 @@ impl Data {
             messages: Vec::new(),
             observations: Vec::new(),
             state: None,
+            lease: None,
         };
         self.threads.insert(thread.id.clone(), data);
         Ok(thread)
@@ -59,11 +61,17 @@ impl Data {
             .ok_or_else(|| check::unknown_thread(thread_id))
     }
 
+    /// Returns a thread if it has that owner.
+    pub(super) fn find_thread(&self, thread_id: &str, owner: &Owner) -> Option<&ThreadData> {
+        let thread = self.threads.get(thread_id);
+        thread.filter(|data| owner.includes(data.thread.user_id.as_deref()))
+    }
+
     pub(super) fn list_threads(&self, filter: &ThreadFilter) -> Vec<Thread> {
         let mut threads: Vec<_> = self
             .threads
             .values()
-            .filter(|data| filter.user_id.is_none() || filter.user_id == data.thread.user_id)
+            .filter(|data| filter.owner.includes(data.thread.user_id.as_deref()))
             .filter(|data| has_prefix(&data.thread.id, filter.id_prefix.as_deref()))
             .collect();
         threads.sort_by_key(|data| Reverse((data.thread.updated, data.order)));
@@ -71,9 +79,12 @@ impl Data {
         threads.into_iter().map(|data| data.thread.clone()).collect()
     }
 
-    pub(super) fn delete_thread(&mut self, thread_id: &str) -> bool {
+    pub(super) fn delete_thread(&mut self, thread_id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        if let Some(data) = self.threads.get(thread_id) {
+            data.not_leased(now)?;
+        }
         let Some(data) = self.threads.remove(thread_id) else {
-            return false;
+            return Ok(false);
         };
         for message in data.messages {
             self.message_ids.remove(&message.message_id);
@@ -82,7 +93,7 @@ impl Data {
         let runs = &self.runs;
         self.calls.retain(|(trace_id, _)| runs.contains_key(trace_id));
         self.work.retain(|(trace_id, _)| runs.contains_key(trace_id));
-        true
+        Ok(true)
     }
 
     pub(super) fn append_messages(
@@ -95,27 +106,37 @@ impl Data {
             return Ok(());
         }
         check::messages(thread_id, &messages)?;
-        let mut added = HashSet::new();
         for message in &messages {
             check::encode("the metadata", &message.message_id, &message.metadata)?;
         }
         self.thread(thread_id)?;
-        for message in &messages {
+        self.check_new_messages(messages.iter())?;
+        let ids = messages.iter().map(|message| message.message_id.clone());
+        self.message_ids.extend(ids);
+        self.touch(thread_id, now)?.messages.extend(messages);
+        Ok(())
+    }
+
+    /// Refuses messages whose identifiers are in use.
+    pub(super) fn check_new_messages<'a>(
+        &self,
+        mut messages: impl Iterator<Item = &'a ConversationMessage>,
+    ) -> Result<(), StoreError> {
+        let mut added = HashSet::new();
+        messages.try_for_each(|message| {
             let id = &message.message_id;
-            if self.message_ids.contains(id) || !added.insert(id.clone()) {
+            if self.message_ids.contains(id) || !added.insert(id) {
                 return Err(StoreError::AlreadyExists {
                     what: "message",
                     id: id.clone(),
                 });
             }
-        }
-        self.touch(thread_id, now)?.messages.extend(messages);
-        self.message_ids.extend(added);
-        Ok(())
+            Ok(())
+        })
     }
 
     pub(super) fn list_messages(&self, thread_id: &str, options: &MessageOptions) -> Vec<ConversationMessage> {
-        let Some(data) = self.threads.get(thread_id) else {
+        let Some(data) = self.find_thread(thread_id, &options.owner) else {
             return Vec::new();
         };
         let mut messages: Vec<_> = data
@@ -131,23 +152,12 @@ impl Data {
     }
 
     pub(super) fn record(&mut self, new: NewObservation, now: Timestamp) -> Result<Observation, StoreError> {
-        check::new_observation(&new)?;
-        check::encode("an observation", &new.thread_id, &new.content)?;
-        check::encode("an observation's metadata", &new.thread_id, &new.metadata)?;
-        let data = self.touch(&new.thread_id, now)?;
-        let observation = Observation {
-            id: id::ordered(),
-            sequence: data.observations.last().map_or(0, |last| last.sequence) + 1,
-            timestamp: now,
-            title: check::title(new.kind),
-            body: new,
-        };
-        data.observations.push(observation.clone());
-        Ok(observation)
+        encode_observation(&new)?;
+        Ok(self.touch(&new.thread_id, now)?.observe(new, now))
     }
 
     pub(super) fn list_observations(&self, thread_id: &str, filter: &ObservationFilter) -> Vec<Observation> {
-        let Some(data) = self.threads.get(thread_id) else {
+        let Some(data) = self.find_thread(thread_id, &filter.owner) else {
             return Vec::new();
         };
         data.observations
@@ -170,13 +180,34 @@ impl Data {
     ) -> Result<u64, StoreError> {
         check::encode("the state", thread_id, &state)?;
         let actual = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
-        let version = check::next_version(thread_id, actual, expected)?;
-        self.touch(thread_id, now)?.state = Some(AgentState {
-            data: state,
+        check::expected_version(thread_id, actual, expected)?;
+        Ok(self.touch(thread_id, now)?.replace_state(state, now))
+    }
+}
+
+impl ThreadData {
+    /// Adds an observation with the next sequence.
+    pub(super) fn observe(&mut self, new: NewObservation, now: Timestamp) -> Observation {
+        let observation = Observation {
+            id: id::ordered(),
+            sequence: self.observations.last().map_or(0, |last| last.sequence) + 1,
+            timestamp: now,
+            title: check::title(new.kind),
+            body: new,
+        };
+        self.observations.push(observation.clone());
+        observation
+    }
+
+    /// Replaces the state, and returns its version.
+    pub(super) fn replace_state(&mut self, data: Value, modified: Timestamp) -> u64 {
+        let version = self.state.as_ref().map_or(0, |state| state.version) + 1;
+        self.state = Some(AgentState {
+            data,
             version,
-            modified: now,
+            modified,
         });
-        Ok(version)
+        version
     }
 }
 

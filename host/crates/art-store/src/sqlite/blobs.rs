@@ -1,33 +1,58 @@
-//! Queries for blobs.
+//! Queries for blobs. A trigger deletes a blob with its last use.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
-use super::row::{execute, get_u64, query_first};
-use super::runs;
+use super::row::{execute, get_u64, query_all, query_first};
 use crate::blob;
 
-pub(super) fn put(connection: &Connection, trace_id: &str, digest: &str, bytes: &[u8]) -> Result<(), Fault> {
-    let run = runs::writable_key(connection, trace_id)?;
-    let existing = "SELECT 1 FROM blobs WHERE run = ?1 AND digest = ?2";
-    if query_first(connection, existing, params![run, digest], |_| Ok(()))?.is_some() {
+/// Stores the blobs of a run by their digests.
+pub(super) fn put(
+    connection: &Connection,
+    run: i64,
+    trace_id: &str,
+    blobs: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Fault> {
+    if blobs.is_empty() {
         return Ok(());
     }
-    let total = "SELECT coalesce(sum(length(bytes)), 0), count(*) FROM blobs WHERE run = ?1";
-    let stored = query_first(connection, total, [run], |row| {
-        Ok(blob::counted_size(get_u64(row, 0)?, get_u64(row, 1)?))
-    })?;
-    blob::check_size(trace_id, stored.unwrap_or_default(), bytes)?;
-    let insert = "INSERT INTO blobs (run, digest, bytes) VALUES (?1, ?2, ?3)";
-    execute(connection, insert, params![run, digest, bytes]).map(drop)
+    let mut room = run_room(connection, trace_id)?;
+    for (digest, bytes) in blobs {
+        let used = "SELECT 1 FROM blob_uses WHERE run = ?1 AND digest = ?2";
+        if query_first(connection, used, params![run, digest], |_| Ok(()))?.is_some() {
+            continue;
+        }
+        room = blob::take_room(trace_id, room, bytes)?;
+        let insert = "INSERT INTO blobs (digest, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        execute(connection, insert, params![digest, bytes])?;
+        let r#use = "INSERT INTO blob_uses (run, digest) VALUES (?1, ?2)";
+        execute(connection, r#use, params![run, digest])?;
+    }
+    Ok(())
 }
 
-pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Result<Option<Vec<u8>>, Fault> {
-    query_first(
+/// Returns how many bytes of blobs a run can still store.
+pub(super) fn run_room(connection: &Connection, trace_id: &str) -> Result<u64, Fault> {
+    let sizes = query_all(
         connection,
-        "SELECT b.bytes FROM threads t JOIN runs r ON r.thread = t.seq JOIN blobs b ON b.run = r.seq
-         WHERE t.id = ?1 AND b.digest = ?2 LIMIT 1",
+        "SELECT length(b.bytes) FROM runs r JOIN blob_uses u ON u.run = r.seq JOIN blobs b ON b.digest = u.digest
+         WHERE r.trace_id = ?1",
+        [trace_id],
+        |row| Ok(get_u64(row, 0)?),
+    )?;
+    Ok(blob::room(sizes.into_iter()))
+}
+
+/// Returns a blob that a run of the thread uses.
+pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Result<Option<Vec<u8>>, Fault> {
+    let bytes = query_first(
+        connection,
+        "SELECT b.bytes FROM threads t JOIN runs r ON r.thread = t.seq JOIN blob_uses u ON u.run = r.seq
+         JOIN blobs b ON b.digest = u.digest WHERE t.id = ?1 AND u.digest = ?2 LIMIT 1",
         [thread_id, digest],
         |row| Ok(row.get(0)?),
-    )
+    )?;
+    bytes.map(|bytes| Ok(blob::verify(digest, bytes)?)).transpose()
 }

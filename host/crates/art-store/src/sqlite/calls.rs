@@ -5,11 +5,9 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::row::{execute, get_u64, limit_parameter, query_all, to_integer};
-use super::runs;
 use crate::record::CallRecord;
 
-pub(super) fn record(connection: &Connection, trace_id: &str, calls: &[CallRecord]) -> Result<(), Fault> {
-    let run = runs::writable_key(connection, trace_id)?;
+pub(super) fn record(connection: &Connection, run: i64, calls: &[CallRecord]) -> Result<(), Fault> {
     for CallRecord { tool_digest, usage } in calls {
         execute(
             connection,

@@ -40,7 +40,10 @@ impl Fault {
 pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path, source },
+        // The last one is a race of several processes for the index of the log.
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            StoreError::Busy { path, source }
+        }
         Some(ErrorCode::DiskFull) => StoreError::NoSpace { path, source },
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
             path,

@@ -1,18 +1,21 @@
-//! The files of a database: creating, checking, locking and opening them.
+//! The files of a database: creating, checking, guarding and opening them.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::Fault;
-use super::migrate::{APPLICATION_ID, MIGRATIONS, inspect, migrate};
+use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
 use crate::error::StoreError;
+use crate::fail_point::FailPoint;
 
 /// How long a statement waits for another process that holds the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,12 +36,18 @@ const SETTINGS: &str = "
     PRAGMA journal_size_limit = 67108864;
 ";
 
-/// Lock on the database. The system releases it when the process ends, even by a crash.
-#[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "the open file holds the lock")] File);
+/// How long opening a database waits for another process that creates or migrates it.
+const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Locks the database for this process.
-pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
+/// Time between two attempts to get the guard.
+const GUARD_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The right to create or migrate the database. The system releases it when the process ends, even by a crash.
+#[derive(Debug)]
+pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lock")] File);
+
+/// Takes the guard of the database, and waits until other processes have released it.
+pub(super) fn guard(path: &Path) -> Result<Guard, StoreError> {
     let lock_path = with_suffix(path, "-lock");
     let file = OpenOptions::new()
         .write(true)
@@ -47,11 +56,20 @@ pub(super) fn lock(path: &Path) -> Result<Lock, StoreError> {
         .mode(0o600)
         .open(&lock_path)
         .map_err(|source| io_error("open", &lock_path, source))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Lock(file)),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(io_error("lock", &lock_path, source)),
+    let deadline = Instant::now() + GUARD_TIMEOUT;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Guard(file)),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(GUARD_INTERVAL),
+            Err(TryLockError::WouldBlock) => return Err(busy(path)),
+            Err(TryLockError::Error(source)) => return Err(io_error("lock", &lock_path, source)),
+        }
     }
+}
+
+fn busy(path: &Path) -> StoreError {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+    Fault::from(rusqlite::Error::SqliteFailure(code, None)).at(path)
 }
 
 /// Creates the directory of the database, for its owner only. An existing directory keeps its permissions.
@@ -104,6 +122,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     migrate(&mut connection, &new, MIGRATIONS)?;
     connection.close().map_err(|(_, error)| Fault::from(error).at(&new))?;
     file.sync_all().map_err(|source| io_error("sync", &new, source))?;
+    FailPoint::BeforeRename.reach();
     fs::rename(&new, path).map_err(|source| io_error("rename the new database to", path, source))?;
     sync_directory(path)
 }
@@ -135,21 +154,37 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses a file that is not a database of this host, before SQLite opens it. SQLite would treat an empty file as an
+/// Refuses a file that is not a database of this host, before SQLite opens it for use. SQLite would treat an empty file as an
 /// empty database, and would apply the log of another program's database.
-///
-/// Do not call this while this process has the database open: closing the file here would release the locks of all its
-/// connections.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_kind(path)?;
-    let mut header = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(100).read_to_end(&mut header))
-        .map_err(|source| io_error("read", path, source))?;
-    let ours = header.len() == 100
-        && header.starts_with(b"SQLite format 3\0")
-        && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes());
-    if ours { Ok(()) } else { Err(not_ours(path)) }
+    // SQLite reads the file, because closing it here would release the locks of all connections that this process has to
+    // it. `immutable` ignores the log and takes no locks.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let application = Connection::open_with_flags(immutable_uri(path), flags).and_then(|connection| {
+        // A checkpoint in progress, or one that a crash interrupted, leaves a file that is shorter than its header says. The log
+        // has the rest, so that is no damage; without this setting SQLite would report it as such.
+        connection.pragma_update(None, "writable_schema", true)?;
+        connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))
+    });
+    match application {
+        Ok(APPLICATION_ID) => Ok(()),
+        Ok(_) => Err(not_ours(path)),
+        Err(error) => Err(Fault::from(error).at(path)),
+    }
+}
+
+/// Returns the URI with which SQLite opens a database as if nobody ever changed it.
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = b"file:".to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend_from_slice(format!("%{byte:02x}").as_bytes()),
+            byte => uri.push(*byte),
+        }
+    }
+    uri.extend_from_slice(b"?immutable=1");
+    OsString::from_vec(uri).into()
 }
 
 fn not_ours(path: &Path) -> StoreError {
@@ -197,6 +232,13 @@ pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     configured(path, flags).map_err(|error| Fault::from(error).at(path))
 }
 
+/// Opens a connection that only reads, also a database of an older format.
+pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
+    let connection = connect_read_only(path)?;
+    add_missing(&connection).map_err(|fault| fault.at(path))?;
+    Ok(connection)
+}
+
 fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -206,13 +248,13 @@ fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
 }
 
-fn io_error(action: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub(super) fn io_error(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Io {
         action,
         path: path.to_owned(),
@@ -247,6 +289,36 @@ mod tests {
         }
         let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
         assert_eq!(mode.unwrap(), "wal");
+    }
+
+    /// Copies the newest first page in the log of a database into the database, as a checkpoint does first.
+    fn begin_checkpoint(path: &Path) {
+        let log = fs::read(with_suffix(path, "-wal")).unwrap();
+        let size = 4_096;
+        let mut frames = log[32..].chunks_exact(24 + size);
+        let first = frames.rfind(|frame| frame[..4] == 1_u32.to_be_bytes());
+        let mut database = fs::read(path).unwrap();
+        database[..size].copy_from_slice(&first.unwrap()[24..]);
+        fs::write(path, database).unwrap();
+    }
+
+    #[test]
+    fn a_database_whose_checkpoint_was_interrupted_is_not_damaged() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, crashed) = (directory.path().join("art.db"), directory.path().join("crashed.db"));
+        create(&path).unwrap();
+        let connection = connect(&path).unwrap();
+        let grow = "CREATE TABLE large (x); INSERT INTO large VALUES (randomblob(100000))";
+        connection.execute_batch(grow).unwrap();
+        for suffix in ["", "-wal"] {
+            fs::copy(with_suffix(&path, suffix), with_suffix(&crashed, suffix)).unwrap();
+        }
+        begin_checkpoint(&crashed);
+        check_header(&crashed).unwrap();
+        check_content(&crashed).unwrap();
+        let recovered = connect(&crashed).unwrap();
+        let bytes = recovered.query_row("SELECT length(x) FROM large", [], |row| row.get::<_, i64>(0));
+        assert_eq!(bytes.unwrap(), 100_000);
     }
 
     #[test]

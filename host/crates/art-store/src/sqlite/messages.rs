@@ -21,6 +21,15 @@ pub(super) fn append(
     now: Timestamp,
 ) -> Result<(), Fault> {
     let thread = threads::touch(connection, thread_id, now)?;
+    insert(connection, thread, messages)
+}
+
+/// Adds messages to the thread with that primary key.
+pub(super) fn insert(
+    connection: &Connection,
+    thread: i64,
+    messages: &[(ConversationMessage, String)],
+) -> Result<(), Fault> {
     for (message, metadata) in messages {
         let added = execute(
             connection,
@@ -50,16 +59,19 @@ pub(super) fn list(
     thread_id: &str,
     options: &MessageOptions,
 ) -> Result<Vec<ConversationMessage>, Fault> {
+    let Some(thread) = threads::key(connection, thread_id, &options.owner)? else {
+        return Ok(Vec::new());
+    };
     let (before, after) = time_bounds(options.before, options.after);
     let roles = name_list(options.roles.iter().map(to_name));
     // Read in descending order, since the limit applies to the most recent messages.
     let mut messages = query_all(
         connection,
         "SELECT id, role, content, timestamp, metadata FROM messages
-         WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND timestamp < ?2 AND timestamp > ?3
+         WHERE thread = ?1 AND timestamp < ?2 AND timestamp > ?3
            AND (?4 = '' OR instr(?4, ',' || role || ',') > 0)
          ORDER BY timestamp DESC, seq DESC LIMIT ?5",
-        params![thread_id, before, after, roles, limit_parameter(options.limit)],
+        params![thread, before, after, roles, limit_parameter(options.limit)],
         |row| read(row, thread_id),
     )?;
     messages.reverse();

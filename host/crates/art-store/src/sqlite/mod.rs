@@ -11,8 +11,12 @@ use crate::error::StoreError;
 
 mod blobs;
 mod calls;
+mod commits;
 mod fault;
 mod file;
+mod holder;
+mod journal;
+mod leases;
 mod messages;
 mod migrate;
 mod observations;
@@ -26,13 +30,17 @@ mod work;
 mod writer;
 
 use fault::Fault;
+use holder::{Holder, Holders};
 use queue::Queue;
 use reader::{READERS, Read};
 pub use writer::WriteStats;
 use writer::{Counters, Job, Write, Writer};
 
-/// A store in one SQLite file, for one process at a time.
+/// A store in one SQLite file, which several processes can use at the same time.
 ///
+/// - Writes of several processes wait for each other. One that waits for 5 s fails with [`StoreError::Busy`] and can be repeated.
+/// - Each store that writes keeps a locked file in the directory with the suffix `-hosts` while it is open. When its process
+///   ends, even by a crash, its leases are free.
 /// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`). Writes that wait are synced
 ///   together.
 /// - A file that is damaged, newer, or not a database of this host is never changed.
@@ -48,16 +56,17 @@ pub struct SqliteStore {
     readers: Queue<Read>,
     /// `None` in a store that only reads.
     writer: Option<Queue<Box<dyn Job>>>,
+    holders: Holders,
     /// `None` in a store that only reads. The last field, so that it is released last.
-    _lock: Option<file::Lock>,
+    holder: Option<Holder>,
 }
 
 impl SqliteStore {
     /// Opens the database at `path`, and creates it and its directory if they do not exist.
     ///
     /// # Errors
-    /// Fails if another process has the database open, if it is damaged, newer or not a database of this host, or if a
-    /// file operation fails.
+    /// Fails if the database is damaged, newer or not a database of this host, if another process takes too long to create or
+    /// migrate it, or if a file operation fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
@@ -69,20 +78,25 @@ impl SqliteStore {
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::create_directory(path)?;
-        let lock = file::lock(path)?;
+        let guard = file::guard(path)?;
         if !file::exists(path)? {
             file::create(path)?;
         }
+        drop(guard);
+        // Without the guard, since a check of a large database takes longer than others wait for it.
         file::check_header(path)?;
         file::check_content(path)?;
         file::restrict(path)?;
         let mut connection = file::connect(path)?;
+        let guard = file::guard(path)?;
         migrate::migrate(&mut connection, path, migrate::MIGRATIONS)?;
-        Self::start(path, clock, Some((connection, lock)))
+        let holder = Holder::register(path)?;
+        drop(guard);
+        Self::start(path, clock, Some((connection, holder)))
     }
 
     /// Opens an existing database for reading, even while another process has it open. Every write fails with
-    /// [`StoreError::ReadOnly`]. Do not call this in a process that already has the database open; use its store.
+    /// [`StoreError::ReadOnly`].
     ///
     /// # Errors
     /// Fails if the database does not exist, is damaged, newer or not a database of this host, or if a file operation
@@ -106,21 +120,22 @@ impl SqliteStore {
         self.counters.stats()
     }
 
-    fn start(path: &Path, clock: Arc<dyn Clock>, write: Option<(Connection, file::Lock)>) -> Result<Self, StoreError> {
+    fn start(path: &Path, clock: Arc<dyn Clock>, write: Option<(Connection, Holder)>) -> Result<Self, StoreError> {
         let path: Arc<Path> = path.into();
         let counters = Arc::default();
         let readers = spawn_readers(&path)?;
-        let (writer, lock) = match write {
-            Some((connection, lock)) => (Some(spawn_writer(connection, &path, &counters)?), Some(lock)),
+        let (writer, holder) = match write {
+            Some((connection, holder)) => (Some(spawn_writer(connection, &path, &counters)?), Some(holder)),
             None => (None, None),
         };
         Ok(Self {
+            holders: Holders::of(&path),
             path,
             clock,
             counters,
             readers,
             writer,
-            _lock: lock,
+            holder,
         })
     }
 
@@ -184,7 +199,7 @@ fn spawn_readers(path: &Arc<Path>) -> Result<Queue<Read>, StoreError> {
     let (mut queue, reads) = Queue::new(reader::QUEUE);
     let reads = Arc::new(Mutex::new(reads));
     for _ in 0..READERS {
-        let (connection, reads) = (file::connect_read_only(path)?, Arc::clone(&reads));
+        let (connection, reads) = (file::connect_reader(path)?, Arc::clone(&reads));
         queue.spawn("art-store-read", path, move || reader::run_reads(&connection, &reads))?;
     }
     Ok(queue)

@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::row::{
     execute, from_name, get_u64, limit_parameter, name_list, query_all, query_first, time_bounds, to_integer, to_name,
 };
+use super::threads;
 use crate::check;
 use crate::record::ObservationFilter;
 
@@ -62,15 +63,18 @@ pub(super) fn list(
     thread_id: &str,
     filter: &ObservationFilter,
 ) -> Result<Vec<Observation>, Fault> {
+    let Some(thread) = threads::key(connection, thread_id, &filter.owner)? else {
+        return Ok(Vec::new());
+    };
     let (before, after) = time_bounds(filter.before, filter.after);
     query_all(
         connection,
         "SELECT id, sequence, timestamp, trace_id, parent_id, type, content, metadata FROM observations
-         WHERE thread = (SELECT seq FROM threads WHERE id = ?1) AND sequence > ?2 AND timestamp < ?3 AND timestamp > ?4
+         WHERE thread = ?1 AND sequence > ?2 AND timestamp < ?3 AND timestamp > ?4
            AND (?5 = '' OR instr(?5, ',' || type || ',') > 0) AND (?6 IS NULL OR trace_id = ?6)
          ORDER BY sequence LIMIT ?7",
         params![
-            thread_id,
+            thread,
             to_integer(filter.after_sequence.unwrap_or(0)),
             before,
             after,

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::fault::Fault;
 use crate::check;
 use crate::error::StoreError;
+use crate::record::Owner;
 
 /// Converts an integer for SQLite, which has no unsigned integers. Only the bounds of filters can exceed the maximum
 /// and are clamped; all stored values are far below it.
@@ -73,6 +74,14 @@ pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (Stri
 /// Converts the optional value of a filter to a parameter of a statement.
 pub(super) fn parameter<T: ToSql>(value: Option<&T>) -> Option<&dyn ToSql> {
     value.map(|value| value as &dyn ToSql)
+}
+
+/// Converts an owner to a parameter of the condition `user_id IS ?`, which is left out if all owners are meant.
+pub(super) fn owner_parameter(owner: &Owner) -> Option<&dyn ToSql> {
+    match owner {
+        Owner::Anyone => None,
+        Owner::User(user) => Some(user),
+    }
 }
 
 /// Returns all rows of a query.

@@ -1,123 +1,181 @@
-//! Queries for runs and their journals.
+//! Queries for runs, and for appending to their journals.
 
 use art_core::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
 use super::row::{
-    conditions, execute, from_name, get_u64, limit_parameter, parameter, query_all, query_first, to_integer,
+    conditions, execute, from_name, get_u64, limit_parameter, name_list, owner_parameter, parameter, query_all,
+    query_first, to_integer,
 };
-use super::threads;
-use crate::check;
-use crate::error::StoreError;
-use crate::record::{JournalEntry, NewRun, RunFilter, RunRecord, RunState};
+use super::{leases, threads};
+use crate::commit::{NewEvent, RunEnd};
+use crate::lease::Lease;
+use crate::record::{JournalEntry, NewRun, Owner, RunFilter, RunRecord, RunState};
+use crate::{chain, check};
 
 const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
-                      r.seq, r.bytes FROM runs r JOIN threads t ON t.seq = r.thread";
+                      r.seq, r.bytes, r.head FROM runs r JOIN threads t ON t.seq = r.thread";
 
 /// A row of the table of runs.
-struct RunRow {
-    run: RunRecord,
+pub(super) struct RunRow {
+    pub(super) run: RunRecord,
     /// Primary key.
-    seq: i64,
+    pub(super) seq: i64,
     /// Size of all payloads in the journal, in bytes.
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
-pub(super) fn begin(connection: &Connection, new: &NewRun, now: Timestamp) -> Result<RunRecord, Fault> {
-    let thread = threads::touch(connection, &new.thread_id, now)?;
+/// Creates a run of the thread with that primary key.
+pub(super) fn begin(connection: &Connection, thread: i64, new: &NewRun, now: Timestamp) -> Result<(), Fault> {
     let run = check::initial_run(new, now);
     let added = execute(
         connection,
-        "INSERT INTO runs (trace_id, thread, query, status, started, model, summary)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'null') ON CONFLICT DO NOTHING",
+        "INSERT INTO runs (trace_id, thread, query, status, started, model, summary, head)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'null', ?7) ON CONFLICT DO NOTHING",
         params![
             run.trace_id,
             thread,
             run.query,
             run.status.name(),
             to_integer(now),
-            run.model
+            run.model,
+            run.head
         ],
     )?;
     if added == 0 {
-        return Err(Fault::Store(StoreError::AlreadyExists {
-            what: "run",
-            id: run.trace_id,
-        }));
+        return Err(check::run_exists(&run.trace_id).into());
     }
-    Ok(run)
+    Ok(())
 }
 
+/// Appends events to the journal, each with the text of its payload.
 pub(super) fn append(
     connection: &Connection,
-    trace_id: &str,
-    entry: JournalEntry,
-    payload: &str,
-) -> Result<JournalEntry, Fault> {
-    let row = existing(connection, trace_id)?;
-    let added = payload.len() as u64;
-    check::next_entry(&row.run, row.bytes, entry.sequence, added)?;
+    row: &mut RunRow,
+    events: Vec<(NewEvent, String)>,
+    timestamp: Timestamp,
+) -> Result<Vec<JournalEntry>, Fault> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let append = |(event, text): (NewEvent, String)| append_one(connection, row, event, &text, timestamp);
+    let entries = events.into_iter().map(append).collect::<Result<_, Fault>>()?;
     execute(
         connection,
-        "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "UPDATE runs SET entries = ?2, bytes = ?3, head = ?4 WHERE seq = ?1",
         params![
             row.seq,
-            to_integer(entry.sequence),
-            to_integer(entry.timestamp),
-            entry.kind,
-            payload
+            to_integer(row.run.last_sequence),
+            to_integer(row.bytes),
+            row.run.head
         ],
     )?;
-    execute(
-        connection,
-        "UPDATE runs SET entries = ?2, bytes = ?3 WHERE seq = ?1",
-        params![row.seq, to_integer(entry.sequence), to_integer(row.bytes + added)],
-    )?;
-    Ok(entry)
+    Ok(entries)
 }
 
+fn append_one(
+    connection: &Connection,
+    row: &mut RunRow,
+    event: NewEvent,
+    text: &str,
+    timestamp: Timestamp,
+) -> Result<JournalEntry, Fault> {
+    let sequence = row.run.last_sequence + 1;
+    let digest = chain::next(
+        &row.run.head,
+        sequence,
+        timestamp,
+        event.kind.as_bytes(),
+        text.as_bytes(),
+    );
+    execute(
+        connection,
+        "INSERT INTO journal (run, sequence, timestamp, kind, payload, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            row.seq,
+            to_integer(sequence),
+            to_integer(timestamp),
+            event.kind,
+            text,
+            digest
+        ],
+    )?;
+    row.run.last_sequence = sequence;
+    row.run.head.clone_from(&digest);
+    row.bytes += text.len() as u64;
+    Ok(JournalEntry {
+        sequence,
+        timestamp,
+        kind: event.kind,
+        payload: event.payload,
+        digest,
+    })
+}
+
+/// Ends or suspends a run. `summary` is the text of its summary.
 pub(super) fn end(
     connection: &Connection,
-    trace_id: &str,
-    status: RunState,
+    row: &mut RunRow,
+    end: RunEnd,
     summary: &str,
     now: Timestamp,
-) -> Result<RunRecord, Fault> {
-    let row = existing(connection, trace_id)?;
-    check::not_ended(&row.run)?;
-    threads::touch(connection, &row.run.thread_id, now)?;
+) -> Result<(), Fault> {
+    row.run.status = end.status.into();
+    row.run.ended = Some(now);
+    row.run.summary = end.summary;
     execute(
         connection,
         "UPDATE runs SET status = ?2, ended = ?3, summary = ?4 WHERE seq = ?1",
-        params![row.seq, status.name(), to_integer(now), summary],
-    )?;
-    existing(connection, trace_id).map(|row| row.run)
+        params![row.seq, row.run.status.name(), to_integer(now), summary],
+    )
+    .map(drop)
 }
 
-pub(super) fn resume(connection: &Connection, trace_id: &str, now: Timestamp) -> Result<RunRecord, Fault> {
-    let row = existing(connection, trace_id)?;
-    check::suspended(&row.run)?;
-    threads::touch(connection, &row.run.thread_id, now)?;
-    execute(
-        connection,
-        "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1",
-        params![row.seq, RunState::Running.name()],
-    )?;
-    existing(connection, trace_id).map(|row| row.run)
+pub(super) fn resume(
+    connection: &Connection,
+    trace_id: &str,
+    lease: &Lease,
+    now: Timestamp,
+) -> Result<RunRecord, Fault> {
+    leases::renew(connection, lease, now)?;
+    let mut run = existing(connection, trace_id)?.run;
+    check::run_of_lease(&run, lease)?;
+    check::suspended(&run)?;
+    threads::touch(connection, &run.thread_id, now)?;
+    run.status = RunState::Running;
+    run.ended = None;
+    let update = "UPDATE runs SET status = ?2, ended = NULL WHERE trace_id = ?1";
+    execute(connection, update, [trace_id, run.status.name()])?;
+    Ok(run)
 }
 
 pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {
-    find(connection, trace_id).map(|row| row.map(|row| row.run))
+    of_owner(connection, trace_id, &Owner::Anyone)
 }
 
-pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, Fault> {
+pub(super) fn of_owner(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRecord>, Fault> {
+    find(connection, trace_id, owner).map(|row| row.map(|row| row.run))
+}
+
+/// Returns runs. `live` has the fencing numbers of all leases that somebody holds, if the filter asks for abandoned runs.
+pub(super) fn list(
+    connection: &Connection,
+    filter: &RunFilter,
+    live: Option<Vec<u64>>,
+) -> Result<Vec<RunRecord>, Fault> {
     let limit = limit_parameter(filter.limit);
     let status = filter.status.map(RunState::name);
+    let live = live.map(|numbers| name_list(numbers.iter().map(u64::to_string)));
     let (condition, mut values) = conditions(&[
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
+        ("t.user_id IS ?", owner_parameter(&filter.owner)),
         ("r.status = ?", parameter(status.as_ref())),
         ("instr(r.trace_id, ?) = 1", parameter(filter.id_prefix.as_ref())),
+        (
+            "r.status = 'running' AND instr(?, ',' || t.lease_number || ',') = 0",
+            parameter(live.as_ref()),
+        ),
     ]);
     values.push(&limit);
     query_all(
@@ -128,37 +186,16 @@ pub(super) fn list(connection: &Connection, filter: &RunFilter) -> Result<Vec<Ru
     )
 }
 
-pub(super) fn read_journal(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
-    query_all(
-        connection,
-        "SELECT sequence, timestamp, kind, payload FROM journal
-         WHERE run = (SELECT seq FROM runs WHERE trace_id = ?1) ORDER BY sequence",
-        [trace_id],
-        |row| {
-            let payload = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
-            Ok(JournalEntry {
-                sequence: get_u64(row, 0)?,
-                timestamp: get_u64(row, 1)?,
-                kind: row.get(2)?,
-                payload: check::decode("a journal entry", trace_id, payload)?,
-            })
-        },
-    )
+pub(super) fn existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
+    find(connection, trace_id, &Owner::Anyone)?.ok_or_else(|| check::unknown_run(trace_id).into())
 }
 
-/// Returns the primary key of a run, and fails if the run has ended.
-pub(super) fn writable_key(connection: &Connection, trace_id: &str) -> Result<i64, Fault> {
-    let row = existing(connection, trace_id)?;
-    check::not_ended(&row.run)?;
-    Ok(row.seq)
-}
-
-fn existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
-    find(connection, trace_id)?.ok_or_else(|| check::unknown_run(trace_id).into())
-}
-
-fn find(connection: &Connection, trace_id: &str) -> Result<Option<RunRow>, Fault> {
-    query_first(connection, &format!("{SELECT} WHERE r.trace_id = ?1"), [trace_id], read)
+fn find(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRow>, Fault> {
+    let (condition, values) = conditions(&[
+        ("r.trace_id = ?", Some(&trace_id)),
+        ("t.user_id IS ?", owner_parameter(owner)),
+    ]);
+    query_first(connection, &format!("{SELECT} {condition}"), values.as_slice(), read)
 }
 
 fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
@@ -177,6 +214,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, Fault> {
                 .and_then(|ended| u64::try_from(ended).ok()),
             model: row.get(6)?,
             last_sequence: get_u64(row, 8)?,
+            head: row.get(11)?,
         },
         seq: row.get(9)?,
         bytes: get_u64(row, 10)?,

@@ -1,17 +1,17 @@
 //! Implements [`Store`] with the queues. Values are checked and encoded before they are queued.
 
-use art_core::agent::{AgentState, RunStatus, ThreadConfig};
+use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
-use super::{SqliteStore, blobs, calls, messages, observations, runs, threads, work};
-use crate::blob;
+use super::{SqliteStore, blobs, calls, commits, journal, leases, messages, observations, runs, threads, work};
 use crate::check::{self, encode};
+use crate::commit::{CheckedCommit, Commit, Committed, encode_messages, encode_observation};
+use crate::lease::Lease;
 use crate::record::{
-    CallRecord, JournalEntry, MessageOptions, NewRun, NewThread, ObservationFilter, RunFilter, RunRecord, Thread,
-    ThreadFilter, WorkRecord,
+    JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
 
@@ -27,7 +27,12 @@ impl Store for SqliteStore {
 
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
         let thread_id = thread_id.to_owned();
-        Box::pin(self.read(move |connection| threads::get(connection, &thread_id)))
+        Box::pin(self.read(move |connection| threads::find(connection, &thread_id, &Owner::Anyone)))
+    }
+
+    fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>> {
+        let (thread_id, owner) = (thread_id.to_owned(), owner.clone());
+        Box::pin(self.read(move |connection| threads::find(connection, &thread_id, &owner)))
     }
 
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
@@ -44,8 +49,11 @@ impl Store for SqliteStore {
     }
 
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
-        let thread_id = thread_id.to_owned();
-        Box::pin(self.write(move |connection, _| threads::delete(connection, &thread_id)))
+        let (thread_id, holders) = (thread_id.to_owned(), self.holders.clone());
+        Box::pin(self.write(move |connection, now| {
+            leases::refuse_live(connection, &holders, &thread_id, now)?;
+            threads::delete(connection, &thread_id)
+        }))
     }
 
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
@@ -54,11 +62,7 @@ impl Store for SqliteStore {
                 return Ok(());
             }
             check::messages(thread_id, &messages)?;
-            let encoded = messages.into_iter().map(|message| {
-                let metadata = encode("the metadata", &message.message_id, &message.metadata)?;
-                Ok((message, metadata))
-            });
-            let messages = encoded.collect::<Result<Vec<_>, crate::StoreError>>()?;
+            let messages = encode_messages(messages)?;
             let thread_id = thread_id.to_owned();
             self.write(move |connection, now| messages::append(connection, &thread_id, &messages, now))
                 .await
@@ -76,9 +80,7 @@ impl Store for SqliteStore {
 
     fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation> {
         Box::pin(async move {
-            check::new_observation(&new)?;
-            let content = encode("an observation", &new.thread_id, &new.content)?;
-            let metadata = encode("an observation's metadata", &new.thread_id, &new.metadata)?;
+            let (content, metadata) = encode_observation(&new)?;
             self.write(move |connection, now| observations::record(connection, new, &content, &metadata, now))
                 .await
         })
@@ -107,47 +109,38 @@ impl Store for SqliteStore {
         })
     }
 
-    fn begin_run(&self, new: NewRun) -> StoreFuture<'_, RunRecord> {
+    fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {
+        let (thread_id, holders) = (thread_id.to_owned(), self.holders.clone());
+        let holder = self.holder.as_ref().map(|holder| holder.id.clone()).unwrap_or_default();
+        Box::pin(self.write(move |connection, now| leases::acquire(connection, &holders, &holder, &thread_id, now)))
+    }
+
+    fn renew_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        let lease = lease.clone();
+        Box::pin(self.write(move |connection, now| leases::renew(connection, &lease, now)))
+    }
+
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        let lease = lease.clone();
+        Box::pin(self.write(move |connection, _| leases::release(connection, &lease)))
+    }
+
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
         Box::pin(async move {
-            check::new_run(&new)?;
-            self.write(move |connection, now| runs::begin(connection, &new, now))
+            let commit = CheckedCommit::new(commit)?;
+            self.write(move |connection, now| commits::store(connection, commit, now))
                 .await
         })
     }
 
-    fn append_journal<'a>(
-        &'a self,
-        trace_id: &'a str,
-        expected_sequence: u64,
-        kind: &'a str,
-        payload: Value,
-    ) -> StoreFuture<'a, JournalEntry> {
-        Box::pin(async move {
-            check::name("kind of a journal entry", kind)?;
-            let text = encode("a journal entry", trace_id, &payload)?;
-            let (trace_id, kind) = (trace_id.to_owned(), kind.to_owned());
-            let append = move |connection: &_, timestamp| {
-                let entry = JournalEntry {
-                    sequence: expected_sequence,
-                    timestamp,
-                    kind,
-                    payload,
-                };
-                runs::append(connection, &trace_id, entry, &text)
-            };
-            self.write(append).await
-        })
+    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
+        let (trace_id, lease) = (trace_id.to_owned(), lease.clone());
+        Box::pin(self.write(move |connection, now| runs::resume(connection, &trace_id, &lease, now)))
     }
 
-    fn put_blob<'a>(&'a self, trace_id: &'a str, bytes: Vec<u8>) -> StoreFuture<'a, String> {
-        Box::pin(async move {
-            blob::check_size(trace_id, 0, &bytes)?;
-            let (trace_id, digest) = (trace_id.to_owned(), blob::digest(&bytes));
-            let returned = digest.clone();
-            self.write(move |connection, _| blobs::put(connection, &trace_id, &digest, &bytes))
-                .await?;
-            Ok(returned)
-        })
+    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+        let trace_id = trace_id.to_owned();
+        Box::pin(self.read(move |connection| blobs::run_room(connection, &trace_id)))
     }
 
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
@@ -155,33 +148,9 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| blobs::get(connection, &thread_id, &digest)))
     }
 
-    fn record_calls<'a>(&'a self, trace_id: &'a str, calls: Vec<CallRecord>) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            if calls.is_empty() {
-                return Ok(());
-            }
-            check::calls(&calls)?;
-            let trace_id = trace_id.to_owned();
-            self.write(move |connection, _| calls::record(connection, &trace_id, &calls))
-                .await
-        })
-    }
-
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
         let tool_digest = tool_digest.to_owned();
         Box::pin(self.read(move |connection| calls::list(connection, &tool_digest, limit)))
-    }
-
-    fn record_work<'a>(&'a self, trace_id: &'a str, records: Vec<WorkRecord>) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            if records.is_empty() {
-                return Ok(());
-            }
-            check::work(&records)?;
-            let trace_id = trace_id.to_owned();
-            self.write(move |connection, _| work::record(connection, &trace_id, &records))
-                .await
-        })
     }
 
     fn list_work<'a>(
@@ -194,31 +163,28 @@ impl Store for SqliteStore {
         Box::pin(self.read(move |connection| work::list(connection, &model, work, limit)))
     }
 
-    fn end_run<'a>(&'a self, trace_id: &'a str, status: RunStatus, summary: Value) -> StoreFuture<'a, RunRecord> {
-        Box::pin(async move {
-            let summary = encode("the summary", trace_id, &summary)?;
-            let trace_id = trace_id.to_owned();
-            self.write(move |connection, now| runs::end(connection, &trace_id, status.into(), &summary, now))
-                .await
-        })
-    }
-
-    fn resume_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, RunRecord> {
-        let trace_id = trace_id.to_owned();
-        Box::pin(self.write(move |connection, now| runs::resume(connection, &trace_id, now)))
-    }
-
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
         let trace_id = trace_id.to_owned();
         Box::pin(self.read(move |connection| runs::get(connection, &trace_id)))
     }
 
+    fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>> {
+        let (trace_id, owner) = (trace_id.to_owned(), owner.clone());
+        Box::pin(self.read(move |connection| runs::of_owner(connection, &trace_id, &owner)))
+    }
+
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
-        Box::pin(self.read(move |connection| runs::list(connection, &filter)))
+        let (holders, now) = (self.holders.clone(), self.clock.now());
+        Box::pin(self.read(move |connection| {
+            let live = filter
+                .abandoned
+                .then(|| leases::live_numbers(connection, &holders, now));
+            runs::list(connection, &filter, live.transpose()?)
+        }))
     }
 
     fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>> {
         let trace_id = trace_id.to_owned();
-        Box::pin(self.read(move |connection| runs::read_journal(connection, &trace_id)))
+        Box::pin(self.read(move |connection| journal::read(connection, &trace_id)))
     }
 }

@@ -5,10 +5,12 @@ use art_core::agent::AgentState;
 use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
-use super::row::{conditions, execute, get_u64, limit_parameter, parameter, query_all, query_first, to_integer};
+use super::row::{
+    conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_all, query_first, to_integer,
+};
 use crate::check;
 use crate::error::StoreError;
-use crate::record::{NewThread, Thread, ThreadFilter};
+use crate::record::{NewThread, Owner, Thread, ThreadFilter};
 
 pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now: Timestamp) -> Result<Thread, Fault> {
     let added = execute(
@@ -31,13 +33,21 @@ pub(super) fn create(connection: &Connection, new: NewThread, config: &str, now:
     })
 }
 
-pub(super) fn get(connection: &Connection, thread_id: &str) -> Result<Option<Thread>, Fault> {
+pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<Thread>, Fault> {
+    let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     query_first(
         connection,
-        "SELECT id, user_id, created, updated, config FROM threads WHERE id = ?1",
-        [thread_id],
+        &format!("SELECT id, user_id, created, updated, config FROM threads {condition}"),
+        values.as_slice(),
         read,
     )
+}
+
+/// Returns the primary key of a thread if it has that owner.
+pub(super) fn key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, Fault> {
+    let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
+    let select = format!("SELECT seq FROM threads {condition}");
+    query_first(connection, &select, values.as_slice(), |row| Ok(row.get(0)?))
 }
 
 fn read(row: &Row<'_>) -> Result<Thread, Fault> {
@@ -59,7 +69,7 @@ fn read(row: &Row<'_>) -> Result<Thread, Fault> {
 pub(super) fn list(connection: &Connection, filter: &ThreadFilter) -> Result<Vec<Thread>, Fault> {
     let limit = limit_parameter(filter.limit);
     let (condition, mut values) = conditions(&[
-        ("user_id = ?", parameter(filter.user_id.as_ref())),
+        ("user_id IS ?", owner_parameter(&filter.owner)),
         ("instr(id, ?) = 1", parameter(filter.id_prefix.as_ref())),
     ]);
     values.push(&limit);
@@ -135,12 +145,18 @@ pub(super) fn save_state(
         [thread],
         |row| Ok(get_u64(row, 0)?),
     )?;
-    let version = check::next_version(thread_id, actual, expected)?;
-    execute(
+    check::expected_version(thread_id, actual, expected)?;
+    replace_state(connection, thread, data, now)
+}
+
+/// Replaces the state of the thread with that primary key, and returns its version.
+pub(super) fn replace_state(connection: &Connection, thread: i64, data: &str, now: Timestamp) -> Result<u64, Fault> {
+    let version = query_first(
         connection,
-        "INSERT INTO states (thread, version, modified, data) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (thread) DO UPDATE SET version = ?2, modified = ?3, data = ?4",
-        params![thread, to_integer(version), to_integer(now), data],
+        "INSERT INTO states (thread, version, modified, data) VALUES (?1, 1, ?2, ?3)
+         ON CONFLICT (thread) DO UPDATE SET version = version + 1, modified = ?2, data = ?3 RETURNING version",
+        params![thread, to_integer(now), data],
+        |row| Ok(get_u64(row, 0)?),
     )?;
-    Ok(version)
+    Ok(version.unwrap_or(0))
 }

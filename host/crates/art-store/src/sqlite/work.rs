@@ -5,11 +5,9 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::row::{execute, get_u64, limit_parameter, query_all, to_integer, to_name};
-use super::runs;
 use crate::record::WorkRecord;
 
-pub(super) fn record(connection: &Connection, trace_id: &str, records: &[WorkRecord]) -> Result<(), Fault> {
-    let run = runs::writable_key(connection, trace_id)?;
+pub(super) fn record(connection: &Connection, run: i64, records: &[WorkRecord]) -> Result<(), Fault> {
     for WorkRecord { model, work, usage } in records {
         execute(
             connection,

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::fault::{Fault, classify, is_fatal};
 use crate::error::StoreError;
+use crate::fail_point::FailPoint;
 
 /// Maximum number of queued writes, and of writes in one commit; further callers wait.
 pub(super) const QUEUE: usize = 256;
@@ -109,7 +110,9 @@ impl Writer {
                 return Err(error);
             }
         }
+        FailPoint::BeforeCommit.reach();
         transaction.commit()?;
+        FailPoint::AfterCommit.reach();
         Ok(())
     }
 

@@ -7,18 +7,18 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::ObservationType;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use art_store::{
-    CallRecord, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, StoreError, ThreadFilter,
-    WorkRecord,
+    CallRecord, Commit, MessageOptions, NewThread, ObservationFilter, Owner, RunEnd, RunFilter, RunState, Store,
+    StoreError, ThreadFilter, WorkRecord, limits,
 };
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, block_on, message, observation, run, thread};
+use crate::fixture::{TestStore, block_on, event, message, observation, run, thread};
 
 /// Identifiers. There are few, so that many operations use the same one.
-const IDS: [&str; 4] = ["a", "b", "c", ""];
+const IDS: [&str; 4] = ["a", "b", "t", ""];
 const ROLES: [MessageRole; 2] = [MessageRole::User, MessageRole::System];
 const TYPES: [ObservationType; 3] = [
     ObservationType::Plan,
@@ -48,7 +48,11 @@ enum Operation {
     Work(usize, Vec<(usize, bool, u64)>, Limit),
     End(usize, usize),
     Resume(usize),
-    Runs(Option<usize>, bool, Limit),
+    Runs(Option<usize>, bool, bool, Limit),
+    Acquire(usize),
+    Renew(usize),
+    Release(usize),
+    Step(usize, bool, u64, Vec<usize>, Vec<usize>, Option<usize>),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -62,6 +66,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     let messages = vec((id(), 0_u8..12, 0..ROLES.len(), 995_u64..1_020), 0..4);
     prop_oneof![
         (0_u64..3).prop_map(O::Wait),
+        Just(O::Wait(limits::LEASE_MS)),
         (id(), some_id()).prop_map(|(id, user)| O::Create(id, user)),
         (id(), any::<u32>()).prop_map(|(id, limit)| O::Configure(id, limit)),
         (some_id(), limit()).prop_map(|(user, limit)| O::Threads(user, limit)),
@@ -80,7 +85,20 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
         id().prop_map(O::Resume),
-        (some_id(), any::<bool>(), limit()).prop_map(|(id, running, limit)| O::Runs(id, running, limit)),
+        (some_id(), any::<bool>(), any::<bool>(), limit())
+            .prop_map(|(id, running, abandoned, limit)| O::Runs(id, running, abandoned, limit)),
+        id().prop_map(O::Acquire),
+        id().prop_map(O::Renew),
+        id().prop_map(O::Release),
+        (
+            id(),
+            any::<bool>(),
+            0_u64..3,
+            vec(id(), 0..3),
+            vec(id(), 0..2),
+            option::of(0..ENDINGS.len())
+        )
+            .prop_map(|(run, begin, after, events, messages, end)| O::Step(run, begin, after, events, messages, end)),
     ]
 }
 
@@ -120,7 +138,7 @@ async fn apply(fixture: &TestStore, operation: Operation) -> String {
         }
         O::Threads(user, limit) => {
             let filter = ThreadFilter {
-                user_id: name(user),
+                owner: Owner::User(name(user)),
                 id_prefix: None,
                 limit,
             };
@@ -133,7 +151,7 @@ async fn apply(fixture: &TestStore, operation: Operation) -> String {
             let saved = text(store.save_state(IDS[id], json!([number]), expected).await);
             saved + &text(store.load_state(IDS[id]).await)
         }
-        _ => runs(store.as_ref(), operation).await,
+        _ => runs(fixture, operation).await,
     }
 }
 
@@ -154,6 +172,7 @@ async fn conversation(store: &dyn Store, operation: Operation) -> String {
         }
         Operation::Messages(id, limit, before, after, roles) => {
             let options = MessageOptions {
+                owner: Owner::Anyone,
                 limit,
                 before,
                 after,
@@ -179,6 +198,7 @@ async fn observations(store: &dyn Store, operation: Operation) -> String {
         }
         Operation::Observations(id, types, after_sequence, run, limit, before) => {
             let filter = ObservationFilter {
+                owner: Owner::Anyone,
                 types: types.into_iter().map(|kind| TYPES[kind]).collect(),
                 before,
                 after: None,
@@ -193,11 +213,12 @@ async fn observations(store: &dyn Store, operation: Operation) -> String {
     }
 }
 
-async fn runs(store: &dyn Store, operation: Operation) -> String {
+async fn runs(fixture: &TestStore, operation: Operation) -> String {
+    let store = fixture.store.as_ref();
     match operation {
-        Operation::Begin(id, trace_id) => text(store.begin_run(run(IDS[trace_id], IDS[id])).await),
-        Operation::Journal(trace_id, sequence, number) => {
-            let appended = text(store.append_journal(IDS[trace_id], sequence, "k", json!(number)).await);
+        Operation::Begin(id, trace_id) => text(fixture.begin(run(IDS[trace_id], IDS[id])).await),
+        Operation::Journal(trace_id, after, number) => {
+            let appended = text(fixture.append(IDS[trace_id], after, "k", json!(number)).await);
             appended + &text(store.read_journal(IDS[trace_id]).await)
         }
         Operation::Calls(trace_id, calls, limit) => {
@@ -208,7 +229,7 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
                     ..Usage::default()
                 },
             });
-            let recorded = text(store.record_calls(IDS[trace_id], calls.collect()).await);
+            let recorded = text(fixture.record_calls(IDS[trace_id], calls.collect()).await);
             recorded + &text(store.list_calls(IDS[0], limit).await)
         }
         Operation::Work(trace_id, records, limit) => {
@@ -220,22 +241,59 @@ async fn runs(store: &dyn Store, operation: Operation) -> String {
                     ..ModelUsage::default()
                 },
             });
-            let recorded = text(store.record_work(IDS[trace_id], records.collect()).await);
+            let recorded = text(fixture.record_work(IDS[trace_id], records.collect()).await);
             recorded + &text(store.list_work(IDS[0], ModelWork::Step, limit).await)
         }
-        Operation::End(trace_id, ending) => text(store.end_run(IDS[trace_id], ENDINGS[ending], Value::Null).await),
+        Operation::End(trace_id, ending) => text(fixture.end(IDS[trace_id], ENDINGS[ending], Value::Null).await),
         Operation::Resume(trace_id) => {
-            let resumed = text(store.resume_run(IDS[trace_id]).await);
+            let resumed = text(fixture.resume(IDS[trace_id]).await);
             resumed + &text(store.get_run(IDS[trace_id]).await)
         }
-        Operation::Runs(id, running, limit) => {
+        Operation::Runs(id, running, abandoned, limit) => {
             let filter = RunFilter {
                 thread_id: name(id),
-                id_prefix: None,
                 status: running.then_some(RunState::Running),
+                abandoned,
                 limit,
+                ..RunFilter::default()
             };
             text(store.list_runs(filter).await)
+        }
+        _ => leases(fixture, operation).await,
+    }
+}
+
+async fn leases(fixture: &TestStore, operation: Operation) -> String {
+    let store = fixture.store.as_ref();
+    match operation {
+        // Not remembered by the fixture, so that the lease that it holds is lost.
+        Operation::Acquire(id) => text(store.acquire_lease(IDS[id]).await),
+        Operation::Renew(id) => text(store.renew_lease(&fixture.lease(IDS[id]).await).await),
+        Operation::Release(id) => {
+            fixture.release(IDS[id]).await;
+            String::new()
+        }
+        Operation::Step(trace_id, begin, after, events, messages, end) => {
+            let step = fixture.step(IDS[trace_id]).await;
+            let thread_id = step.lease.thread_id.clone();
+            let commit = Commit {
+                begin: begin.then(|| run(IDS[trace_id], &thread_id)),
+                after,
+                events: events.iter().map(|kind| event(IDS[*kind], json!(after))).collect(),
+                blobs: events.iter().map(|n| IDS[*n].as_bytes().to_vec()).collect(),
+                state: events.first().map(|n| json!(n)),
+                messages: messages
+                    .iter()
+                    .map(|n| message(&format!("m{n}"), &thread_id, after))
+                    .collect(),
+                end: end.map(|ending| RunEnd {
+                    status: ENDINGS[ending],
+                    summary: json!(after),
+                }),
+                ..step
+            };
+            let committed = text(store.commit(commit).await);
+            committed + &text(store.load_state(&thread_id).await) + &text(store.blob_room(IDS[trace_id]).await)
         }
         _ => unreachable!("other operations are handled elsewhere"),
     }

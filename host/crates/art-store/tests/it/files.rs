@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use art_store::{MessageOptions, SqliteStore, Store, StoreError};
+use art_store::{Commit, MessageOptions, SqliteStore, Store, StoreError};
 use serde_json::json;
 
-use crate::fixture::{block_on, message, new_path, run, thought, thread};
+use crate::fixture::{block_on, event, message, new_path, run, thought, thread};
 
 fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
@@ -15,8 +15,14 @@ fn fill(path: &Path) {
         store.create_thread(thread("t")).await.unwrap();
         store.record(thought("t")).await.unwrap();
         store.save_state("t", json!({"a": 1}), None).await.unwrap();
-        store.begin_run(run("r", "t")).await.unwrap();
-        store.append_journal("r", 1, "k", json!(1)).await.unwrap();
+        let commit = Commit {
+            begin: Some(run("r", "t")),
+            trace_id: "r".to_owned(),
+            events: vec![event("k", json!(1))],
+            lease: store.acquire_lease("t").await.unwrap(),
+            ..Commit::default()
+        };
+        store.commit(commit).await.unwrap();
         let messages = (0..500).map(|n| message(&format!("m{n}"), "t", n)).collect();
         store.append_messages("t", messages).await.unwrap();
     });
@@ -60,6 +66,7 @@ fn only_the_owner_can_read_the_files() {
     let store = SqliteStore::open(&path).unwrap();
     block_on(store.create_thread(thread("t"))).unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
+    assert_eq!(mode(&with_suffix(&path, "-hosts")), 0o700);
     for suffix in ["", "-wal", "-shm", "-lock"] {
         assert_eq!(mode(&with_suffix(&path, suffix)), 0o600, "{suffix}");
     }
@@ -83,18 +90,16 @@ fn closing_leaves_one_complete_file() {
 }
 
 #[test]
-fn a_second_host_is_refused_until_the_first_has_closed_the_database() {
+fn a_host_that_creates_or_migrates_the_database_for_too_long_makes_others_busy() {
     let (_directory, path) = new_path();
-    let first = SqliteStore::open(&path).unwrap();
-    let error = SqliteStore::open(&path).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "the database `{}` is in use by another process: stop it or use another --home",
-            path.display()
-        )
-    );
-    drop(first);
+    fill(&path);
+    let guard = OpenOptions::new()
+        .write(true)
+        .open(with_suffix(&path, "-lock"))
+        .unwrap();
+    guard.lock().unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(StoreError::Busy { .. })));
+    drop(guard);
     SqliteStore::open(&path).unwrap();
 }
 
@@ -127,7 +132,7 @@ fn a_newer_database_is_refused() {
     assert_eq!(
         open_error(&path).to_string(),
         format!(
-            "the database `{}` has format 7, this host supports up to 4: use a newer art or another --home",
+            "the database `{}` has format 7, this host supports up to 5: use a newer art or another --home",
             path.display()
         )
     );

@@ -1,13 +1,18 @@
 //! The fixture of the tests: a store with a clock, and values to store.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use art_core::agent::RunStatus;
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::{NewObservation, ObservationType};
 use art_store::clock::ManualClock;
-use art_store::{MemoryStore, NewRun, NewThread, SqliteStore, Store};
+use art_store::{
+    CallRecord, Commit, Committed, JournalEntry, Lease, MemoryStore, NewEvent, NewRun, NewThread, RunEnd, RunRecord,
+    SqliteStore, Store, StoreError, WorkRecord,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -15,6 +20,8 @@ use tempfile::TempDir;
 pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<ManualClock>,
+    /// The leases that the test holds, by their threads.
+    leases: Mutex<HashMap<String, Lease>>,
     /// The last field, so that the directory is deleted after the store is closed.
     _directory: Option<TempDir>,
 }
@@ -25,6 +32,7 @@ impl TestStore {
         Self {
             store: Arc::new(MemoryStore::with_clock(clock.clone())),
             clock,
+            leases: Mutex::default(),
             _directory: None,
         }
     }
@@ -35,6 +43,7 @@ impl TestStore {
         Self {
             store: Arc::new(SqliteStore::open_with_clock(path, clock.clone()).unwrap()),
             clock,
+            leases: Mutex::default(),
             _directory: Some(directory),
         }
     }
@@ -42,6 +51,120 @@ impl TestStore {
     pub(crate) async fn with_thread(self, id: &str) -> Self {
         self.store.create_thread(thread(id)).await.unwrap();
         self
+    }
+
+    /// Returns the lease of a thread, and acquires it if the test does not hold it yet.
+    pub(crate) async fn lease(&self, thread_id: &str) -> Lease {
+        let held = self.leases.lock().unwrap().get(thread_id).cloned();
+        if let Some(lease) = held {
+            return lease;
+        }
+        let Ok(lease) = self.store.acquire_lease(thread_id).await else {
+            // A lease that nobody has, for a thread that does not exist.
+            return Lease {
+                thread_id: thread_id.to_owned(),
+                number: 0,
+            };
+        };
+        let mut leases = self.leases.lock().unwrap();
+        leases.insert(thread_id.to_owned(), lease.clone());
+        lease
+    }
+
+    /// Releases the lease of a thread if the test holds it.
+    pub(crate) async fn release(&self, thread_id: &str) {
+        let held = self.leases.lock().unwrap().remove(thread_id);
+        if let Some(lease) = held {
+            self.store.release_lease(&lease).await.unwrap();
+        }
+    }
+
+    /// Returns an empty commit for a run as it is now. For a run that does not exist, it has the lease of thread `t`.
+    pub(crate) async fn step(&self, trace_id: &str) -> Commit {
+        let run = self.store.get_run(trace_id).await.unwrap();
+        let thread_id = run.as_ref().map_or("t", |run| &run.thread_id);
+        Commit {
+            trace_id: trace_id.to_owned(),
+            lease: self.lease(thread_id).await,
+            after: run.as_ref().map_or(0, |run| run.last_sequence),
+            ..Commit::default()
+        }
+    }
+
+    pub(crate) async fn begin(&self, new: NewRun) -> Result<RunRecord, StoreError> {
+        let commit = Commit {
+            trace_id: new.trace_id.clone(),
+            lease: self.lease(&new.thread_id).await,
+            begin: Some(new),
+            ..Commit::default()
+        };
+        self.store.commit(commit).await.map(|committed| committed.run)
+    }
+
+    /// Appends the entry after the one with the sequence `after`.
+    pub(crate) async fn append(
+        &self,
+        trace_id: &str,
+        after: u64,
+        kind: &str,
+        payload: Value,
+    ) -> Result<JournalEntry, StoreError> {
+        let commit = Commit {
+            after,
+            events: vec![event(kind, payload)],
+            ..self.step(trace_id).await
+        };
+        self.store
+            .commit(commit)
+            .await
+            .map(|mut committed| committed.entries.remove(0))
+    }
+
+    pub(crate) async fn put_blob(&self, trace_id: &str, bytes: Vec<u8>) -> Result<String, StoreError> {
+        let commit = Commit {
+            blobs: vec![bytes],
+            ..self.step(trace_id).await
+        };
+        self.store
+            .commit(commit)
+            .await
+            .map(|mut committed| committed.blobs.remove(0))
+    }
+
+    pub(crate) async fn record_calls(&self, trace_id: &str, calls: Vec<CallRecord>) -> Result<Committed, StoreError> {
+        let commit = Commit {
+            calls,
+            ..self.step(trace_id).await
+        };
+        self.store.commit(commit).await
+    }
+
+    pub(crate) async fn record_work(&self, trace_id: &str, work: Vec<WorkRecord>) -> Result<Committed, StoreError> {
+        let commit = Commit {
+            work,
+            ..self.step(trace_id).await
+        };
+        self.store.commit(commit).await
+    }
+
+    pub(crate) async fn end(&self, trace_id: &str, status: RunStatus, summary: Value) -> Result<RunRecord, StoreError> {
+        let commit = Commit {
+            end: Some(RunEnd { status, summary }),
+            ..self.step(trace_id).await
+        };
+        self.store.commit(commit).await.map(|committed| committed.run)
+    }
+
+    pub(crate) async fn resume(&self, trace_id: &str) -> Result<RunRecord, StoreError> {
+        let lease = self.step(trace_id).await.lease;
+        self.store.resume_run(trace_id, &lease).await
+    }
+}
+
+pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
+    NewEvent {
+        kind: kind.to_owned(),
+        payload,
     }
 }
 

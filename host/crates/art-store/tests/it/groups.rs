@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_store::{SqliteStore, Store};
+use art_store::{Commit, SqliteStore, Store};
+use serde_json::json;
 
-use crate::fixture::{block_on, new_path, thought, thread};
+use crate::fixture::{block_on, event, new_path, run, thought, thread};
 
 #[test]
 fn waiting_writes_are_committed_together() {
@@ -32,6 +33,42 @@ fn waiting_writes_are_committed_together() {
         assert_eq!(writes, 1_600);
         assert!(commits * 4 <= writes, "{commits} commits for {writes} writes");
     });
+}
+
+/// Commits ten whole steps of a run in its own thread.
+async fn commit_steps(store: Arc<SqliteStore>, id: String) {
+    store.create_thread(thread(&id)).await.unwrap();
+    let lease = store.acquire_lease(&id).await.unwrap();
+    for after in 0..10 {
+        let commit = Commit {
+            begin: (after == 0).then(|| run(&id, &id)),
+            trace_id: id.clone(),
+            lease: lease.clone(),
+            after,
+            events: vec![event("k", json!(after))],
+            state: Some(json!(after)),
+            observations: vec![thought(&id), thought(&id)],
+            ..Commit::default()
+        };
+        store.commit(commit).await.unwrap();
+    }
+}
+
+#[test]
+fn steps_of_several_runs_are_committed_together_and_each_is_one_write() {
+    let (_directory, path) = new_path();
+    let store = Arc::new(SqliteStore::open(path).unwrap());
+    block_on(async {
+        let drivers: Vec<_> = (0..32)
+            .map(|n| tokio::spawn(commit_steps(Arc::clone(&store), n.to_string())))
+            .collect();
+        for driver in drivers {
+            driver.await.unwrap();
+        }
+    });
+    let stats = store.stats();
+    assert_eq!(stats.writes, 32 * 12);
+    assert!(stats.commits * 2 <= stats.writes, "{stats:?}");
 }
 
 #[test]

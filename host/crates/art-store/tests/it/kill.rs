@@ -1,87 +1,123 @@
-//! Writes that were acknowledged survive when the process is killed.
+//! Commits that were acknowledged survive when the process is killed, and every commit is stored as a whole or not at all.
 
-use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use art_store::{ObservationFilter, SqliteStore, Store};
+use art_store::{Commit, MessageOptions, ObservationFilter, SqliteStore, Store};
+use serde_json::json;
 
-use crate::fixture::{block_on, new_path, thought, thread};
+use crate::children::{self, ChildTest};
+use crate::fixture::{block_on, event, message, new_path, run, thought, thread};
 
-/// Environment variable with the path of the database. Only the parent process sets it.
-const PATH: &str = "ART_STORE_KILL_TEST";
+const THREADS: [&str; 4] = ["a", "b", "c", "d"];
 const ROUNDS: usize = 8;
 
-/// The child process of the test below. Does nothing when the test runner starts it.
+/// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
-fn writes_until_it_is_killed() {
-    let Some(path) = std::env::var_os(PATH) else { return };
+fn commits_until_it_is_killed() {
+    let Some(path) = children::database() else { return };
     let store = Arc::new(SqliteStore::open(path).unwrap());
     block_on(async {
-        if store.get_thread("t").await.unwrap().is_none() {
-            store.create_thread(thread("t")).await.unwrap();
-        }
-        let writers: Vec<_> = (0..8).map(|_| tokio::spawn(write(Arc::clone(&store)))).collect();
+        let writers = THREADS.map(|thread_id| tokio::spawn(commit_until_an_error(Arc::clone(&store), thread_id)));
         for writer in writers {
             writer.await.unwrap();
         }
     });
 }
 
-async fn write(store: Arc<SqliteStore>) {
+/// Commits steps with an event, an observation, a state and a message, and tells each one that was acknowledged.
+async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str) {
+    if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(thread(thread_id)).await.is_err() {
+        return;
+    }
+    let Ok(lease) = store.acquire_lease(thread_id).await else {
+        return;
+    };
+    let run_before = store.get_run(thread_id).await.unwrap();
+    let mut begin = run_before.is_none().then(|| run(thread_id, thread_id));
+    let mut after = run_before.map_or(0, |run| run.last_sequence);
     loop {
-        let sequence = store.record(thought("t")).await.unwrap().sequence;
-        // One write for each line, so that lines of several tasks are not mixed.
-        let line = format!("acknowledged {sequence}\n");
-        io::stderr().write_all(line.as_bytes()).unwrap();
+        let commit = Commit {
+            begin: begin.take(),
+            trace_id: thread_id.to_owned(),
+            lease: lease.clone(),
+            after,
+            events: vec![event("k", json!(after + 1))],
+            state: Some(json!(after + 1)),
+            messages: vec![message(&format!("{thread_id}{after}"), thread_id, after)],
+            observations: vec![thought(thread_id)],
+            ..Commit::default()
+        };
+        let Ok(committed) = store.commit(commit).await else {
+            return;
+        };
+        after = committed.run.last_sequence;
+        children::tell(&format!("{thread_id} {after}"));
     }
 }
 
-/// Starts a child that writes, kills it after `lines` acknowledgements, and returns the highest sequence that it
-/// printed.
-fn write_and_kill(path: &Path, lines: usize) -> u64 {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "kill::writes_until_it_is_killed", "--nocapture"])
-        .env(PATH, path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(child.stderr.take().unwrap()).lines();
-    let acknowledged = |line: io::Result<String>| line.ok()?.strip_prefix("acknowledged ")?.parse::<u64>().ok();
-    let first = output.by_ref().filter_map(acknowledged).take(lines).max();
-    child.kill().unwrap();
-    let rest = output.filter_map(acknowledged).max();
-    child.wait().unwrap();
-    first.max(rest).unwrap()
+/// Asserts that each thread has as many events as messages and observations, and the state of the last one. Returns their
+/// number for each thread.
+fn whole_commits(store: &SqliteStore) -> [u64; 4] {
+    THREADS.map(|thread_id| {
+        block_on(async {
+            let events = store.read_journal(thread_id).await.unwrap().len();
+            let messages = store.list_messages(thread_id, MessageOptions::default()).await.unwrap();
+            let observations = store
+                .list_observations(thread_id, ObservationFilter::default())
+                .await
+                .unwrap();
+            let state = store.load_state(thread_id).await.unwrap().map(|state| state.data);
+            assert_eq!((messages.len(), observations.len()), (events, events));
+            assert_eq!(state, (events > 0).then(|| json!(events)));
+            events as u64
+        })
+    })
+}
+
+/// Returns the highest number that the child told for each thread.
+fn acknowledged<'a>(told: impl Iterator<Item = &'a String>) -> [u64; 4] {
+    let mut highest = [0; 4];
+    for line in told {
+        let (thread_id, number) = line.split_once(' ').unwrap();
+        let index = THREADS.iter().position(|id| *id == thread_id).unwrap();
+        highest[index] = number.parse::<u64>().unwrap().max(highest[index]);
+    }
+    highest
+}
+
+fn assert_stored(path: &Path, told: &[String]) {
+    let stored = whole_commits(&SqliteStore::open(path).unwrap());
+    let acknowledged = acknowledged(told.iter());
+    assert!(
+        stored.iter().zip(acknowledged).all(|(stored, told)| *stored >= told),
+        "{acknowledged:?} acknowledged, {stored:?} stored"
+    );
 }
 
 #[test]
-fn acknowledged_writes_survive_a_kill() {
+fn acknowledged_commits_survive_a_kill_and_others_leave_no_part() {
     let (_directory, path) = new_path();
     for round in 1..=ROUNDS {
-        let acknowledged = write_and_kill(&path, round * 23);
-        let store = SqliteStore::open(&path).unwrap();
-        let stored = block_on(async {
-            let mut stored = 0;
-            loop {
-                let filter = ObservationFilter {
-                    after_sequence: Some(stored),
-                    ..ObservationFilter::default()
-                };
-                let page = store.list_observations("t", filter).await.unwrap();
-                let end = stored + page.len() as u64;
-                assert!(page.iter().map(|observation| observation.sequence).eq(stored + 1..=end));
-                if page.is_empty() {
-                    break stored;
-                }
-                stored = end;
-            }
-        });
-        assert!(
-            stored >= acknowledged,
-            "round {round}: {acknowledged} acknowledged, {stored} stored"
-        );
+        let mut child = ChildTest::start("kill::commits_until_it_is_killed", &path);
+        let mut told: Vec<_> = (0..round * 23).map(|_| child.told().unwrap()).collect();
+        child.kill();
+        told.extend(child.finish().0);
+        assert_stored(&path, &told);
     }
+}
+
+#[test]
+fn a_disk_that_takes_no_more_data_loses_no_acknowledged_commit() {
+    let (_directory, path) = new_path();
+    let mut child = ChildTest::start_with_limited_files("kill::commits_until_it_is_killed", &path, 1_500);
+    let (told, status) = child.finish();
+    assert!(status.success());
+    assert!(!told.is_empty());
+    assert_stored(&path, &told);
+    let mut child = ChildTest::start("kill::commits_until_it_is_killed", &path);
+    let more = child.told().unwrap();
+    child.kill();
+    child.finish();
+    assert_stored(&path, &[more]);
 }

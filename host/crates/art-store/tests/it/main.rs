@@ -5,9 +5,13 @@
     reason = "a failure in a helper fails the test"
 )]
 
+mod children;
 mod conformance;
 mod equivalence;
 mod files;
 mod fixture;
 mod groups;
+mod integrity;
 mod kill;
+mod migration;
+mod processes;

@@ -19,12 +19,19 @@ fn started_run() -> Run {
         ..AgentProps::default()
     };
     let start = Box::new(RunStart::new(props, RuntimeProviderConfig::new("p", "m")));
-    Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
+    let mut run = Run::start(&RunEvent::Started { at: 1, start }).unwrap().0;
+    assert_eq!(ask(&mut run), 1);
+    run
+}
+
+/// Asks the models that can be asked, and returns their number.
+fn ask(run: &mut Run) -> usize {
+    run.ask_models(1, |_| String::new()).calls.len()
 }
 
 /// Applies the reply `text` of the model to the open action.
 fn apply_reply(run: &mut Run, text: &str) {
-    let action = run.open_actions().next().unwrap();
+    let action = *run.asked.keys().next().unwrap();
     let reply = ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -39,7 +46,7 @@ fn an_invalid_planning_prompt_ends_the_run_with_its_error() {
     let mut run = started_run();
     run.conversation.messages.push(orphan_result());
     apply_reply(&mut run, "{no plan");
-    assert_eq!(run.open_actions().count(), 0);
+    assert_eq!(ask(&mut run), 0);
     let error = run.finished().unwrap().response.metadata.error.clone().unwrap();
     assert_eq!(
         (error.code, error.message.as_str()),
@@ -54,8 +61,10 @@ fn an_invalid_prompt_of_a_step_fails_it_with_its_error() {
         &mut run,
         r#"{"intent":"i","plan":"p","todoList":[{"id":"a","description":"think","stepType":"reasoning"}]}"#,
     );
+    ask(&mut run);
     run.running.get_mut("a").unwrap().messages.push(orphan_result());
     apply_reply(&mut run, r#"{"toolCalls": 1}"#);
+    ask(&mut run);
     let item = run.item("a").unwrap();
     assert_eq!(
         (item.status, item.error.as_deref()),

@@ -176,8 +176,8 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
     2 token
     2 model replied: 12 tokens
     3 tool called: two{}
-    3 tool returned: success
     4 tool called: one{}
+    3 tool returned: success
     4 tool returned: success
     5 model called: embedded for Execution
     5 token
@@ -202,8 +202,8 @@ async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
         recorder.lines_with("tool"),
         [
             "tool called: fails{}",
-            "tool returned: failure",
             "tool called: panics{}",
+            "tool returned: failure",
             "tool returned: host_error"
         ]
     );

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use art_agent::{ActionId, RunEvent};
+use art_agent::{ModelCall, RunEvent};
 use art_core::error::{ModelError, ModelErrorCode};
-use art_core::provider::ModelRequest;
+use art_core::provider::RuntimeProviderConfig;
 use art_core::stream::{ModelReply, PartialReply, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::event::{ModelCall, WorkEvent};
+use super::event::{StreamingCall, WorkEvent};
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
 /// A model call in progress.
 struct StreamedCall {
-    call: Arc<ModelCall>,
+    call: Arc<StreamingCall>,
     /// The events of the reply; `None` once it has ended.
     events: Option<BoxStream<'static, StreamEvent>>,
     reply: ModelReply,
@@ -27,19 +27,24 @@ struct StreamedCall {
 /// journal. Errors are events as well. The model is polled for the next piece only when this stream is polled.
 pub(super) fn call_model(
     runtime: &Runtime,
-    action: ActionId,
-    may_answer: bool,
-    request: ModelRequest,
+    model: &RuntimeProviderConfig,
+    call: ModelCall,
 ) -> BoxStream<'static, WorkEvent> {
-    let call = ModelCall {
-        id: action,
+    let ModelCall {
+        id,
+        may_answer,
+        request,
+        ..
+    } = call;
+    let call = StreamingCall {
+        id,
         phase: request.phase,
         may_answer,
         step: request.step.clone(),
     };
     let call = StreamedCall {
         call: Arc::new(call),
-        events: Some(runtime.engine.call(&runtime.model, request)),
+        events: Some(runtime.engine.call(model, *request)),
         reply: ModelReply::default(),
         received: PartialReply::default(),
         failure: None,
@@ -80,7 +85,7 @@ fn end_event(ended: StreamedCall) -> WorkEvent {
             received: ended.received,
         },
     };
-    WorkEvent::Ended(Box::new(event), Vec::new())
+    WorkEvent::Replied(Box::new(event))
 }
 
 fn incomplete_reply() -> ModelError {

@@ -1,32 +1,41 @@
-//! The events of actions in progress.
+//! The events of calls in progress.
 
 use std::sync::Arc;
 
 use art_agent::{ActionId, RunEvent};
 use art_core::stream::{Phase, StepContext, StreamEvent};
-use art_tools::CallProgress;
+use art_tools::{CallProgress, ToolReport};
 
-use crate::drive::answer::CallCost;
-
-/// An event of an action in progress.
+/// An event of a call in progress.
 pub(in crate::drive) enum WorkEvent {
     /// A piece of a model's reply.
     Piece {
         /// The model call.
-        call: Arc<ModelCall>,
+        call: Arc<StreamingCall>,
         /// The piece.
         event: Box<StreamEvent>,
     },
+    /// A model call ended: its event for the journal.
+    Replied(Box<RunEvent>),
     /// Progress of a tool call.
     ToolProgress(CallProgress),
-    /// The action ended: its event for the journal, and the costs of its tool calls.
-    Ended(Box<RunEvent>, Vec<CallCost>),
+    /// A tool call ended.
+    ToolEnded(Box<EndedCall>),
 }
 
 /// Identifies a model call.
-pub(in crate::drive) struct ModelCall {
+pub(in crate::drive) struct StreamingCall {
     pub(in crate::drive) id: ActionId,
     pub(in crate::drive) phase: Phase,
     pub(in crate::drive) may_answer: bool,
     pub(in crate::drive) step: Option<StepContext>,
+}
+
+/// A tool call that ended.
+pub(in crate::drive) struct EndedCall {
+    /// Number of its batch.
+    pub(in crate::drive) action: ActionId,
+    /// The plan item that made it.
+    pub(in crate::drive) item_id: String,
+    pub(in crate::drive) report: ToolReport,
 }

@@ -16,14 +16,14 @@ suite! {
 
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
     fixture
 }
 
 async fn a_blob_is_found_by_its_digest(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for bytes in [&b""[..], b"\0\xff", "täxt".as_bytes()] {
-        let name = fixture.store.put_blob("r", bytes.to_vec()).await.unwrap();
+        let name = fixture.put_blob("r", bytes.to_vec()).await.unwrap();
         assert_eq!(name, digest(bytes));
         assert_eq!(
             fixture.store.get_blob("t", &name).await.unwrap().as_deref(),
@@ -37,18 +37,14 @@ async fn equal_blobs_are_stored_once(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     // Ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
-        fixture
-            .store
-            .put_blob("r", vec![7; limits::MAX_VALUE_BYTES])
-            .await
-            .unwrap();
+        fixture.put_blob("r", vec![7; limits::MAX_VALUE_BYTES]).await.unwrap();
     }
 }
 
 async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
-    let name = fixture.store.put_blob("r", b"x".to_vec()).await.unwrap();
-    fixture.store.begin_run(run("later", "t")).await.unwrap();
+    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    fixture.begin(run("later", "t")).await.unwrap();
     assert!(fixture.store.get_blob("t", &name).await.unwrap().is_some());
     assert_eq!(fixture.store.get_blob("other", &name).await.unwrap(), None);
     assert_eq!(fixture.store.get_blob("nowhere", &name).await.unwrap(), None);
@@ -56,7 +52,8 @@ async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
 
 async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let name = fixture.store.put_blob("r", b"x".to_vec()).await.unwrap();
+    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
     fixture.store.create_thread(thread("t")).await.unwrap();
     assert_eq!(fixture.store.get_blob("t", &name).await.unwrap(), None);
@@ -65,25 +62,19 @@ async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
 async fn blobs_over_the_maximum_size_of_a_run_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
-    let refused = fixture.store.put_blob("r", too_large).await.unwrap_err();
+    let refused = fixture.put_blob("r", too_large).await.unwrap_err();
     assert!(matches!(refused, StoreError::TooLarge { .. }), "{refused}");
     for n in 0..3 {
-        fixture
-            .store
-            .put_blob("r", vec![n; limits::MAX_VALUE_BYTES])
-            .await
-            .unwrap();
+        fixture.put_blob("r", vec![n; limits::MAX_VALUE_BYTES]).await.unwrap();
     }
     let refused = fixture
-        .store
         .put_blob("r", vec![9; limits::MAX_VALUE_BYTES])
         .await
         .unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
     // The limit applies to each run separately.
-    fixture.store.begin_run(run("other", "t")).await.unwrap();
+    fixture.begin(run("other", "t")).await.unwrap();
     fixture
-        .store
         .put_blob("other", vec![9; limits::MAX_VALUE_BYTES])
         .await
         .unwrap();
@@ -93,23 +84,22 @@ async fn each_blob_counts_more_than_its_bytes(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for n in 0..3 {
         fixture
-            .store
             .put_blob("r", vec![n; limits::MAX_VALUE_BYTES - 1_024])
             .await
             .unwrap();
     }
     let left = limits::MAX_VALUE_BYTES - 2_048;
-    fixture.store.put_blob("r", vec![9; left]).await.unwrap();
-    fixture.store.put_blob("r", Vec::new()).await.unwrap();
-    let refused = fixture.store.put_blob("r", b"x".to_vec()).await.unwrap_err();
+    fixture.put_blob("r", vec![9; left]).await.unwrap();
+    fixture.put_blob("r", Vec::new()).await.unwrap();
+    let refused = fixture.put_blob("r", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
 }
 
 async fn blobs_of_a_run_that_ended_or_does_not_exist_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
-    let refused = fixture.store.put_blob("r", b"x".to_vec()).await.unwrap_err();
+    fixture.end("r", RunStatus::Success, json!({})).await.unwrap();
+    let refused = fixture.put_blob("r", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
-    let refused = fixture.store.put_blob("nowhere", b"x".to_vec()).await.unwrap_err();
+    let refused = fixture.put_blob("nowhere", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::UnknownRun { .. }), "{refused}");
 }

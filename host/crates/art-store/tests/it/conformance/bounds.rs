@@ -16,7 +16,7 @@ suite! {
 
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -46,8 +46,8 @@ async fn values_over_the_limit_are_refused(fixture: TestStore) {
             .await
             .map(drop),
         store.save_state("t", json!(long), None).await.map(drop),
-        store.append_journal("r", 1, "k", json!(long)).await.map(drop),
-        store.end_run("r", RunStatus::Success, json!(long)).await.map(drop),
+        fixture.append("r", 0, "k", json!(long)).await.map(drop),
+        fixture.end("r", RunStatus::Success, json!(long)).await.map(drop),
         store.set_thread_config("t", config).await.map(drop),
     ] {
         let error = refusal.unwrap_err();
@@ -67,7 +67,7 @@ async fn values_at_the_limit_are_stored(fixture: TestStore) {
     let content = "x".repeat(limits::MAX_VALUE_BYTES);
     fixture.store.append_messages("t", with_content(content)).await.unwrap();
     let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
-    fixture.store.append_journal("r", 1, "k", json!(quoted)).await.unwrap();
+    fixture.append("r", 0, "k", json!(quoted)).await.unwrap();
     assert_eq!(fixture.store.read_journal("r").await.unwrap()[0].payload, json!(quoted));
 }
 
@@ -77,17 +77,13 @@ fn nested(depth: usize) -> Value {
 
 async fn json_that_is_nested_too_deeply_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let deep = fixture
-        .store
-        .append_journal("r", 1, "k", nested(200))
-        .await
-        .unwrap_err();
+    let deep = fixture.append("r", 0, "k", nested(200)).await.unwrap_err();
     assert_eq!(
         deep.to_string(),
         "a journal entry of `r` is nested deeper than 120: flatten it"
     );
     let fits = nested(limits::MAX_JSON_DEPTH);
-    fixture.store.append_journal("r", 1, "k", fits.clone()).await.unwrap();
+    fixture.append("r", 0, "k", fits.clone()).await.unwrap();
     assert_eq!(fixture.store.read_journal("r").await.unwrap()[0].payload, fits);
 }
 
@@ -108,9 +104,9 @@ async fn empty_and_overlong_names_are_refused(fixture: TestStore) {
             store.create_thread(thread(name)).await.map(drop),
             store.create_thread(user).await.map(drop),
             store.append_messages("t", vec![message(name, "t", 1)]).await,
-            store.begin_run(run(name, "t")).await.map(drop),
-            store.begin_run(model).await.map(drop),
-            store.append_journal("r", 1, name, Value::Null).await.map(drop),
+            fixture.begin(run(name, "t")).await.map(drop),
+            fixture.begin(model).await.map(drop),
+            fixture.append("r", 0, name, Value::Null).await.map(drop),
         ] {
             assert!(matches!(refusal, Err(StoreError::Invalid { .. })));
         }
@@ -133,13 +129,9 @@ async fn a_journal_over_its_maximum_size_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let payload = json!("x".repeat(limits::MAX_VALUE_BYTES - 2));
     for sequence in 1..=16 {
-        fixture
-            .store
-            .append_journal("r", sequence, "k", payload.clone())
-            .await
-            .unwrap();
+        fixture.append("r", sequence - 1, "k", payload.clone()).await.unwrap();
     }
-    let error = fixture.store.append_journal("r", 17, "k", json!(1)).await.unwrap_err();
+    let error = fixture.append("r", 16, "k", json!(1)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the journal of run `r` is full: end the run and begin another one"

@@ -27,7 +27,7 @@ fn call(tool_digest: &str, fuel: u64) -> CallRecord {
 
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -40,8 +40,8 @@ async fn fuel(fixture: &TestStore, tool_digest: &str, limit: Option<usize>) -> V
 async fn the_newest_calls_of_a_tool_come_first(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let calls = vec![call("a", 3), call("b", 9), call("a", 1)];
-    fixture.store.record_calls("r", calls).await.unwrap();
-    fixture.store.record_calls("r", vec![call("a", 2)]).await.unwrap();
+    fixture.record_calls("r", calls).await.unwrap();
+    fixture.record_calls("r", vec![call("a", 2)]).await.unwrap();
     assert_eq!(fuel(&fixture, "a", None).await, [2, 1, 3]);
     assert_eq!(fuel(&fixture, "b", None).await, [9]);
     assert!(fuel(&fixture, "other", None).await.is_empty());
@@ -50,7 +50,7 @@ async fn the_newest_calls_of_a_tool_come_first(fixture: TestStore) {
 async fn a_list_of_calls_has_at_most_as_many_as_are_asked_for(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let calls = (0..limits::MAX_LIST as u64 + 1).map(|fuel| call("a", fuel)).collect();
-    fixture.store.record_calls("r", calls).await.unwrap();
+    fixture.record_calls("r", calls).await.unwrap();
     let newest = limits::MAX_LIST as u64;
     assert_eq!(fuel(&fixture, "a", Some(2)).await, [newest, newest - 1]);
     assert_eq!(fuel(&fixture, "a", Some(usize::MAX)).await.len(), limits::MAX_LIST);
@@ -58,13 +58,9 @@ async fn a_list_of_calls_has_at_most_as_many_as_are_asked_for(fixture: TestStore
 
 async fn calls_of_all_threads_are_listed(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
-    fixture.store.begin_run(run("later", "other")).await.unwrap();
+    fixture.begin(run("later", "other")).await.unwrap();
     for (trace_id, fuel) in [("r", 1), ("later", 2)] {
-        fixture
-            .store
-            .record_calls(trace_id, vec![call("a", fuel)])
-            .await
-            .unwrap();
+        fixture.record_calls(trace_id, vec![call("a", fuel)]).await.unwrap();
     }
     assert_eq!(fuel(&fixture, "a", None).await, [2, 1]);
 }
@@ -81,36 +77,31 @@ async fn every_count_of_a_call_is_stored(fixture: TestStore) {
         host_calls: 7,
     };
     let record = CallRecord { usage, ..call("a", 0) };
-    fixture.store.record_calls("r", vec![record]).await.unwrap();
+    fixture.record_calls("r", vec![record]).await.unwrap();
     assert_eq!(fixture.store.list_calls("a", None).await.unwrap(), [usage]);
 }
 
 async fn calls_are_deleted_with_their_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.record_calls("r", vec![call("a", 1)]).await.unwrap();
+    fixture.record_calls("r", vec![call("a", 1)]).await.unwrap();
+    fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
     assert!(fuel(&fixture, "a", None).await.is_empty());
 }
 
 async fn calls_of_a_run_that_ended_or_does_not_exist_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
-    let refused = fixture.store.record_calls("r", vec![call("a", 1)]).await.unwrap_err();
+    fixture.end("r", RunStatus::Success, json!({})).await.unwrap();
+    let refused = fixture.record_calls("r", vec![call("a", 1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
-    let refused = fixture
-        .store
-        .record_calls("nowhere", vec![call("a", 1)])
-        .await
-        .unwrap_err();
+    let refused = fixture.record_calls("nowhere", vec![call("a", 1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::UnknownRun { .. }), "{refused}");
-    assert!(fixture.store.record_calls("nowhere", Vec::new()).await.is_ok());
     assert!(fuel(&fixture, "a", None).await.is_empty());
 }
 
 async fn a_call_without_a_digest_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let refused = fixture
-        .store
         .record_calls("r", vec![call("a", 1), call("", 1)])
         .await
         .unwrap_err();

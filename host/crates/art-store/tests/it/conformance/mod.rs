@@ -17,7 +17,9 @@ macro_rules! suite {
 mod blobs;
 mod bounds;
 mod calls;
+mod commits;
 mod conversation;
+mod leases;
 mod observations;
 mod runs;
 mod state;

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use art_core::agent::RunStatus;
-use art_store::{JournalEntry, NewRun, RunFilter, RunRecord, RunState, StoreError, limits};
+use art_store::{Commit, JournalEntry, NewRun, RunFilter, RunRecord, RunState, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, run};
+use crate::fixture::{TestStore, event, run};
 
 suite! {
     a_stored_run_equals_the_one_that_was_begun,
@@ -16,13 +16,13 @@ suite! {
     runs_are_listed_newest_first_by_thread_and_by_status,
     runs_are_found_by_the_prefix_of_their_identifier,
     a_journal_that_is_read_equals_the_one_that_was_written,
-    an_entry_with_a_wrong_sequence_is_refused,
+    a_commit_that_does_not_know_the_whole_journal_is_refused,
     only_one_of_two_writers_appends_each_journal_entry,
 }
 
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
     fixture
 }
 
@@ -38,13 +38,14 @@ async fn a_stored_run_equals_the_one_that_was_begun(fixture: TestStore) {
         model: Some("model".to_owned()),
         summary: Value::Null,
         last_sequence: 0,
+        head: fixture.store.get_run("r").await.unwrap().unwrap().head,
     };
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(expected));
 }
 
 async fn a_run_identifier_can_be_used_only_once(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let error = fixture.store.begin_run(run("r", "t")).await.unwrap_err();
+    let error = fixture.begin(run("r", "t")).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "run", .. }));
 }
 
@@ -54,29 +55,21 @@ async fn a_long_query_is_truncated_between_characters(fixture: TestStore) {
         query: "ä".repeat(limits::MAX_QUERY_CHARS + 1),
         ..run("r", "t")
     };
-    let run = fixture.store.begin_run(new).await.unwrap();
+    let run = fixture.begin(new).await.unwrap();
     assert_eq!(run.query, "ä".repeat(limits::MAX_QUERY_CHARS));
 }
 
 async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     fixture.clock.advance(9);
-    let ended = fixture
-        .store
-        .end_run("r", RunStatus::Partial, json!({"tools": 3}))
-        .await
-        .unwrap();
+    let ended = fixture.end("r", RunStatus::Partial, json!({"tools": 3})).await.unwrap();
     assert_eq!((ended.status, ended.ended), (RunState::Partial, Some(1_009)));
     assert_eq!(ended.summary, json!({"tools": 3}));
-    let again = fixture
-        .store
-        .end_run("r", RunStatus::Success, Value::Null)
-        .await
-        .unwrap_err();
+    let again = fixture.end("r", RunStatus::Success, Value::Null).await.unwrap_err();
     assert_eq!(again.to_string(), "run `r` has ended with `partial`: begin another one");
-    let entry = fixture.store.append_journal("r", 1, "k", Value::Null).await;
+    let entry = fixture.append("r", 0, "k", Value::Null).await;
     assert!(matches!(entry, Err(StoreError::RunEnded { .. })));
-    let resumed = fixture.store.resume_run("r").await.unwrap_err();
+    let resumed = fixture.resume("r").await.unwrap_err();
     assert_eq!(
         resumed.to_string(),
         "run `r` is `partial`, not `suspended`: there is nothing to resume"
@@ -86,16 +79,13 @@ async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
 
 async fn exactly_one_caller_resumes_a_suspended_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
-    fixture
-        .store
-        .end_run("r", RunStatus::Suspended, json!("waits"))
-        .await
-        .unwrap();
+    fixture.append("r", 0, "k", json!(1)).await.unwrap();
+    fixture.end("r", RunStatus::Suspended, json!("waits")).await.unwrap();
+    let lease = fixture.lease("t").await;
     let callers: Vec<_> = (0..64)
         .map(|_| {
-            let store = Arc::clone(&fixture.store);
-            tokio::spawn(async move { store.resume_run("r").await })
+            let (store, lease) = (Arc::clone(&fixture.store), lease.clone());
+            tokio::spawn(async move { store.resume_run("r", &lease).await })
         })
         .collect();
     let mut resumed = Vec::new();
@@ -104,44 +94,32 @@ async fn exactly_one_caller_resumes_a_suspended_run(fixture: TestStore) {
     }
     assert_eq!(resumed.len(), 1);
     assert_eq!((resumed[0].status, resumed[0].ended), (RunState::Running, None));
-    fixture.store.append_journal("r", 2, "k", json!(2)).await.unwrap();
-    let ended = fixture
-        .store
-        .end_run("r", RunStatus::Success, Value::Null)
-        .await
-        .unwrap();
+    fixture.append("r", 1, "k", json!(2)).await.unwrap();
+    let ended = fixture.end("r", RunStatus::Success, Value::Null).await.unwrap();
     assert_eq!((ended.status, ended.last_sequence), (RunState::Success, 2));
 }
 
 async fn a_suspended_run_can_be_cancelled(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture
-        .store
-        .end_run("r", RunStatus::Suspended, Value::Null)
-        .await
-        .unwrap();
-    let ended = fixture
-        .store
-        .end_run("r", RunStatus::Cancelled, Value::Null)
-        .await
-        .unwrap();
+    fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
+    let ended = fixture.end("r", RunStatus::Cancelled, Value::Null).await.unwrap();
     assert_eq!(ended.status, RunState::Cancelled);
-    assert!(fixture.store.resume_run("r").await.is_err());
+    assert!(fixture.resume("r").await.is_err());
 }
 
 async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore) {
     let fixture = fixture.with_thread("a").await.with_thread("b").await;
     for (trace_id, thread_id) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "a")] {
-        fixture.store.begin_run(run(trace_id, thread_id)).await.unwrap();
+        fixture.begin(run(trace_id, thread_id)).await.unwrap();
         fixture.clock.advance(u64::from(trace_id == "2"));
     }
-    fixture.store.end_run("3", RunStatus::Error, Value::Null).await.unwrap();
+    fixture.end("3", RunStatus::Error, Value::Null).await.unwrap();
     let listed = async |thread_id: Option<&str>, status, limit| {
         let filter = RunFilter {
             thread_id: thread_id.map(str::to_owned),
-            id_prefix: None,
             status,
             limit,
+            ..RunFilter::default()
         };
         let runs = fixture.store.list_runs(filter).await.unwrap();
         runs.into_iter().map(|run| run.trace_id).collect::<String>()
@@ -157,7 +135,7 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore
 async fn runs_are_found_by_the_prefix_of_their_identifier(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     for trace_id in ["ab1", "ab2", "b%1"] {
-        fixture.store.begin_run(run(trace_id, "t")).await.unwrap();
+        fixture.begin(run(trace_id, "t")).await.unwrap();
     }
     let listed = async |prefix: &str| {
         let filter = RunFilter {
@@ -184,13 +162,7 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestSto
     ];
     let mut written = Vec::new();
     for (sequence, payload) in (1..).zip(payloads.clone()) {
-        written.push(
-            fixture
-                .store
-                .append_journal("r", sequence, "reply", payload)
-                .await
-                .unwrap(),
-        );
+        written.push(fixture.append("r", sequence - 1, "reply", payload).await.unwrap());
         fixture.clock.advance(1);
     }
     let expected: Vec<_> = (0..)
@@ -200,6 +172,7 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestSto
             timestamp: 1_000 + n,
             kind: "reply".to_owned(),
             payload,
+            digest: written[n as usize].digest.clone(),
         })
         .collect();
     assert_eq!(written, expected);
@@ -207,15 +180,11 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestSto
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
 }
 
-async fn an_entry_with_a_wrong_sequence_is_refused(fixture: TestStore) {
+async fn a_commit_that_does_not_know_the_whole_journal_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.append_journal("r", 1, "k", json!(1)).await.unwrap();
-    for sequence in [0, 1, 3, u64::MAX] {
-        let error = fixture
-            .store
-            .append_journal("r", sequence, "k", json!(2))
-            .await
-            .unwrap_err();
+    fixture.append("r", 0, "k", json!(1)).await.unwrap();
+    for after in [0, 2, 3, u64::MAX] {
+        let error = fixture.append("r", after, "k", json!(2)).await.unwrap_err();
         assert!(matches!(error, StoreError::Conflict { actual: Some(1), .. }), "{error}");
     }
     assert_eq!(fixture.store.read_journal("r").await.unwrap().len(), 1);
@@ -223,12 +192,18 @@ async fn an_entry_with_a_wrong_sequence_is_refused(fixture: TestStore) {
 
 async fn only_one_of_two_writers_appends_each_journal_entry(fixture: TestStore) {
     let fixture = with_run(fixture).await;
+    let step = fixture.step("r").await;
     let drivers: Vec<_> = (0..2)
         .map(|driver| {
-            let store = Arc::clone(&fixture.store);
+            let (store, step) = (Arc::clone(&fixture.store), step.clone());
             tokio::spawn(async move {
                 let mut done = 0;
-                while done < 50 && store.append_journal("r", done + 1, "k", json!(driver)).await.is_ok() {
+                let commit = |after| Commit {
+                    after,
+                    events: vec![event("k", json!(driver))],
+                    ..step.clone()
+                };
+                while done < 50 && store.commit(commit(done)).await.is_ok() {
                     done += 1;
                 }
                 done

@@ -1,5 +1,7 @@
 use art_core::agent::{RunStatus, ThreadConfig};
-use art_store::{MessageOptions, NewThread, ObservationFilter, RunFilter, StoreError, Thread, ThreadFilter, limits};
+use art_store::{
+    MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, StoreError, Thread, ThreadFilter, limits,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{TestStore, message, run, thought, thread};
@@ -9,11 +11,13 @@ suite! {
     a_thread_identifier_can_be_used_only_once,
     threads_are_listed_by_last_write_and_then_by_order_of_creation,
     threads_are_filtered_by_user,
+    every_read_for_an_owner_finds_only_what_is_theirs,
     threads_are_found_by_the_prefix_of_their_identifier,
     replacing_the_settings_does_not_change_the_state,
     deleting_a_thread_deletes_all_its_data_and_no_other,
     a_thread_created_after_a_deletion_is_empty,
     writing_to_an_unknown_thread_is_refused,
+    writing_to_an_unknown_run_is_refused,
     reading_data_that_does_not_exist_returns_nothing,
     a_list_has_at_most_the_maximum_number_of_entries,
 }
@@ -91,12 +95,63 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
         };
         fixture.store.create_thread(new).await.unwrap();
     }
-    let of = |user_id: &str| ThreadFilter {
-        user_id: Some(user_id.to_owned()),
+    let of = |owner: Owner| ThreadFilter {
+        owner,
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&fixture, of("x")).await, ["a"]);
-    assert!(ids(&fixture, of("z")).await.is_empty());
+    assert_eq!(ids(&fixture, of(Owner::user(Some("x")))).await, ["a"]);
+    assert_eq!(ids(&fixture, of(Owner::user(None))).await, ["c"]);
+    assert_eq!(ids(&fixture, of(Owner::Anyone)).await.len(), 3);
+    assert!(ids(&fixture, of(Owner::user(Some("z")))).await.is_empty());
+}
+
+// B23: what belongs to others does not exist.
+async fn every_read_for_an_owner_finds_only_what_is_theirs(fixture: TestStore) {
+    let new = NewThread {
+        user_id: Some("x".to_owned()),
+        ..thread("a")
+    };
+    let store = &fixture.store;
+    store.create_thread(new).await.unwrap();
+    store.append_messages("a", vec![message("m", "a", 1)]).await.unwrap();
+    store.record(thought("a")).await.unwrap();
+    fixture.begin(run("r", "a")).await.unwrap();
+    for (user, found) in [(Some("x"), 1), (Some("y"), 0), (None, 0)] {
+        let owner = Owner::user(user);
+        let messages = MessageOptions {
+            owner: owner.clone(),
+            ..MessageOptions::default()
+        };
+        assert_eq!(
+            store.list_messages("a", messages).await.unwrap().len(),
+            found,
+            "{user:?}"
+        );
+        let observations = ObservationFilter {
+            owner: owner.clone(),
+            ..ObservationFilter::default()
+        };
+        assert_eq!(
+            store.list_observations("a", observations).await.unwrap().len(),
+            found,
+            "{user:?}"
+        );
+        let runs = RunFilter {
+            owner: owner.clone(),
+            ..RunFilter::default()
+        };
+        assert_eq!(store.list_runs(runs).await.unwrap().len(), found, "{user:?}");
+        assert_eq!(
+            store.find_thread("a", &owner).await.unwrap().iter().count(),
+            found,
+            "{user:?}"
+        );
+        assert_eq!(
+            store.find_run("r", &owner).await.unwrap().iter().count(),
+            found,
+            "{user:?}"
+        );
+    }
 }
 
 async fn threads_are_found_by_the_prefix_of_their_identifier(fixture: TestStore) {
@@ -134,8 +189,8 @@ async fn fill(fixture: &TestStore, thread_id: &str, trace_id: &str) {
     store.append_messages(thread_id, messages).await.unwrap();
     store.record(thought(thread_id)).await.unwrap();
     store.save_state(thread_id, json!(1), None).await.unwrap();
-    store.begin_run(run(trace_id, thread_id)).await.unwrap();
-    store.append_journal(trace_id, 1, "k", json!(1)).await.unwrap();
+    fixture.begin(run(trace_id, thread_id)).await.unwrap();
+    fixture.append(trace_id, 0, "k", json!(1)).await.unwrap();
 }
 
 /// Returns the numbers of messages, observations, states, runs and journal entries.
@@ -166,6 +221,7 @@ async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore)
     let fixture = fixture.with_thread("a").await.with_thread("b").await;
     fill(&fixture, "a", "r-a").await;
     fill(&fixture, "b", "r-b").await;
+    fixture.release("a").await;
     assert!(fixture.store.delete_thread("a").await.unwrap());
     assert!(!fixture.store.delete_thread("a").await.unwrap());
     assert_eq!(fixture.store.get_thread("a").await.unwrap(), None);
@@ -177,6 +233,7 @@ async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore)
 async fn a_thread_created_after_a_deletion_is_empty(fixture: TestStore) {
     let fixture = fixture.with_thread("a").await;
     fill(&fixture, "a", "r").await;
+    fixture.release("a").await;
     fixture.store.delete_thread("a").await.unwrap();
     let fixture = fixture.with_thread("a").await;
     assert_eq!(counted(&fixture, "a", "r").await, [0; 5]);
@@ -191,17 +248,21 @@ async fn writing_to_an_unknown_thread_is_refused(fixture: TestStore) {
         store.append_messages("t", vec![message("m", "t", 1)]).await,
         store.record(thought("t")).await.map(drop),
         store.save_state("t", Value::Null, None).await.map(drop),
-        store.begin_run(run("r", "t")).await.map(drop),
+        store.acquire_lease("t").await.map(drop),
     ];
     for refusal in refusals {
         let error = refusal.unwrap_err();
         assert!(matches!(error, StoreError::UnknownThread { .. }));
         assert_eq!(error.to_string(), "there is no thread `t`: create it first");
     }
+}
+
+async fn writing_to_an_unknown_run_is_refused(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
     for refusal in [
-        store.append_journal("r", 1, "k", Value::Null).await.map(drop),
-        store.end_run("r", RunStatus::Success, Value::Null).await.map(drop),
-        store.resume_run("r").await.map(drop),
+        fixture.append("r", 0, "k", Value::Null).await.map(drop),
+        fixture.end("r", RunStatus::Success, Value::Null).await.map(drop),
+        fixture.resume("r").await.map(drop),
     ] {
         assert!(matches!(refusal, Err(StoreError::UnknownRun { .. })));
     }

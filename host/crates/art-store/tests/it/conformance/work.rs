@@ -32,12 +32,12 @@ fn step(output_tokens: u64) -> WorkRecord {
 
 async fn with_run(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
-    fixture.store.begin_run(run("r", "t")).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
     fixture
 }
 
 async fn add(fixture: &TestStore, records: Vec<WorkRecord>) {
-    fixture.store.record_work("r", records).await.unwrap();
+    fixture.record_work("r", records).await.unwrap();
 }
 
 /// Returns the tokens of the replies of a model.
@@ -90,29 +90,25 @@ async fn every_count_of_a_piece_of_work_is_stored(fixture: TestStore) {
 async fn work_is_deleted_with_its_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     add(&fixture, vec![step(1)]).await;
+    fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
     assert!(tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
 }
 
 async fn work_of_a_run_that_ended_or_does_not_exist_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.end_run("r", RunStatus::Success, json!({})).await.unwrap();
-    let refused = fixture.store.record_work("r", vec![step(1)]).await.unwrap_err();
+    fixture.end("r", RunStatus::Success, json!({})).await.unwrap();
+    let refused = fixture.record_work("r", vec![step(1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
-    let refused = fixture.store.record_work("nowhere", vec![step(1)]).await.unwrap_err();
+    let refused = fixture.record_work("nowhere", vec![step(1)]).await.unwrap_err();
     assert!(matches!(refused, StoreError::UnknownRun { .. }), "{refused}");
-    assert!(fixture.store.record_work("nowhere", Vec::new()).await.is_ok());
     assert!(tokens(&fixture, "m", ModelWork::Step, None).await.is_empty());
 }
 
 async fn work_without_a_model_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let nameless = record("", ModelWork::Step, 1);
-    let refused = fixture
-        .store
-        .record_work("r", vec![step(1), nameless])
-        .await
-        .unwrap_err();
+    let refused = fixture.record_work("r", vec![step(1), nameless]).await.unwrap_err();
     assert!(matches!(refused, StoreError::Invalid { .. }), "{refused}");
     let listed = tokens(&fixture, "m", ModelWork::Step, None).await;
     assert!(listed.is_empty(), "a write is atomic");

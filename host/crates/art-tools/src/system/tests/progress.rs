@@ -11,7 +11,6 @@ async fn progress_lines(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<Str
         lines.push(match progress {
             CallProgress::Started(call) => format!("{} started with {}", call.tool_name, call.arguments),
             CallProgress::Reported(report) => format!("{} of {:?}", report.title, report.parent_id),
-            CallProgress::Ended(report) => format!("{} ended: {}", report.result.tool_name, report.ending.as_str()),
         });
     }
     lines
@@ -22,17 +21,10 @@ fn calls_of<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_start_and_the_end_of_a_call_are_reported() {
+async fn the_start_of_a_call_is_reported() {
     let bench = Bench::new([slow("slow", 200), slow("quick", 100), fails("fails")]);
     let lines = progress_lines(bench, calls_of(["slow", "quick", "fails"])).await;
-    let expected = [
-        "slow started with {}",
-        "quick started with {}",
-        "fails started with {}",
-        "fails ended: failure",
-        "quick ended: success",
-        "slow ended: success",
-    ];
+    let expected = ["slow started with {}", "quick started with {}", "fails started with {}"];
     assert_eq!(lines, expected);
 }
 
@@ -56,12 +48,7 @@ async fn only_the_newest_report_is_sent_ten_times_a_second() {
     let lines = progress_lines(bench, calls_of(["tool"])).await;
     assert_eq!(
         lines,
-        [
-            "tool started with {}",
-            "3 of Some(\"item\")",
-            "6 of Some(\"item\")",
-            "tool ended: success",
-        ]
+        ["tool started with {}", "3 of Some(\"item\")", "6 of Some(\"item\")",]
     );
 }
 
@@ -75,21 +62,14 @@ async fn a_report_is_sent_once() {
         }
     }))]);
     let lines = progress_lines(bench, calls_of(["once"])).await;
-    assert_eq!(
-        lines,
-        [
-            "once started with {}",
-            "a word of Some(\"item\")",
-            "once ended: success"
-        ]
-    );
+    assert_eq!(lines, ["once started with {}", "a word of Some(\"item\")",]);
 }
 
 #[tokio::test]
 async fn a_call_that_does_not_run_has_no_progress() {
-    let bench = Bench::new([strict(), asks("ask"), echo("after")]);
-    let lines = progress_lines(bench, calls_of(["strict", "unknown", "ask", "after"])).await;
-    assert_eq!(lines, ["ask started with {}", "ask ended: suspended"]);
+    let bench = Bench::new([strict(), asks("ask")]);
+    let lines = progress_lines(bench, calls_of(["strict", "unknown", "ask"])).await;
+    assert_eq!(lines, ["ask started with {}"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,20 +79,9 @@ async fn a_call_that_finds_the_queue_full_has_no_progress() {
         queue: 0,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("slow", 100)], MemorySink::default(), config);
+    let bench = Bench::with([slow("slow", 100)], config);
     let lines = progress_lines(bench, calls_of(["slow", "slow"])).await;
-    assert_eq!(lines, ["slow started with {}", "slow ended: success"]);
-}
-
-#[tokio::test]
-async fn a_result_that_cannot_be_stored_is_withheld_from_the_receiver_too() {
-    let sink = MemorySink {
-        fails_for: Some("echo"),
-        ..MemorySink::default()
-    };
-    let bench = Bench::with([echo("echo")], sink, SystemConfig::default());
-    let lines = progress_lines(bench, calls_of(["echo"])).await;
-    assert_eq!(lines, ["echo started with {}", "echo ended: not_recorded"]);
+    assert_eq!(lines, ["slow started with {}"]);
 }
 
 #[tokio::test]
@@ -126,24 +95,12 @@ async fn a_closed_receiver_changes_nothing() {
 
 // A84, T13: requests for help from the model.
 #[tokio::test]
-async fn a_request_for_help_is_marked_in_the_progress_and_in_the_observation() {
+async fn a_request_for_help_is_marked_in_the_report() {
     let asks = Scripted::new(schema("asks"), |_| {
         std::future::ready(answer("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
     });
-    let mut bench = Bench::new([Arc::new(asks), echo("echo")]);
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    bench.scope.progress = Some(sender);
-    bench.run(calls_of(["asks", "echo"])).await;
-    let marked = |metadata: Option<&Value>| metadata.is_some_and(|metadata| metadata[crate::ASSIST_REQUIRED] == true);
-    let mut ended = Vec::new();
-    while let Ok(progress) = receiver.try_recv() {
-        if let CallProgress::Ended(report) = progress {
-            let metadata = json!(report.result.metadata);
-            ended.push((report.result.tool_name, marked(Some(&metadata))));
-        }
-    }
-    assert_eq!(ended, [("asks".to_owned(), true), ("echo".to_owned(), false)]);
-    let stored = bench.stored();
-    let recorded: Vec<_> = stored.iter().map(|o| marked(o.content.get("metadata"))).collect();
-    assert_eq!(recorded, [true, false]);
+    let bench = Bench::new([Arc::new(asks), echo("echo")]);
+    let reports = bench.run(calls_of(["asks", "echo"])).await;
+    let marked = |report: &ToolReport| json!(report.result.metadata)[crate::ASSIST_REQUIRED] == true;
+    assert_eq!(reports.iter().map(marked).collect::<Vec<_>>(), [true, false]);
 }

@@ -1,17 +1,16 @@
-//! The observation of a call (C36).
+//! The observation of a tool call (C36).
 
-use art_core::observation::{NewObservation, ObservationType};
+use art_core::JsonObject;
+use art_core::json::text_len;
 use art_core::text::{byte_prefix, truncate};
 use art_core::tool::{ToolResult, ToolResultMetadata};
 use serde_json::Value;
 
-use crate::report::ToolReport;
-use crate::scope::CallScope;
-use crate::shape::text_len;
+use crate::event::CallEnd;
 
 /// Maximum size of the content of an observation, in bytes (X17). A longer output is cut in the observation, but not in
 /// the result of the call.
-pub const MAX_OBSERVED_BYTES: usize = 64 << 10;
+const MAX_OBSERVED_BYTES: usize = 64 << 10;
 /// Maximum size of an output after it is cut, in bytes. JSON quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
 /// Maximum size of the metadata in a shortened result, in bytes.
@@ -19,45 +18,33 @@ const KEPT_METADATA_BYTES: usize = 8 << 10;
 /// Maximum length of an identifier or a name, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// Returns the `TOOL_EXECUTION` observation of a call. `raw_output` is the output as the tool wrote it.
-pub(crate) fn observation(report: &ToolReport, raw_output: Option<&str>, scope: &CallScope) -> NewObservation {
-    let duration_ms = u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX);
+/// Returns the content and the metadata of the `TOOL_EXECUTION` observation of a call.
+pub(crate) fn tool_execution(end: &CallEnd) -> (Value, JsonObject) {
     let metadata = [
-        ("callId", truncate(&report.result.call_id, MAX_NAME_CHARS).into()),
-        ("ending", report.ending.as_str().into()),
-        ("usage", serde_json::to_value(report.usage).unwrap_or_default()),
-        ("durationMs", duration_ms.into()),
+        ("callId", truncate(&end.result.call_id, MAX_NAME_CHARS).into()),
+        ("ending", end.ending.as_str().into()),
+        ("usage", serde_json::to_value(end.usage).unwrap_or_default()),
+        ("durationMs", end.duration_ms.into()),
     ];
-    NewObservation {
-        thread_id: scope.thread_id.clone(),
-        trace_id: Some(scope.trace_id.clone()),
-        parent_id: scope.parent_id.clone(),
-        kind: ObservationType::ToolExecution,
-        content: content(&report.result, raw_output),
-        metadata: metadata
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
-    }
+    let metadata = metadata.into_iter().map(|(name, value)| (name.to_owned(), value));
+    (content(&end.result), metadata.collect())
 }
 
 /// Returns the result as JSON, shortened if it is too long.
-fn content(result: &ToolResult, raw_output: Option<&str>) -> Value {
+fn content(result: &ToolResult) -> Value {
     let value = if text_len(result) <= MAX_OBSERVED_BYTES {
         serde_json::to_value(result)
     } else {
-        serde_json::to_value(shortened(result, raw_output))
+        serde_json::to_value(shortened(result))
     };
     // Serialising a result cannot fail.
     value.unwrap_or_default()
 }
 
 /// Returns the result with only the beginning of its output, as text that ends with a marker.
-fn shortened(result: &ToolResult, raw_output: Option<&str>) -> ToolResult {
-    let output = result.output.as_ref().map(|output| match raw_output {
-        Some(raw_output) => Value::String(shortened_text(raw_output)),
-        None => Value::String(shortened_text(&output.to_string())),
-    });
+fn shortened(result: &ToolResult) -> ToolResult {
+    let output = result.output.as_ref();
+    let output = output.map(|output| Value::String(shortened_text(&output.to_string())));
     ToolResult {
         call_id: truncate(&result.call_id, MAX_NAME_CHARS),
         tool_name: truncate(&result.tool_name, MAX_NAME_CHARS),
@@ -115,16 +102,12 @@ mod tests {
     #[test]
     fn a_small_result_is_not_shortened() {
         let result = result(json!({"a": 1}));
-        assert_eq!(
-            content(&result, Some("{\"a\":1}")),
-            serde_json::to_value(&result).unwrap()
-        );
+        assert_eq!(content(&result), serde_json::to_value(&result).unwrap());
     }
 
     #[test]
     fn a_large_result_ends_with_the_number_of_removed_bytes() {
-        let text = json!("é".repeat(50_000)).to_string();
-        let content = content(&result(json!("é".repeat(50_000))), Some(&text));
+        let content = content(&result(json!("é".repeat(50_000))));
         let output = content["output"].as_str().unwrap();
         assert!(
             output.ends_with("... [truncated 75427 of 100002 bytes]"),
@@ -139,8 +122,7 @@ mod tests {
         fn the_content_never_exceeds_its_bound(text in "(\\PC|\"|\\\\){0,300}", times in 1usize..2_000) {
             let mut result = result(json!(text.repeat(times)));
             result.metadata.extra.insert("m".to_owned(), json!(text.repeat(times / 4)));
-            let written = result.output.as_ref().unwrap().to_string();
-            prop_assert!(content(&result, Some(&written)).to_string().len() <= MAX_OBSERVED_BYTES);
+            prop_assert!(content(&result).to_string().len() <= MAX_OBSERVED_BYTES);
         }
     }
 }

@@ -1,0 +1,248 @@
+//! Tool calls in progress: which may be made next, and what follows when they end (T7, Q3a, B9).
+
+use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
+use art_core::observation::{NewObservation, ObservationType};
+use art_core::outcome::CallEnding;
+use art_core::stream::PartialReply;
+use art_core::text::truncate;
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
+use art_core::usage::Usage;
+use serde_json::json;
+
+use super::streams::parent_id;
+use super::{OpenAction, Run, ToolBatch};
+use crate::action::{ActionId, ToolCall};
+use crate::effect::Outbox;
+use crate::event::CallEnd;
+use crate::observe;
+
+/// Maximum length of a tool's name in a message, in characters.
+const MAX_NAME_CHARS: usize = 200;
+
+impl ToolBatch {
+    /// Returns whether the call has ended.
+    fn has_ended(&self, call: &ParsedToolCall) -> bool {
+        self.results.iter().any(|result| result.call_id == call.call_id)
+    }
+
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone: after all calls before it, and before all
+    /// calls after it.
+    fn ready(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
+        let mut ready = Vec::new();
+        let mut all_ended = true;
+        for call in self.calls.iter().filter(|call| !self.has_ended(call)) {
+            let blocks = is_blocking(&call.tool_name);
+            if !self.called.contains(&call.call_id) && (all_ended || !blocks) {
+                ready.push(call);
+            }
+            if blocks {
+                break;
+            }
+            all_ended = false;
+        }
+        ready
+    }
+
+    /// Returns the calls that are not made, because the batch waits for a person's decision.
+    fn not_made(&self) -> Vec<ParsedToolCall> {
+        let is_open = |call: &&ParsedToolCall| !self.called.contains(&call.call_id) && !self.has_ended(call);
+        self.calls.iter().filter(is_open).cloned().collect()
+    }
+}
+
+impl Run {
+    /// Returns the tool calls that may be made now, oldest first. They may be made at the same time.
+    #[must_use]
+    pub fn ready_calls(&self) -> Vec<ToolCall> {
+        let is_blocking = |name: &str| {
+            let tool = self.start.tools.iter().find(|tool| tool.name == name);
+            tool.is_some_and(|tool| tool.execution_mode == ExecutionMode::Blocking)
+        };
+        let mut ready = Vec::new();
+        for (action, open) in &self.open {
+            if let OpenAction::Tools(batch) = open {
+                let calls = batch.ready(is_blocking).into_iter();
+                ready.extend(calls.map(|call| self.tool_call(*action, &batch.item, call)));
+            }
+        }
+        ready
+    }
+
+    /// Returns a tool call that has not ended, or `None` if the action has no such call.
+    #[must_use]
+    pub fn open_call(&self, action: ActionId, call_id: &str) -> Option<ToolCall> {
+        let batch = self.batch(action)?;
+        let is_open = |call: &&ParsedToolCall| call.call_id == call_id && !batch.has_ended(call);
+        let call = batch.calls.iter().find(is_open)?;
+        Some(self.tool_call(action, &batch.item, call))
+    }
+
+    /// Returns the tool calls that were made and have not ended, oldest first.
+    #[must_use]
+    pub fn calls_in_progress(&self) -> Vec<ToolCall> {
+        let mut calls = Vec::new();
+        for (action, open) in &self.open {
+            if let OpenAction::Tools(batch) = open {
+                let made = |call: &&ParsedToolCall| batch.called.contains(&call.call_id) && !batch.has_ended(call);
+                let made = batch.calls.iter().filter(made);
+                calls.extend(made.map(|call| self.tool_call(*action, &batch.item, call)));
+            }
+        }
+        calls
+    }
+
+    /// Returns the observation of a tool call that ended after the run, of which nothing else is kept.
+    #[must_use]
+    pub fn observation_of_call(&self, item: &str, end: &CallEnd) -> NewObservation {
+        let (content, metadata) = observe::tool_execution(end);
+        NewObservation {
+            thread_id: self.start.props.thread_id.clone(),
+            trace_id: Some(self.trace_id.clone()),
+            parent_id: Some(item.to_owned()),
+            kind: ObservationType::ToolExecution,
+            content,
+            metadata,
+        }
+    }
+
+    /// Opens tool calls of an item, which lists them while they run.
+    pub(super) fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) {
+        if let Some(item) = self.item_mut(id) {
+            item.actual_tool_calls.extend_from_slice(&calls);
+        }
+        let item = id.to_owned();
+        self.open_action(OpenAction::Tools(ToolBatch {
+            item,
+            calls,
+            ..ToolBatch::default()
+        }));
+    }
+
+    /// Notes that a tool call is made.
+    pub(super) fn note_tool_call(&mut self, action: ActionId, call_id: &str) {
+        if let Some(OpenAction::Tools(batch)) = self.open.get_mut(&action) {
+            batch.called.insert(call_id.to_owned());
+        }
+    }
+
+    /// Records the end of a tool call. When all calls of its batch have ended, the item continues. Once a call waits for a person's
+    /// decision, calls of its batch that were not made are not made; each of them has a result that says so (B9).
+    pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
+        self.add_result(action, end, out);
+        if end.result.status == ToolStatus::Suspended {
+            for call in self.batch(action).map_or_else(Vec::new, ToolBatch::not_made) {
+                self.add_result(action, &not_made(&call, &end.result.tool_name), out);
+            }
+        }
+        let Some(batch) = self.batch(action) else { return };
+        if batch.calls.iter().all(|call| batch.has_ended(call))
+            && let Some(OpenAction::Tools(batch)) = self.open.remove(&action)
+        {
+            self.handle_batch(batch, out);
+        }
+    }
+
+    /// Handles the results of all calls of a batch, and makes the next call or ends their item.
+    pub(super) fn handle_tool_results(
+        &mut self,
+        action: ActionId,
+        results: &[ToolResult],
+        usage: Usage,
+        out: &mut Outbox,
+    ) {
+        let Some(OpenAction::Tools(batch)) = self.open.remove(&action) else {
+            return;
+        };
+        self.usage.usage += usage;
+        self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
+        let results = results.to_vec();
+        self.handle_batch(ToolBatch { results, ..batch }, out);
+    }
+
+    /// Sets the calls in progress to be made again, because another host goes on with the run (P86). Model calls that were made are
+    /// counted by their estimates (M12).
+    pub(super) fn forget_calls_in_progress(&mut self, out: &mut Outbox) {
+        for (id, tokens) in std::mem::take(&mut self.asked) {
+            self.reserved.remove(&id);
+            let Some(action) = self.open.get(&id).cloned() else {
+                continue;
+            };
+            let content = json!({"phase": self.stream_phase(&action), "error": host_stopped()});
+            out.observe(ObservationType::LlmStreamError, parent_id(&action), content);
+            self.usage.llm_calls += 1;
+            self.usage.llm_calls_opened += 1;
+            self.count_partial_reply(&action, tokens, &PartialReply::default());
+        }
+        for open in self.open.values_mut() {
+            if let OpenAction::Tools(batch) = open {
+                batch.called.clear();
+            }
+        }
+    }
+
+    fn batch(&self, action: ActionId) -> Option<&ToolBatch> {
+        match self.open.get(&action) {
+            Some(OpenAction::Tools(batch)) => Some(batch),
+            _ => None,
+        }
+    }
+
+    fn tool_call(&self, action: ActionId, item: &str, call: &ParsedToolCall) -> ToolCall {
+        ToolCall {
+            action,
+            item_id: item.to_owned(),
+            call: self.expand_attachments(item, call),
+            files: self.file_arguments(item, call),
+        }
+    }
+
+    /// Adds the result of a call to its batch, counts it and records its observation (C36).
+    fn add_result(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
+        let Some(OpenAction::Tools(batch)) = self.open.get_mut(&action) else {
+            return;
+        };
+        batch.results.push(end.result.clone());
+        out.observe_tool_call(&batch.item, end);
+        self.usage.usage += end.usage;
+        self.usage.tool_calls += 1;
+    }
+
+    fn handle_batch(&mut self, batch: ToolBatch, out: &mut Outbox) {
+        let ToolBatch {
+            item, calls, results, ..
+        } = batch;
+        let files = self.files.add(&item, &results, &self.start.props.attachments).to_vec();
+        if self.stop_if_unsupported(&item, &calls, &results, out) {
+            return;
+        }
+        let config = self.config();
+        let planned = self.state.todo_list.iter().find(|planned| planned.id == item);
+        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item)) else {
+            return;
+        };
+        let next = item_run.handle_results(planned, &results, &files, config);
+        self.apply_next_step(&item, next, out);
+    }
+}
+
+/// Returns the error of a model call whose host stopped.
+fn host_stopped() -> ModelError {
+    ModelError {
+        code: ModelErrorCode::Unknown,
+        message: "the host stopped before the reply was complete".to_owned(),
+        retry_after_ms: None,
+        unread: false,
+    }
+}
+
+/// Returns the end of a call that is not made because `suspended_tool` waits for a decision.
+fn not_made(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
+    let message = format!(
+        "Tool \"{}\" was not run because \"{}\" waits for a decision",
+        truncate(&call.tool_name, MAX_NAME_CHARS),
+        truncate(suspended_tool, MAX_NAME_CHARS)
+    );
+    let mut result = ToolResult::error(call, ToolErrorCode::Cancelled, message);
+    result.metadata.not_run = true;
+    CallEnd::new(result, CallEnding::NotRun)
+}

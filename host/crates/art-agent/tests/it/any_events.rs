@@ -1,0 +1,228 @@
+//! Runs under any sequence of replies, ends of calls, crashes and cancellations.
+
+use std::collections::BTreeMap;
+
+use art_agent::{Run, RunEvent};
+use art_core::error::ToolErrorCode;
+use art_core::pes::TodoItemStatus;
+use art_core::tool::{ExecutionMode, ToolResult};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// What happens next in a run.
+#[derive(Clone, Debug)]
+enum Happening {
+    /// The model of an open call, chosen by number, replies in this way.
+    Reply(usize, u8),
+    /// A ready call is announced.
+    Announce(usize),
+    /// A call in progress ends in this way.
+    End(usize, u8),
+    /// A ready call is refused before it is made.
+    Refuse(usize),
+    /// The host is stopped, and another one goes on. Calls in progress for which the flag is set end with an unknown outcome.
+    Crash(bool),
+    Cancel,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        6 => (0usize..4, 0u8..9).prop_map(|(n, kind)| Happening::Reply(n, kind)),
+        5 => (0usize..4).prop_map(Happening::Announce),
+        5 => (0usize..4, 0u8..4).prop_map(|(n, kind)| Happening::End(n, kind)),
+        1 => (0usize..4).prop_map(Happening::Refuse),
+        2 => any::<bool>().prop_map(Happening::Crash),
+        1 => Just(Happening::Cancel),
+    ]
+}
+
+fn reply(step: &str, kind: u8) -> Reply {
+    if step == "plan" {
+        return match kind {
+            0 => says("no plan"),
+            1 => times_out(),
+            2 => exceeds_context(),
+            3 => native_calls([native_call("x", "calculator", "{}"), native_call("y", "clock", "{}")]),
+            _ => plan(&json!([
+                planned_item("p", "1"),
+                tool_item("a", &["p"]),
+                reasoning_item("b", &[]),
+                tool_item("c", &["b"]),
+            ])),
+        };
+    }
+    match kind {
+        0 => times_out(),
+        1 => exceeds_context(),
+        2 => fails_item("it cannot be done"),
+        3 => says("{\"toolCalls\": 1}"),
+        4 | 5 => calls(&[
+            ("calculator", json!({"expression": format!("{step}{kind}")})),
+            ("clock", json!({"expression": "2"})),
+            ("calculator", json!({"expression": "3"})),
+        ]),
+        _ => completes_item("x"),
+    }
+}
+
+/// Returns an item with a planned call.
+fn planned_item(id: &str, expression: &str) -> Value {
+    let mut item = tool_item(id, &[]);
+    item["toolCalls"] = json!([{"toolName": "calculator", "arguments": {"expression": expression}}]);
+    item
+}
+
+/// Returns the `n`th element, counted from the first again after the last.
+fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
+    (!list.is_empty()).then(|| list.swap_remove(n % list.len()))
+}
+
+/// A run with its journal. Every event is checked by the driver: the journal replays to the same run.
+struct Fate {
+    driver: Driver,
+    statuses: BTreeMap<String, TodoItemStatus>,
+}
+
+impl Fate {
+    fn new(native: bool, max_tokens: Option<u64>) -> Self {
+        let mut start = start("q");
+        start.native_tools = native;
+        start.context = Some(100_000).into();
+        start.config.max_tokens = max_tokens;
+        for tool in &mut start.tools {
+            if tool.name == "clock" {
+                tool.execution_mode = ExecutionMode::Blocking;
+            }
+        }
+        Self {
+            driver: Driver::new(start),
+            statuses: BTreeMap::new(),
+        }
+    }
+
+    /// Lets something happen, if it can in this state.
+    fn suffer(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Reply(n, kind) => {
+                let models = self.driver.open_actions().into_iter();
+                let models = models.filter(|action| matches!(action, Action::CallModel(_)));
+                if let Some(action) = pick(models.collect(), *n) {
+                    let answer = RunEvent::of_reply(2_000, action.id(), reply(&action.step(), *kind));
+                    self.apply(&answer);
+                }
+            }
+            Happening::Announce(n) => {
+                if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
+                    self.apply(&called(2_000, ready.action, &ready.call));
+                }
+            }
+            Happening::End(n, kind) => {
+                if let Some(call) = pick(self.driver.run.calls_in_progress(), *n) {
+                    let result = match kind {
+                        0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
+                        _ => tools(&call.call),
+                    };
+                    self.apply(&ended(2_000, call.action, result));
+                }
+            }
+            Happening::Refuse(n) => {
+                if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
+                    let mut result = ToolResult::error(&ready.call, ToolErrorCode::ToolDisabled, "disabled");
+                    result.metadata.not_run = true;
+                    self.apply(&ended(2_000, ready.action, result));
+                }
+            }
+            Happening::Crash(is_unknown) => self.crash(*is_unknown),
+            Happening::Cancel => self.driver.cancel(),
+        }
+    }
+
+    /// Goes on from the journal, as another host does.
+    fn crash(&mut self, is_unknown: bool) {
+        self.driver.run = Run::replay(&self.driver.journal).unwrap();
+        for call in self.driver.run.calls_in_progress() {
+            if is_unknown {
+                let result = ToolResult::error(&call.call, ToolErrorCode::UnknownOutcome, "unknown");
+                self.apply(&ended(2_000, call.action, result));
+            }
+        }
+        if self.driver.run.finished().is_none() {
+            self.driver.forget_models();
+            self.apply(&RunEvent::Resumed {
+                at: 2_000,
+                fuel_basis: String::new(),
+            });
+        }
+    }
+
+    /// Applies an event, and checks that every step changes its status only as it may.
+    fn apply(&mut self, event: &RunEvent) {
+        self.driver.apply(event);
+        let items = &self.driver.run.state().todo_list;
+        for item in items {
+            let before = self.statuses.insert(item.id.clone(), item.status);
+            assert!(
+                may_become(before, item.status),
+                "`{}`: {before:?} to {:?}",
+                item.id,
+                item.status
+            );
+        }
+    }
+
+    /// Returns whether nothing can happen although the run has not ended.
+    fn is_stuck(&self) -> bool {
+        let run = &self.driver.run;
+        run.finished().is_none() && self.driver.open_actions().is_empty() && run.calls_in_progress().is_empty()
+    }
+}
+
+/// Returns whether an item with the status `before` may have the status `after` some events later (P84).
+fn may_become(before: Option<TodoItemStatus>, after: TodoItemStatus) -> bool {
+    use TodoItemStatus::{Cancelled, Completed, Failed};
+    match before {
+        Some(ended @ (Completed | Failed | Cancelled)) => after == ended,
+        _ => true,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever happens, the run is never stuck, no event that it accepts is refused by a replay, and once nothing more happens
+    /// than replies and ends of calls it ends with one answer.
+    #[test]
+    fn a_run_is_never_stuck_and_always_ends(
+        happenings in prop::collection::vec(happening(), 0..60),
+        native in any::<bool>(),
+        max_tokens in prop::option::of(100u64..20_000),
+    ) {
+        let mut fate = Fate::new(native, max_tokens);
+        for happening in &happenings {
+            if fate.driver.run.finished().is_some() {
+                break;
+            }
+            fate.suffer(happening);
+            prop_assert!(!fate.is_stuck(), "after {happening:?}");
+        }
+        for n in 0..400 {
+            if fate.driver.run.finished().is_some() {
+                break;
+            }
+            for happening in [Happening::Announce(n), Happening::End(n, 1), Happening::Reply(n, 8)] {
+                if fate.driver.run.finished().is_none() {
+                    fate.suffer(&happening);
+                }
+            }
+        }
+        let report = fate.driver.run.finished();
+        prop_assert!(report.is_some(), "the run does not end");
+        prop_assert!(!report.unwrap().response.response.content.is_empty());
+        let ends = fate.driver.observations(art_core::observation::ObservationType::FinalResponse);
+        prop_assert_eq!(ends.len(), 1);
+        let open = fate.driver.statuses().iter().filter(|(_, status)| *status == TodoItemStatus::InProgress).count();
+        prop_assert_eq!(open, 0);
+    }
+}

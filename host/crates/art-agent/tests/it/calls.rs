@@ -1,0 +1,267 @@
+//! Tool calls by their intents and ends, and runs that another host goes on with.
+
+use art_agent::{ApplyError, Run, RunEvent};
+use art_core::agent::RunStatus;
+use art_core::observation::ObservationType;
+use art_core::outcome::CallEnding;
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
+use serde_json::json;
+
+use crate::harness::*;
+
+/// Returns a run whose only step calls the tools with these expressions. `clock` is a blocking tool.
+fn calling(batch: &[(&str, &str)]) -> Driver {
+    let mut start = start("q");
+    for tool in &mut start.tools {
+        if tool.name == "clock" {
+            tool.execution_mode = ExecutionMode::Blocking;
+        }
+    }
+    let batch: Vec<_> = batch
+        .iter()
+        .map(|(tool, text)| (*tool, json!({"expression": text})))
+        .collect();
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calls(&batch), completes_item("x")])
+        .script("answer", [says("ok")]);
+    driver.answer_all();
+    driver.answer_all();
+    driver
+}
+
+/// Returns the expressions of the calls that may be made now.
+fn ready(driver: &Driver) -> Vec<String> {
+    let calls = driver.run.ready_calls().into_iter();
+    calls
+        .map(|ready| ready.call.arguments["expression"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Announces the ready call with this expression, and ends it with `end`.
+fn make(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall) -> Option<ToolResult>) {
+    let calls = driver.run.ready_calls().into_iter();
+    let mut calls = calls.filter(|ready| ready.call.arguments["expression"] == expression);
+    let ready = calls.next().unwrap();
+    driver.apply(&called(2_000, ready.action, &ready.call));
+    if let Some(result) = end(&ready.call) {
+        driver.apply(&ended(2_000, ready.action, result));
+    }
+}
+
+fn succeed(call: &ParsedToolCall) -> Option<ToolResult> {
+    Some(tools(call))
+}
+
+fn resumed() -> RunEvent {
+    RunEvent::Resumed {
+        at: 3_000,
+        fuel_basis: String::new(),
+    }
+}
+
+fn in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
+    None
+}
+
+// T7: the calls of a reply.
+#[test]
+fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
+    let mut driver = calling(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
+    assert_eq!(ready(&driver), ["1", "2", "3"]);
+    make(&mut driver, "3", succeed);
+    make(&mut driver, "1", succeed);
+    assert_eq!(ready(&driver), ["2"]);
+    assert_eq!(driver.open_actions().len(), 1, "the model waits for all results");
+    make(&mut driver, "2", succeed);
+    let told: Vec<_> = driver.drive().items[0]
+        .tool_results
+        .iter()
+        .map(|result| result.call_id.clone())
+        .collect();
+    let made: Vec<_> = driver
+        .item("a")
+        .actual_tool_calls
+        .iter()
+        .map(|call| call.call_id.clone())
+        .collect();
+    assert_eq!(told, made, "results are in the order of the calls");
+}
+
+// Q3a: calls of blocking tools.
+#[test]
+fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it() {
+    let mut driver = calling(&[
+        ("calculator", "1"),
+        ("calculator", "2"),
+        ("clock", "3"),
+        ("calculator", "4"),
+    ]);
+    assert_eq!(ready(&driver), ["1", "2"]);
+    make(&mut driver, "2", succeed);
+    assert_eq!(ready(&driver), ["1"]);
+    make(&mut driver, "1", succeed);
+    assert_eq!(ready(&driver), ["3"]);
+    make(&mut driver, "3", in_progress);
+    assert_eq!(ready(&driver), [""; 0]);
+}
+
+// B9: every call of a suspended reply has a result.
+#[test]
+fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
+    let mut driver = calling(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
+    make(&mut driver, "1", succeed);
+    make(&mut driver, "ask", succeed);
+    assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Suspended);
+    let observed = driver.observations(ObservationType::ToolExecution);
+    let endings: Vec<_> = observed.iter().map(|call| call.metadata["ending"].clone()).collect();
+    assert_eq!(endings, ["success", "suspended", "not_run"]);
+    let reason = observed[2].content["error"].as_str().unwrap();
+    assert_eq!(
+        reason,
+        "Tool \"calculator\" was not run because \"clock\" waits for a decision"
+    );
+}
+
+// S004: one call, one observation.
+#[test]
+fn each_call_has_one_observation_with_its_ending_and_usage() {
+    let mut driver = calling(&[("calculator", "1"), ("calculator", "fail")]);
+    driver.drive();
+    let observed = driver.observations(ObservationType::ToolExecution);
+    let facts: Vec<_> = observed
+        .iter()
+        .map(|call| {
+            (
+                call.parent_id.as_deref(),
+                call.metadata["ending"].clone(),
+                call.metadata["usage"]["fuel"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            (Some("a"), json!("failure"), json!(5)),
+            (Some("a"), json!("success"), json!(5)),
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_was_not_announced_cannot_end_unless_it_was_refused() {
+    let mut driver = calling(&[("calculator", "1")]);
+    let ready = driver.run.ready_calls().remove(0);
+    let before = driver.run.clone();
+    let refused = driver.run.apply(&ended(2_000, ready.action, tools(&ready.call)));
+    assert_eq!(refused, Err(ApplyError::NotMade { action: ready.action }));
+    assert_eq!(driver.run, before);
+    let mut result = tools(&ready.call);
+    result.metadata.not_run = true;
+    driver.apply(&ended(2_000, ready.action, result));
+    assert!(driver.run.ready_calls().is_empty());
+}
+
+#[test]
+fn a_call_is_announced_once_and_ends_once() {
+    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
+    let ready = driver.run.ready_calls().remove(0);
+    let announced = called(2_000, ready.action, &ready.call);
+    driver.apply(&announced);
+    let again = Err(ApplyError::AlreadyMade { action: ready.action });
+    assert_eq!(driver.run.apply(&announced), again);
+    let end = ended(2_000, ready.action, tools(&ready.call));
+    driver.apply(&end);
+    assert!(matches!(
+        driver.run.apply(&end),
+        Err(ApplyError::ResultsDoNotMatch {
+            fault: "given twice",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn a_cancelled_run_keeps_the_results_of_calls_that_ended_beside_one_that_did_not() {
+    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
+    make(&mut driver, "1", succeed);
+    make(&mut driver, "2", in_progress);
+    driver.cancel();
+    assert_eq!(driver.item("a").tool_results.len(), 1);
+}
+
+// P86, B33: calls in progress when a host was stopped.
+#[test]
+fn calls_in_progress_are_made_again_when_another_host_goes_on_and_those_that_ended_are_not() {
+    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
+    make(&mut driver, "1", succeed);
+    make(&mut driver, "2", in_progress);
+    let in_progress = driver.run.calls_in_progress();
+    assert_eq!(in_progress.len(), 1);
+    assert_eq!(in_progress[0].call.arguments["expression"], "2");
+    assert_eq!(ready(&driver), [""; 0]);
+    driver.apply(&resumed());
+    assert_eq!(ready(&driver), ["2"]);
+    assert!(driver.run.calls_in_progress().is_empty());
+    assert_eq!(status(&driver.drive()), RunStatus::Success);
+}
+
+// M12: a model call that broke off.
+#[test]
+fn a_model_call_in_progress_is_counted_and_made_again_when_another_host_goes_on() {
+    let mut start = start("q");
+    start.context = Some(100_000).into();
+    let mut driver = Driver::new(start).script("plan", [says(r#"{"answer": "42"}"#)]);
+    driver.apply(&resumed());
+    let report = driver.drive();
+    let metadata = &report.response.metadata;
+    assert_eq!((metadata.llm_calls, metadata.estimated_calls), (2, 1));
+    assert!(metadata.tokens.prompt_tokens > 100);
+}
+
+#[test]
+fn the_event_of_a_model_call_comes_before_its_reply() {
+    let driver = planned(&json!([]));
+    let (asked, started) = driver.journal.split_last().unwrap();
+    assert!(matches!(asked, RunEvent::ModelAsked { .. }));
+    let mut run = Run::replay(started).unwrap();
+    let reply = RunEvent::of_reply(2_000, art_agent::ActionId(1), says("42"));
+    assert!(matches!(run.apply(&reply), Err(ApplyError::NotMade { .. })));
+    run.apply(asked).unwrap();
+    assert!(matches!(run.apply(asked), Err(ApplyError::AlreadyMade { .. })));
+    run.apply(&reply).unwrap();
+}
+
+#[test]
+fn endings_have_the_same_names_in_journals_and_observations() {
+    for ending in [CallEnding::Success, CallEnding::FuelExhausted, CallEnding::NotRun] {
+        assert_eq!(json!(ending), json!(ending.as_str()));
+    }
+}
+
+#[test]
+fn an_open_call_is_found_until_it_has_ended() {
+    let mut driver = calling(&[("calculator", "1")]);
+    let ready = driver.run.ready_calls().remove(0);
+    let open = |driver: &Driver| driver.run.open_call(ready.action, &ready.call.call_id);
+    assert_eq!(open(&driver).as_ref(), Some(&ready));
+    assert_eq!(driver.run.open_call(ready.action, "another"), None);
+    make(&mut driver, "1", in_progress);
+    assert_eq!(open(&driver).as_ref(), Some(&ready));
+    let end = ended(2_000, ready.action, succeed(&ready.call).unwrap());
+    driver.apply(&end);
+    assert_eq!(open(&driver), None);
+}
+
+#[test]
+fn the_next_model_call_is_the_one_that_is_asked() {
+    let started = RunEvent::Started {
+        at: 1_000,
+        start: Box::new(start("q")),
+    };
+    let (mut run, _) = Run::start(&started).unwrap();
+    let asked = run.clone().ask_models(1_000, |_| String::new()).calls.remove(0);
+    assert_eq!(run.next_call(asked.id).as_ref(), Some(&asked));
+    run.ask_models(1_000, |_| String::new());
+    assert_eq!(run.next_call(asked.id), None);
+}

@@ -1,0 +1,49 @@
+//! Journals that earlier versions of the host wrote.
+
+use std::fs;
+use std::path::Path;
+
+use art_agent::{Run, RunEvent};
+use art_core::agent::RunStatus;
+use serde::Deserialize;
+
+/// A journal of a finished run, with what its host said of it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Kept {
+    status: RunStatus,
+    answer: String,
+    llm_calls: u32,
+    tool_calls: u32,
+    journal: Vec<RunEvent>,
+}
+
+/// Returns the journals of a version, by their names.
+fn journals(version: u32) -> Vec<(String, Kept)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/journals/{version}"));
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let read = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (name, serde_json::from_str(&text).unwrap())
+    };
+    files.map(read).collect()
+}
+
+#[test]
+fn journals_of_version_1_fold_to_the_runs_that_their_host_reported() {
+    let journals = journals(1);
+    assert_eq!(journals.len(), 10);
+    for (name, kept) in journals {
+        let run = Run::replay(&kept.journal).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let report = run.finished().unwrap_or_else(|| panic!("{name} is not finished"));
+        let metadata = &report.response.metadata;
+        assert_eq!(metadata.status, kept.status, "{name}");
+        assert_eq!(report.response.response.content, kept.answer, "{name}");
+        assert_eq!(
+            (metadata.llm_calls, metadata.tool_calls),
+            (kept.llm_calls, kept.tool_calls),
+            "{name}"
+        );
+    }
+}

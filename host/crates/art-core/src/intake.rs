@@ -1,0 +1,364 @@
+//! What a sandboxed call takes in from outside: the record from which the call can be run again with the same result.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+
+/// Everything that a guest learned from outside during a call, apart from its input.
+///
+/// Whoever reads the seed can compute the random numbers of the call, so a record is as confidential as the output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Intake {
+    /// Seed of the random generator; `None` if the guest drew no random number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+    /// The answers of the host, in the order in which the guest asked. Equal neighbours are one entry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<Crossing>,
+    /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
+    /// replayed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+impl Intake {
+    /// Maximum size of the crossings of a record, in bytes of compact JSON.
+    pub const MAX_BYTES: usize = 256 << 10;
+
+    /// Returns whether the guest learned nothing from outside.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.seed.is_none() && self.crossings.is_empty() && !self.truncated
+    }
+}
+
+/// An answer of the host, and how many times in a row the guest got it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Crossing {
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: Answer,
+    /// Number of times; absent in JSON if it is 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub count: u64,
+}
+
+impl Crossing {
+    /// Maximum size of the JSON text of the field `count`, with its comma.
+    pub const MAX_COUNT_BYTES: usize = 29;
+
+    /// Returns the maximum size of this crossing as compact JSON, with a comma after it.
+    #[must_use]
+    pub fn max_encoded_bytes(&self) -> usize {
+        let value = match &self.answer {
+            Answer::WallClock(seconds, nanoseconds) => digits(*seconds) + digits(u64::from(*nanoseconds)) + 3,
+            Answer::MonotonicClock(nanoseconds) => digits(*nanoseconds),
+            Answer::Polled(ready) => ready.iter().map(|index| digits(u64::from(*index)) + 1).sum::<usize>() + 2,
+            Answer::Waited => 0,
+            Answer::Ready(_) | Answer::Cancelled(_) => "false".len(),
+        };
+        let kind = self.answer.kind().name().len();
+        let count = if self.count == 1 { 0 } else { Self::MAX_COUNT_BYTES };
+        r#"{"kind":"","value":},"#.len() + kind + value + count
+    }
+}
+
+fn digits(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |digits| digits as usize + 1)
+}
+
+const fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_once(count: &u64) -> bool {
+    *count == 1
+}
+
+/// What the host answered when the guest asked for something outside of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind", content = "value")]
+pub enum Answer {
+    /// Time since the Unix epoch: seconds and nanoseconds.
+    WallClock(u64, u32),
+    /// Nanoseconds since the start of the call.
+    MonotonicClock(u64),
+    /// The indexes of the entries of a polled list that were ready.
+    Polled(Vec<u32>),
+    /// Whether one entry was ready.
+    Ready(bool),
+    /// The end of waiting for one entry.
+    Waited,
+    /// Whether the call was cancelled.
+    Cancelled(bool),
+}
+
+impl Answer {
+    /// Returns what was asked.
+    #[must_use]
+    pub const fn kind(&self) -> CrossingKind {
+        match self {
+            Self::WallClock(..) => CrossingKind::WallClock,
+            Self::MonotonicClock(_) => CrossingKind::MonotonicClock,
+            Self::Polled(_) => CrossingKind::Polled,
+            Self::Ready(_) => CrossingKind::Ready,
+            Self::Waited => CrossingKind::Waited,
+            Self::Cancelled(_) => CrossingKind::Cancelled,
+        }
+    }
+}
+
+/// What a guest asked of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the answers of the same names are documented")]
+pub enum CrossingKind {
+    WallClock,
+    MonotonicClock,
+    Polled,
+    Ready,
+    Waited,
+    Cancelled,
+    /// The first random number; the record has its seed instead of an answer.
+    Random,
+}
+
+impl CrossingKind {
+    /// Returns the name that the record uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WallClock => "wallClock",
+            Self::MonotonicClock => "monotonicClock",
+            Self::Polled => "polled",
+            Self::Ready => "ready",
+            Self::Waited => "waited",
+            Self::Cancelled => "cancelled",
+            Self::Random => "random",
+        }
+    }
+}
+
+impl fmt::Display for CrossingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The seed of the random generator of one call. JSON has it in hexadecimal.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Seed(pub [u8; 32]);
+
+impl fmt::Debug for Seed {
+    /// Writes no digit of the seed, since debug texts reach logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+impl From<Seed> for String {
+    fn from(seed: Seed) -> Self {
+        seed.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The text of a seed is not 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the seed of a recorded call is not 64 hexadecimal digits; the record is damaged, so run the call again")]
+pub struct InvalidSeed;
+
+impl TryFrom<String> for Seed {
+    type Error = InvalidSeed;
+
+    fn try_from(text: String) -> Result<Self, InvalidSeed> {
+        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let mut seed = [0; 32];
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        if pairs.len() != seed.len() || !rest.is_empty() {
+            return Err(InvalidSeed);
+        }
+        for (byte, [high, low]) in seed.iter_mut().zip(pairs) {
+            *byte = digit(*high)
+                .zip(digit(*low))
+                .map(|(high, low)| high << 4 | low)
+                .ok_or(InvalidSeed)?;
+        }
+        Ok(Self(seed))
+    }
+}
+
+/// The result of running a recorded call again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The outcome. It is a failure of the host if the guest was stopped because the record has no answer for it.
+    pub outcome: Outcome,
+    /// The first difference from the record; `None` if the guest asked exactly what the record answers.
+    pub divergence: Option<Divergence>,
+}
+
+/// The first crossing at which a replayed call differs from its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the replay differs from the record at crossing {number}: {reason}")]
+pub struct Divergence {
+    /// Number of the crossing, counted from 1. Drawing random numbers is not counted.
+    pub number: u64,
+    /// The difference.
+    pub reason: DivergenceReason,
+}
+
+/// How a replayed call differs from its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DivergenceReason {
+    /// The guest asked something else.
+    #[error("the guest asked `{asked}`, the record has `{recorded}`")]
+    OtherKind {
+        /// What the guest asked.
+        asked: CrossingKind,
+        /// What the record answers.
+        recorded: CrossingKind,
+    },
+    /// The guest asked more than the record answers.
+    #[error("the guest asked `{asked}`, the record has nothing more")]
+    Exhausted {
+        /// What the guest asked.
+        asked: CrossingKind,
+    },
+    /// The guest ended before it had asked everything that the record answers.
+    #[error("the guest ended, the record has `{recorded}`")]
+    Unused {
+        /// What the record answers next.
+        recorded: CrossingKind,
+    },
+    /// The recorded answer does not fit the question: it has an index beyond the end of the polled list.
+    #[error("the recorded answer to `{asked}` does not fit what the guest asked")]
+    Unfit {
+        /// What the guest asked.
+        asked: CrossingKind,
+    },
+    /// The record was truncated, so the guest was not run.
+    #[error("the record is truncated, so the call cannot be replayed")]
+    Truncated,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer() -> impl Strategy<Value = Answer> {
+        prop_oneof![
+            any::<(u64, u32)>().prop_map(|(seconds, nanoseconds)| Answer::WallClock(seconds, nanoseconds)),
+            any::<u64>().prop_map(Answer::MonotonicClock),
+            vec(any::<u32>(), 0..5).prop_map(Answer::Polled),
+            any::<bool>().prop_map(Answer::Ready),
+            Just(Answer::Waited),
+            any::<bool>().prop_map(Answer::Cancelled),
+        ]
+    }
+
+    fn crossing() -> impl Strategy<Value = Crossing> {
+        (answer(), prop_oneof![Just(1), any::<u64>()]).prop_map(|(answer, count)| Crossing { answer, count })
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_survives_its_json_text(
+            seed in any::<Option<[u8; 32]>>(),
+            crossings in vec(crossing(), 0..8),
+            truncated in any::<bool>(),
+        ) {
+            let intake = Intake { seed: seed.map(Seed), crossings, truncated };
+            let text = serde_json::to_string(&intake)?;
+            prop_assert_eq!(serde_json::from_str::<Intake>(&text)?, intake);
+        }
+
+        #[test]
+        fn no_crossing_is_larger_than_its_maximum(crossing in crossing()) {
+            let text = serde_json::to_string(&crossing)?;
+            prop_assert!(text.len() < crossing.max_encoded_bytes(), "{}", text);
+        }
+
+        #[test]
+        fn a_text_that_is_no_seed_is_refused(text in ".{0,80}") {
+            prop_assume!(text.len() != 64);
+            prop_assert_eq!(Seed::try_from(text), Err(InvalidSeed));
+        }
+    }
+
+    #[test]
+    fn a_record_is_compact_json() {
+        let one = |answer| Crossing { answer, count: 1 };
+        let intake = Intake {
+            seed: Some(Seed([0xa5; 32])),
+            crossings: vec![
+                one(Answer::WallClock(1, 2)),
+                one(Answer::Polled(vec![0, 2])),
+                one(Answer::Waited),
+                Crossing {
+                    answer: Answer::Cancelled(false),
+                    count: 100_000,
+                },
+            ],
+            truncated: false,
+        };
+        let expected = json!({
+            "seed": "a5".repeat(32),
+            "crossings": [
+                {"kind": "wallClock", "value": [1, 2]},
+                {"kind": "polled", "value": [0, 2]},
+                {"kind": "waited"},
+                {"kind": "cancelled", "value": false, "count": 100_000},
+            ],
+        });
+        assert_eq!(serde_json::to_value(&intake).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_empty_record_is_an_empty_object() {
+        assert_eq!(serde_json::to_value(Intake::default()).unwrap(), json!({}));
+        assert!(serde_json::from_str::<Intake>("{}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_record_that_has_only_a_seed_is_not_empty() {
+        let intake = Intake {
+            seed: Some(Seed([0; 32])),
+            ..Intake::default()
+        };
+        assert!(!intake.is_empty());
+    }
+
+    #[test]
+    fn the_seed_is_not_in_the_debug_text() {
+        assert_eq!(format!("{:?}", Seed([7; 32])), "Seed(..)");
+    }
+
+    #[test]
+    fn a_seed_with_another_digit_is_refused() {
+        assert_eq!(Seed::try_from("g".repeat(64)), Err(InvalidSeed));
+        assert_eq!(Seed::try_from("0F".repeat(32)), Ok(Seed([0x0f; 32])));
+    }
+
+    #[test]
+    fn the_name_of_each_kind_is_that_of_the_record() {
+        let answers = [
+            Answer::WallClock(0, 0),
+            Answer::MonotonicClock(0),
+            Answer::Polled(Vec::new()),
+            Answer::Ready(true),
+            Answer::Waited,
+            Answer::Cancelled(true),
+        ];
+        for answer in answers {
+            assert_eq!(serde_json::to_value(&answer).unwrap()["kind"], answer.kind().name());
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Measures what the host adds to a run: a model that replies at once plans three calls, which are made, and then answers.
+//!
+//! The baseline is the same three calls made by the tool system alone, in the same process. Times are those of the processor, of all
+//! threads, and the fastest of many rounds, since other work on the machine disturbs them least. `cargo bench -p art-runtime`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first failure and prints"
+)]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{Phase, StreamEvent};
+use art_core::tool::ParsedToolCall;
+use art_model::Model;
+use art_runtime::{Answer, Runtime};
+use art_store::{MemoryStore, SqliteStore, Store};
+use art_tools::{CallScope, EnabledTools};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+
+const ROUNDS: usize = 40;
+const RUNS_PER_ROUND: u32 = 25;
+const CALLS: u32 = 3;
+
+/// A model that replies at once.
+#[derive(Debug)]
+struct Instant(RuntimeProviderConfig);
+
+impl Model for Instant {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.0
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        &[ModelCapability::Text, ModelCapability::Reasoning]
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        let text = match request.phase {
+            Phase::Planning => plan().to_string(),
+            Phase::Execution | Phase::Synthesis => "The answer.".to_owned(),
+        };
+        stream::iter([StreamEvent::Token(text), StreamEvent::End]).boxed()
+    }
+}
+
+/// Returns a plan with three steps, each with a call.
+fn plan() -> Value {
+    let step = |number: u32| {
+        json!({
+            "id": format!("s{number}"), "description": "add", "stepType": "tool", "requiredTools": ["calculator"],
+            "toolCalls": [{"toolName": "calculator", "arguments": arguments(number)}],
+        })
+    };
+    let steps: Vec<_> = (0..CALLS).map(step).collect();
+    json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps})
+}
+
+fn arguments(number: u32) -> Value {
+    json!({"expression": format!("{number} + 1")})
+}
+
+/// Builds the calculator as `art plugin build` would, and returns a folder with it.
+fn plugins() -> tempfile::TempDir {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let (target, folder) = (root.join("target/bench-guest"), tempfile::tempdir().unwrap());
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", "calculator", "--profile", "tool"])
+        .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
+        .arg(&target)
+        .current_dir(&root)
+        .status();
+    assert!(built.unwrap().success(), "the calculator does not build");
+    let component = target.join("wasm32-unknown-unknown/tool/calculator.wasm");
+    std::fs::copy(component, folder.path().join("calculator.wasm")).unwrap();
+    folder
+}
+
+async fn runtime(plugins: &Path, store: Arc<dyn Store>) -> Runtime {
+    let model = Arc::new(Instant(RuntimeProviderConfig::new("bench", "instant")));
+    let builder = Runtime::builder().plugins(plugins).own_model(model).store(store);
+    builder.build().await.unwrap()
+}
+
+/// Returns the processor time of the process.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
+}
+
+/// Returns the processor time of one of `count` pieces of work, in the fastest round, in microseconds.
+async fn fastest<F: Future>(count: u32, mut work: impl FnMut() -> F) -> f64 {
+    let mut fastest = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = processor_time();
+        for _ in 0..count {
+            work().await;
+        }
+        let micros = (processor_time() - start).as_secs_f64() * 1e6;
+        fastest = fastest.min(micros / f64::from(count));
+    }
+    fastest
+}
+
+async fn ask(runtime: &Runtime) -> Answer {
+    let answer = runtime.ask("Add.").await.unwrap();
+    assert_eq!((answer.text(), answer.calls.len()), ("The answer.", 3));
+    answer
+}
+
+async fn call(runtime: &Runtime, scope: &CallScope) {
+    for number in 0..CALLS {
+        let call = ParsedToolCall {
+            call_id: format!("call_{number}"),
+            tool_name: "calculator".to_owned(),
+            arguments: arguments(number),
+        };
+        let report = runtime.tools.call(call, scope).await;
+        assert!(report.result.output.is_some(), "{report:?}");
+    }
+}
+
+fn row(name: &str, micros: f64, base: f64) {
+    println!("  {name:<34} {micros:>10.1} us {:>8.2}x", micros / base);
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 1)]
+async fn main() {
+    let plugins = plugins();
+    let in_memory = runtime(plugins.path(), Arc::new(MemoryStore::new())).await;
+    let scope = CallScope {
+        enabled_tools: EnabledTools::named(["calculator"]),
+        ..CallScope::default()
+    };
+    let calls = fastest(RUNS_PER_ROUND, || call(&in_memory, &scope)).await;
+    let run = fastest(RUNS_PER_ROUND, || ask(&in_memory)).await;
+    println!("\nprocessor time of a run with {CALLS} planned calls");
+    row("the calls alone", calls, calls);
+    row("the run in memory", run, calls);
+    row("of it the host", run - calls, calls);
+
+    let folder = tempfile::tempdir().unwrap();
+    let database = Arc::new(SqliteStore::open(folder.path().join("art.db")).unwrap());
+    let stored = runtime(plugins.path(), Arc::clone(&database) as Arc<dyn Store>).await;
+    let before = database.stats().commits;
+    for _ in 0..RUNS_PER_ROUND {
+        ask(&stored).await;
+    }
+    let commits = (database.stats().commits - before) as f64 / f64::from(RUNS_PER_ROUND);
+    let run = fastest(1, || ask(&stored)).await;
+    row("the run with SQLite", run, calls);
+    println!(
+        "  {commits:.1} commits for the run, {:.1} for each call",
+        commits / f64::from(CALLS)
+    );
+}

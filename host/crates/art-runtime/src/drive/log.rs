@@ -1,0 +1,283 @@
+//! The log of a run: collects events with all that they lead to, and commits them in one transaction.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use art_agent::{Effect, Run, RunEvent, RunReport};
+use art_core::observation::NewObservation;
+use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
+use art_store::{Commit, FailPoint, Lease, NewEvent, NewRun, RunEnd, RunRecord, Store, StoreError, digest};
+use serde_json::{Value, json};
+
+use super::answer::CallCost;
+use super::records;
+use crate::error::RuntimeError;
+
+/// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
+const MAX_BUSY: u32 = 3;
+
+/// Writes the log of one run. What was added is durable once [`commit`](Self::commit) has succeeded, all of it or nothing.
+pub(crate) struct RunLog {
+    store: Arc<dyn Store>,
+    pending: Commit,
+    state_changed: bool,
+    /// How many more bytes of files and logs the run may store.
+    blob_room: u64,
+    /// The digests of those that it stored, which take no more room.
+    blobs: HashSet<String>,
+    /// Number of entries of the run's model work that are committed.
+    recorded_work: usize,
+}
+
+impl RunLog {
+    /// Begins the log of a new run. The lease is that of its thread.
+    pub(crate) fn begin(store: Arc<dyn Store>, lease: Lease, new: NewRun) -> Self {
+        let pending = Commit {
+            begin: Some(new.clone()),
+            ..commit_after(new.trace_id, lease, 0)
+        };
+        Self::new(store, pending, MAX_RUN_BLOB_BYTES, 0)
+    }
+
+    /// Continues the log of a run that an earlier host left unfinished.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub(crate) async fn resume(
+        store: Arc<dyn Store>,
+        lease: Lease,
+        record: &RunRecord,
+        run: &Run,
+    ) -> Result<Self, RuntimeError> {
+        let pending = commit_after(record.trace_id.clone(), lease, record.last_sequence);
+        let blob_room = store.blob_room(&record.trace_id).await?;
+        Ok(Self::new(store, pending, blob_room, run.model_work().len()))
+    }
+
+    fn new(store: Arc<dyn Store>, pending: Commit, blob_room: u64, recorded_work: usize) -> Self {
+        Self {
+            store,
+            pending,
+            state_changed: false,
+            blob_room,
+            blobs: HashSet::new(),
+            recorded_work,
+        }
+    }
+
+    /// Adds an event, which the run has accepted, with its effects.
+    ///
+    /// # Errors
+    /// Fails if the event cannot be written as JSON.
+    pub(crate) fn add(&mut self, event: &RunEvent, effects: Vec<Effect>) -> Result<(), RuntimeError> {
+        self.add_event(event)?;
+        self.add_effects(effects);
+        Ok(())
+    }
+
+    /// Adds events with the effects of all of them.
+    ///
+    /// # Errors
+    /// Fails if an event cannot be written as JSON.
+    pub(crate) fn add_all(&mut self, events: &[RunEvent], effects: Vec<Effect>) -> Result<(), RuntimeError> {
+        for event in events {
+            self.add_event(event)?;
+        }
+        self.add_effects(effects);
+        Ok(())
+    }
+
+    fn add_event(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
+        let payload = serde_json::to_value(event).map_err(RuntimeError::internal)?;
+        let kind = payload
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        self.pending.events.push(NewEvent { kind, payload });
+        Ok(())
+    }
+
+    fn add_effects(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::SaveState => self.state_changed = true,
+                Effect::Observe(observation) => self.pending.observations.push(observation),
+                Effect::AddMessage(message) => self.pending.messages.push(message),
+            }
+        }
+    }
+
+    /// Adds an observation that belongs to no event.
+    pub(crate) fn add_observation(&mut self, observation: NewObservation) {
+        self.pending.observations.push(observation);
+    }
+
+    /// Adds a file or a log, and returns its digest. Returns `None` if the run has no room for it.
+    pub(crate) fn add_blob(&mut self, bytes: Vec<u8>) -> Option<String> {
+        let digest = digest(&bytes);
+        if self.blobs.contains(&digest) {
+            return Some(digest);
+        }
+        let size = (bytes.len() as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
+        let room = self
+            .blob_room
+            .checked_sub(size)
+            .filter(|_| bytes.len() <= MAX_VALUE_BYTES);
+        let Some(room) = room else {
+            tracing::warn!(
+                run = self.pending.trace_id,
+                bytes = bytes.len(),
+                "a file or log of a tool is not stored"
+            );
+            return None;
+        };
+        self.blob_room = room;
+        self.blobs.insert(digest.clone());
+        self.pending.blobs.push(bytes);
+        Some(digest)
+    }
+
+    /// Adds what a tool call used, for the estimates of later runs.
+    pub(crate) fn add_cost(&mut self, cost: &CallCost) {
+        self.pending.calls.extend(records::of_call(cost));
+    }
+
+    /// Commits what was added, with the current state of the run if it changed, and its end if it has one.
+    ///
+    /// # Errors
+    /// Fails if the store fails or another host has taken the run over. Nothing of it is stored then.
+    pub(crate) async fn commit(&mut self, run: &Run) -> Result<(), RuntimeError> {
+        let work = run.model_work();
+        let new = work.get(self.recorded_work..).unwrap_or_default();
+        self.pending.work = records::of_work(&run.started_with().model, new);
+        self.pending.state = self.state_changed.then(|| run.stored_state());
+        self.pending.end = run.finished().map(end_of);
+        if self.is_empty() {
+            return Ok(());
+        }
+        let next = commit_after(
+            self.pending.trace_id.clone(),
+            self.pending.lease.clone(),
+            self.pending.after + self.pending.events.len() as u64,
+        );
+        let commit = std::mem::replace(&mut self.pending, next);
+        let contents = Contents::of(&commit);
+        contents.reach(
+            FailPoint::BeforeIntents,
+            FailPoint::BeforeToolEnds,
+            FailPoint::BeforeRunEnd,
+        );
+        self.store_patiently(commit).await?;
+        contents.reach(
+            FailPoint::AfterIntents,
+            FailPoint::AfterToolEnds,
+            FailPoint::AfterRunEnd,
+        );
+        self.state_changed = false;
+        self.recorded_work = work.len();
+        Ok(())
+    }
+
+    /// Stores a commit. Repeats it while another process keeps the store busy.
+    async fn store_patiently(&self, commit: Commit) -> Result<(), RuntimeError> {
+        for _ in 0..MAX_BUSY {
+            match self.store.commit(commit.clone()).await {
+                Err(StoreError::Busy { .. }) => {
+                    tracing::warn!(run = commit.trace_id, "the store is busy; trying again");
+                }
+                stored => {
+                    stored?;
+                    return Ok(());
+                }
+            }
+        }
+        self.store.commit(commit).await?;
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        let pending = &self.pending;
+        pending.events.is_empty()
+            && pending.observations.is_empty()
+            && pending.end.is_none()
+            && pending.calls.is_empty()
+    }
+
+    /// Forgets what was added since the last commit. Returns the events that are committed.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub(crate) async fn reload(&mut self) -> Result<Vec<RunEvent>, RuntimeError> {
+        let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
+        let events = events(self.store.as_ref(), &trace_id).await?;
+        self.pending = commit_after(trace_id, lease, events.len() as u64);
+        self.state_changed = false;
+        Ok(events)
+    }
+}
+
+/// What a commit contains, for the fail points before and after it.
+struct Contents {
+    intents: bool,
+    tool_ends: bool,
+    run_end: bool,
+}
+
+impl Contents {
+    fn of(commit: &Commit) -> Self {
+        let has = |kind| commit.events.iter().any(|event| event.kind == kind);
+        Self {
+            intents: has("tool_called"),
+            tool_ends: has("tool_ended"),
+            run_end: commit.end.is_some(),
+        }
+    }
+
+    /// Reaches the fail points of what the commit contains.
+    fn reach(&self, intents: FailPoint, tool_ends: FailPoint, run_end: FailPoint) {
+        let points = [
+            (self.intents, intents),
+            (self.tool_ends, tool_ends),
+            (self.run_end, run_end),
+        ];
+        points
+            .into_iter()
+            .filter(|(contained, _)| *contained)
+            .for_each(|(_, point)| point.reach());
+    }
+}
+
+/// Returns an empty commit after the entry `after`.
+fn commit_after(trace_id: String, lease: Lease, after: u64) -> Commit {
+    Commit {
+        trace_id,
+        lease,
+        after,
+        ..Commit::default()
+    }
+}
+
+/// Returns the events of a run, oldest first. A run that does not exist has none.
+///
+/// # Errors
+/// Fails if the store cannot be read, or the journal was changed or cannot be understood.
+pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, RuntimeError> {
+    let entries = store.read_journal(trace_id).await?;
+    let events = entries.into_iter().map(|entry| serde_json::from_value(entry.payload));
+    let events: Result<_, _> = events.collect();
+    events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
+}
+
+/// Returns how the store ends a run: its status, and a summary for listings with its cost, its answer, and its error if it has one.
+fn end_of(report: &RunReport) -> RunEnd {
+    let metadata = &report.response.metadata;
+    let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});
+    if let (Some(error), Some(map)) = (&metadata.error, summary.as_object_mut()) {
+        map.insert("error".to_owned(), json!(error.message));
+    }
+    RunEnd {
+        status: metadata.status,
+        summary,
+    }
+}

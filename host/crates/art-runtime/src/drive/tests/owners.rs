@@ -1,0 +1,172 @@
+//! Threads with owners: what belongs to a person does not exist for others.
+
+use std::sync::Mutex;
+
+use art_agent::{PlanToRun, RunEvent};
+use art_store::{Commit, NewEvent, NewRun, Owner};
+
+use super::*;
+
+/// A person for whom something is looked up: with an identifier, or none.
+type User = Option<&'static str>;
+
+const USERS: [User; 3] = [Some("ada"), Some("bob"), None];
+
+fn question_of(user: User) -> Question {
+    Question {
+        user_id: user.map(str::to_owned),
+        ..question()
+    }
+}
+
+fn run_of(trace_id: &str, user: User) -> RunOf {
+    match user {
+        Some(user) => RunOf::from(trace_id).of_user(user),
+        None => RunOf::from(trace_id),
+    }
+}
+
+/// Creates a thread of a user, and in it a run whose host stopped. Returns the identifiers of both.
+async fn thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, String) {
+    let (start, lease) = prepare::prepare(runtime, question_of(user), &CancellationToken::new())
+        .await
+        .unwrap();
+    let (thread_id, trace_id) = (start.props.thread_id.clone(), start.props.trace_id.clone().unwrap());
+    let started = RunEvent::Started {
+        at: now(),
+        start: Box::new(start),
+    };
+    let commit = Commit {
+        begin: Some(NewRun {
+            trace_id: trace_id.clone(),
+            thread_id: thread_id.clone(),
+            ..NewRun::default()
+        }),
+        trace_id: trace_id.clone(),
+        lease: lease.lease().clone(),
+        events: vec![NewEvent {
+            kind: "started".to_owned(),
+            payload: serde_json::to_value(started).unwrap(),
+        }],
+        ..Commit::default()
+    };
+    runtime.store.commit(commit).await.unwrap();
+    lease.release().await;
+    (thread_id, trace_id)
+}
+
+/// Calls every method of the runtime that takes a thread or a run, for a user. Returns their errors, or `ok`.
+async fn call_each(runtime: &Runtime, thread_id: &str, trace_id: &str, user: User) -> Vec<String> {
+    fn shown<T>(result: Result<T, RuntimeError>, id: &str) -> String {
+        result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
+    }
+    let in_thread = || question_of(user).in_thread(thread_id);
+    let with_plan = Question {
+        plan: Some(PlanToRun::default()),
+        ..in_thread()
+    };
+    let cancel = CancellationToken::new();
+    let resumed = runtime.resume(run_of(trace_id, user), cancel, &mut Unwatched).await;
+    vec![
+        shown(runtime.model_for(&in_thread()).await, thread_id),
+        shown(runtime.plan(in_thread()).await, thread_id),
+        shown(runtime.review_plan(with_plan).await, thread_id),
+        shown(resumed, trace_id),
+        shown(runtime.ask(in_thread()).await, thread_id),
+    ]
+}
+
+// B23: threads and runs of other persons.
+#[tokio::test]
+async fn what_belongs_to_others_fails_like_what_does_not_exist() {
+    for owner in USERS {
+        for user in USERS {
+            let (_home, runtime) = runtime_with_population_tool();
+            let (thread_id, trace_id) = thread_with_interrupted_run(&runtime, owner).await;
+            let of_owner = call_each(&runtime, &thread_id, &trace_id, user).await;
+            let unknown = call_each(&runtime, "unknown", "missing", user).await;
+            let expected = if owner == user {
+                vec!["ok".to_owned(); 5]
+            } else {
+                unknown
+            };
+            assert_eq!(of_owner, expected, "{owner:?} {user:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_changes_nothing() {
+    let (_home, runtime) = runtime_with_population_tool();
+    let (thread_id, trace_id) = thread_with_interrupted_run(&runtime, Some("ada")).await;
+    let before = runtime.store.get_thread(&thread_id).await.unwrap();
+    call_each(&runtime, &thread_id, &trace_id, Some("bob")).await;
+    assert_eq!(runtime.store.get_thread(&thread_id).await.unwrap(), before);
+    assert_eq!(runtime.store.read_journal(&trace_id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn interrupted_runs_are_listed_for_their_owner() {
+    let (_home, runtime) = runtime_with_population_tool();
+    let (_, trace_id) = thread_with_interrupted_run(&runtime, Some("ada")).await;
+    for (owner, found) in [
+        (Owner::user(Some("ada")), true),
+        (Owner::user(Some("bob")), false),
+        (Owner::user(None), false),
+        (Owner::Anyone, true),
+    ] {
+        let runs = runtime.interrupted_runs(owner.clone()).await.unwrap();
+        assert_eq!(runs.iter().any(|run| run.trace_id == trace_id), found, "{owner:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_person_and_the_session_are_in_the_thread_the_journal_the_answer_and_the_calls() {
+    let seen = Arc::new(Mutex::new(None));
+    let in_tool = Arc::clone(&seen);
+    let (_home, runtime) = scripted::scripted([
+        scripted::one_step(),
+        scripted::calls(&["who"]),
+        scripted::completing_reply(),
+        scripted::text_reply("done"),
+    ]);
+    let schema = json!({"name": "who", "description": "Tells who asks.", "inputSchema": {"type": "object"}});
+    let tool = DirectTool::new(serde_json::from_value(schema).unwrap(), move |call| {
+        *in_tool.lock().unwrap() = Some((call.context.user_id.clone(), call.context.session_id.clone()));
+        std::future::ready(success(&json!(1)))
+    });
+    runtime.tools.registry().register(Arc::new(tool)).unwrap();
+    let answer = runtime.ask(question().of_user("ada").in_session("s1")).await.unwrap();
+    let (ada, session) = (Some("ada".to_owned()), Some("s1".to_owned()));
+    assert_eq!(answer.report.response.metadata.user_id, ada);
+    assert_eq!(seen.lock().unwrap().clone(), Some((ada.clone(), session)));
+    let journal = journal(&runtime, &answer.trace_id).await;
+    assert_eq!(journal[0]["start"]["props"]["userId"], "ada");
+    assert_eq!(journal[0]["start"]["props"]["sessionId"], "s1");
+    let thread = runtime.store.get_thread(&answer.thread_id).await.unwrap().unwrap();
+    assert_eq!(thread.user_id, ada);
+}
+
+#[tokio::test]
+async fn an_identifier_of_a_person_or_a_session_has_1_to_256_bytes() {
+    let (_home, runtime) = runtime_with_population_tool();
+    for (id, allowed) in [
+        ("", false),
+        ("a", true),
+        (&"x".repeat(256), true),
+        (&"x".repeat(257), false),
+    ] {
+        assert_eq!(
+            runtime.ask(question().of_user(id)).await.is_ok(),
+            allowed,
+            "{}",
+            id.len()
+        );
+        assert_eq!(
+            runtime.ask(question().in_session(id)).await.is_ok(),
+            allowed,
+            "{}",
+            id.len()
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! Runs that go on after their host was stopped, and questions of one thread at the same time.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use art_store::{Commit, JournalEntry, NewEvent, NewRun, StoreError};
+
+use super::scripted::{Reply, calls, completing_reply, plan, scripted, text_reply, tool};
+use super::*;
+
+/// Returns the replies of a run with two steps, each of which calls two tools at the same time.
+fn script() -> Vec<Reply> {
+    let step = |id| json!({"id": id, "description": format!("do {id}"), "stepType": "tool", "dependencies": []});
+    vec![
+        plan(&json!([step("a"), step("b")])),
+        calls(&["counted", "one"]),
+        completing_reply(),
+        calls(&["counted", "two"]),
+        completing_reply(),
+        text_reply("The answer."),
+    ]
+}
+
+/// Returns a question whose steps run one after the other, so that each gets its own replies.
+fn one_at_a_time() -> Question {
+    let mut question = Question::from("q");
+    question.settings.execution.max_parallel_items = Some(1);
+    question
+}
+
+/// Returns a runtime with these replies and a tool `counted`, which counts its calls.
+fn counting(replies: Vec<Reply>, repeatable: bool) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+    let (home, runtime) = scripted(replies);
+    let count = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&count);
+    let tool = tool("counted", move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+        std::future::ready(success(&json!(1)))
+    });
+    let tool = Arc::into_inner(tool).unwrap();
+    let tool = if repeatable { tool.repeatable() } else { tool };
+    runtime.tools.registry().register(Arc::new(tool)).unwrap();
+    (home, runtime, count)
+}
+
+/// Returns a store with a run whose host stopped after `journal`.
+async fn stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEntry]) -> MemoryStore {
+    let (thread_id, trace_id) = (answer.thread_id.clone(), answer.trace_id.clone());
+    let store = MemoryStore::new();
+    let thread = runtime.store.get_thread(&thread_id).await.unwrap().unwrap();
+    let thread = NewThread {
+        id: thread_id.clone(),
+        user_id: None,
+        config: thread.config,
+    };
+    store.create_thread(thread).await.unwrap();
+    let lease = store.acquire_lease(&thread_id).await.unwrap();
+    let events = journal.iter().map(|entry| NewEvent {
+        kind: entry.kind.clone(),
+        payload: entry.payload.clone(),
+    });
+    let commit = Commit {
+        begin: Some(NewRun {
+            trace_id: trace_id.clone(),
+            thread_id,
+            ..NewRun::default()
+        }),
+        trace_id,
+        lease: lease.clone(),
+        events: events.collect(),
+        ..Commit::default()
+    };
+    store.commit(commit).await.unwrap();
+    store.release_lease(&lease).await.unwrap();
+    store
+}
+
+async fn resume(runtime: &Runtime, trace_id: &str) -> Result<Answer, RuntimeError> {
+    runtime.resume(trace_id, CancellationToken::new(), &mut Unwatched).await
+}
+
+/// Returns the number of events of a kind.
+fn count(journal: &[JournalEntry], kind: &str) -> usize {
+    journal.iter().filter(|entry| entry.kind == kind).count()
+}
+
+// P86, B33: recovery after a crash.
+#[tokio::test]
+async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
+    let (_home, first, made) = counting(script(), true);
+    let answer = first.ask(one_at_a_time()).await.unwrap();
+    assert_eq!((answer.text(), made.load(Ordering::SeqCst)), ("The answer.", 2));
+    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    for stop in 1..journal.len() {
+        let kept = &journal[..stop];
+        let replied = count(kept, "model_replied");
+        let (_home, mut second, made) = counting(script().split_off(replied), true);
+        second.store = Arc::new(stopped_after(&first, &answer, kept).await);
+        let resumed = resume(&second, &answer.trace_id).await.unwrap();
+        assert_eq!(
+            (resumed.text(), resumed.status()),
+            ("The answer.", RunStatus::Success),
+            "{stop}"
+        );
+        let ended = |entry: &&JournalEntry| entry.payload.pointer("/end/result/toolName") == Some(&json!("counted"));
+        let ended = kept.iter().filter(ended).count();
+        assert_eq!(
+            made.load(Ordering::SeqCst) as usize,
+            2 - ended,
+            "{stop}: nothing that ended runs again"
+        );
+        assert_eq!(
+            resumed.calls.len(),
+            4,
+            "{stop}: those before the stop are listed as well"
+        );
+        let run = second.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+        assert_eq!(run.status, RunState::Success, "{stop}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_in_progress_of_a_tool_with_effects_is_not_made_again_and_its_outcome_is_unknown() {
+    let (_home, first, _) = counting(script(), false);
+    let answer = first.ask(one_at_a_time()).await.unwrap();
+    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let ends = |entry: &JournalEntry| entry.payload.pointer("/end/result/toolName") == Some(&json!("counted"));
+    let stop = journal.iter().position(ends).unwrap();
+    let replied = count(&journal[..stop], "model_replied");
+    let (_home, mut second, made) = counting(script().split_off(replied), false);
+    second.store = Arc::new(stopped_after(&first, &answer, &journal[..stop]).await);
+    let resumed = resume(&second, &answer.trace_id).await.unwrap();
+    let called = count(&journal[..stop], "tool_called");
+    let announced = journal[..stop]
+        .iter()
+        .filter(|entry| entry.payload["toolName"] == "counted");
+    assert!(called > 0);
+    assert_eq!(made.load(Ordering::SeqCst) as usize, 2 - announced.count());
+    let results = resumed.steps().flat_map(|step| &step.tool_results);
+    let unknown: Vec<_> = results
+        .filter(|result| result.code == Some(art_core::error::ToolErrorCode::UnknownOutcome))
+        .collect();
+    assert!(!unknown.is_empty());
+    assert!(
+        unknown[0]
+            .error
+            .as_ref()
+            .unwrap()
+            .contains("not known whether `counted` took effect")
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_ended_or_does_not_exist_cannot_be_resumed() {
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let ended = resume(&runtime, &answer.trace_id).await.unwrap_err();
+    assert!(ended.to_string().contains("has ended with `success`"), "{ended}");
+    assert!(matches!(
+        resume(&runtime, "none").await,
+        Err(RuntimeError::NoRun { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_run_that_an_earlier_version_began_is_ended() {
+    let (_home, first, _) = counting(script(), true);
+    let answer = first.ask(one_at_a_time()).await.unwrap();
+    let mut journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    journal.truncate(1);
+    journal[0].payload["start"]["version"] = json!(1);
+    let (_home, mut second, _) = counting(script(), true);
+    second.store = Arc::new(stopped_after(&first, &answer, &journal).await);
+    let resumed = resume(&second, &answer.trace_id).await.unwrap();
+    assert_eq!(resumed.status(), RunStatus::Error);
+    assert!(resumed.text().contains("an earlier version of the host"), "{resumed}");
+}
+
+#[tokio::test]
+async fn a_run_on_which_another_host_works_cannot_be_resumed() {
+    let (_home, first, _) = counting(script(), true);
+    let answer = first.ask(one_at_a_time()).await.unwrap();
+    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let (_home, mut second, _) = counting(script(), true);
+    let store = stopped_after(&first, &answer, &journal[..1]).await;
+    store.acquire_lease(&answer.thread_id).await.unwrap();
+    second.store = Arc::new(store);
+    let busy = resume(&second, &answer.trace_id).await.unwrap_err();
+    assert!(
+        matches!(busy, RuntimeError::Store(StoreError::ThreadBusy { .. })),
+        "{busy}"
+    );
+}
+
+#[tokio::test]
+async fn the_next_question_of_a_thread_ends_the_run_that_was_interrupted_there() {
+    let (_home, first, _) = counting(script(), true);
+    let answer = first.ask(one_at_a_time()).await.unwrap();
+    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let (_home, mut second, _) = counting(script(), true);
+    second.store = Arc::new(stopped_after(&first, &answer, &journal[..3]).await);
+    assert_eq!(
+        second.interrupted_runs(art_store::Owner::Anyone).await.unwrap().len(),
+        1
+    );
+    let next = Question::from("another").in_thread(&answer.thread_id);
+    assert_eq!(second.ask(next).await.unwrap().text(), "The answer.");
+    let run = second.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Error);
+    assert!(run.summary["error"].as_str().unwrap().contains("the host stopped"));
+    assert!(
+        second
+            .interrupted_runs(art_store::Owner::Anyone)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+// H06: questions of one thread at the same time.
+#[tokio::test]
+async fn questions_of_one_thread_are_answered_one_after_the_other() {
+    let (_home, runtime) = runtime_with_population_tool();
+    let first = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
+    let asked = (0..5).map(|_| runtime.ask(question().in_thread(&first.thread_id)));
+    for answer in futures_util::future::join_all(asked).await {
+        assert_eq!(answer.unwrap().status(), RunStatus::Success);
+    }
+    let messages = runtime.store.list_messages(&first.thread_id, MessageOptions::default());
+    let roles: Vec<_> = messages.await.unwrap().iter().map(|message| message.role).collect();
+    assert_eq!(roles, [MessageRole::User, MessageRole::Ai].repeat(6));
+}
+
+/// A host that was stopped for so long that another one took its thread over.
+#[tokio::test]
+async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
+    let (_home, runtime) = scripted([super::scripted::one_step(), calls(&["slow"])]);
+    let store = Arc::clone(&runtime.store);
+    let (started, is_started) = tokio::sync::oneshot::channel();
+    let started = std::sync::Mutex::new(Some(started));
+    let (thief, thief_is_done) = tokio::sync::watch::channel(false);
+    let slow = tool("slow", move || {
+        let mut done = thief_is_done.clone();
+        if let Some(started) = started.lock().unwrap().take() {
+            started.send(()).unwrap();
+        }
+        async move {
+            done.wait_for(|done| *done).await.unwrap();
+            success(&json!(1))
+        }
+    });
+    runtime.tools.registry().register(slow).unwrap();
+    let steals = async {
+        is_started.await.unwrap();
+        let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
+        // The number of a lease is all that it needs to be given up.
+        let lease = art_store::Lease {
+            thread_id: run.thread_id.clone(),
+            number: 1,
+        };
+        store.release_lease(&lease).await.unwrap();
+        store.acquire_lease(&run.thread_id).await.unwrap();
+        thief.send(true).unwrap();
+        run
+    };
+    let (answer, run) = tokio::join!(runtime.ask("q"), steals);
+    let error = answer.unwrap_err();
+    assert!(error.is_lost_lease(), "{error}");
+    let after = store.get_run(&run.trace_id).await.unwrap().unwrap();
+    assert_eq!(
+        (after.status, after.last_sequence),
+        (RunState::Running, run.last_sequence)
+    );
+}

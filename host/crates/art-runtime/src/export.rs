@@ -1,0 +1,428 @@
+//! A recorded run as one file, from which another home can replay it.
+//!
+//! The file has one JSON object in each line, and the only key of an object says what the line is:
+//!
+//! | line | value |
+//! |---|---|
+//! | `header`, first | `format`, always `art-run`, and `version`, now 1 |
+//! | `run` | the run, as `art runs list --json` shows it |
+//! | `entry`, for each event | an entry of the journal; `payload` is its text exactly as it is stored, to which `digest` refers |
+//! | `blob` | `digest` and `data` of a file or a log that the run names, in base64 |
+//! | `component` | `name`, `digest` and `data` of a component that a call ran, in base64 |
+//! | `end`, last | `digest`: the BLAKE3 digest of all bytes before this line |
+//!
+//! A file has no keys and no secrets, since no journal has them. Whoever reads a file sees the question, the instructions of the
+//! operator, all results and all files.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use art_sandbox::{Plugin, Sandbox};
+use art_store::limits::MAX_JOURNAL_ENTRIES;
+use art_store::{RunRecord, StoredEntry, digest, verify_journal};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{RuntimeError, in_one_line};
+use crate::plugins::{RefusedFile, component_digest, read_component};
+use crate::recording::{Component, Recording};
+
+/// Maximum size of a file, in bytes.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+/// Maximum size of all payloads of a journal in a file, in bytes. Values take many times the memory of their text.
+pub const MAX_JOURNAL_BYTES: usize = 64 << 20;
+/// Maximum number of components in a file.
+pub const MAX_COMPONENTS: usize = 256;
+
+const FORMAT: &str = "art-run";
+const VERSION: u32 = 1;
+
+/// A line of a file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Line {
+    Header { format: String, version: u32 },
+    Run(Box<RunRecord>),
+    Entry(StoredEntry),
+    Blob { digest: String, data: String },
+    Component { name: String, digest: String, data: String },
+    End { digest: String },
+}
+
+impl Recording {
+    /// Adds the components that the calls ran, whose files are read again. Returns the digests of those that are not among `plugins` or
+    /// cannot be read.
+    ///
+    /// # Errors
+    /// Fails if the journal cannot be understood.
+    pub fn add_components(&mut self, folder: &Path, plugins: &[Arc<Plugin>]) -> Result<Vec<String>, RuntimeError> {
+        let mut missing = Vec::new();
+        for digest in self.component_digests()? {
+            let plugin = plugins.iter().find(|plugin| plugin.digest() == digest);
+            match plugin.map(|plugin| (plugin.name(), read_component(folder, plugin))) {
+                Some((name, Ok(wasm))) => self.components.push(Component {
+                    name: name.to_owned(),
+                    wasm,
+                }),
+                Some((_, Err(_))) | None => missing.push(digest),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Loads the components of the recording. Returns them, and those that the sandbox refuses. Blocks the thread while they are
+    /// compiled.
+    #[must_use]
+    pub fn load_components(&self, sandbox: &Sandbox) -> (Vec<Arc<Plugin>>, Vec<RefusedFile>) {
+        let (mut plugins, mut refused) = (Vec::new(), Vec::new());
+        for Component { name, wasm } in &self.components {
+            match sandbox.load(name, wasm) {
+                Ok(plugin) => plugins.push(Arc::new(plugin)),
+                Err(error) => refused.push(RefusedFile {
+                    file: format!("{name}.wasm"),
+                    reason: in_one_line(&error),
+                }),
+            }
+        }
+        (plugins, refused)
+    }
+
+    /// Returns the recording as a file.
+    ///
+    /// # Errors
+    /// Fails if it exceeds a limit of files.
+    pub fn to_file(&self) -> Result<Vec<u8>, RuntimeError> {
+        let mut limits = Limits::default();
+        let mut file = Vec::new();
+        let header = Line::Header {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+        };
+        write_line(&mut file, &header)?;
+        write_line(&mut file, &Line::Run(Box::new(self.run.clone())))?;
+        for entry in &self.entries {
+            limits.add_entry(entry)?;
+            write_line(&mut file, &Line::Entry(entry.clone()))?;
+        }
+        for (digest, bytes) in &self.blobs {
+            let (digest, data) = (digest.clone(), STANDARD.encode(bytes));
+            write_line(&mut file, &Line::Blob { digest, data })?;
+        }
+        for Component { name, wasm } in &self.components {
+            limits.add_component()?;
+            let line = Line::Component {
+                name: name.clone(),
+                digest: component_digest(wasm),
+                data: STANDARD.encode(wasm),
+            };
+            write_line(&mut file, &line)?;
+        }
+        let digest = digest(&file);
+        write_line(&mut file, &Line::End { digest })?;
+        Ok(file)
+    }
+
+    /// Reads a recording from a file, and verifies the file and its journal.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, is no recorded run or one of a later version, was changed, or exceeds a limit.
+    pub fn from_file(file: impl Read) -> Result<Self, RuntimeError> {
+        let bytes = read_bounded(file)?;
+        let lines = verified_lines(&bytes)?;
+        let mut lines = lines.split_inclusive(|byte| *byte == b'\n');
+        check_header(lines.next().unwrap_or_default())?;
+        let mut parts = Parts::default();
+        for line in lines {
+            parts.add(parse_line(line)?)?;
+        }
+        parts.into_recording()
+    }
+}
+
+/// Reads a whole file, up to the size limit.
+fn read_bounded(file: impl Read) -> Result<Vec<u8>, RuntimeError> {
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| damaged(format!("it could not be read: {error}")))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(too_large("bytes", MAX_FILE_BYTES));
+    }
+    Ok(bytes)
+}
+
+/// Returns all lines but the last one, which has their digest.
+fn verified_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
+    if !bytes.starts_with(br#"{"header":"#) {
+        return Err(damaged("it is no recorded run; `art runs export` writes one"));
+    }
+    let cut = || damaged("its end is missing");
+    let without_end = bytes.strip_suffix(b"\n").ok_or_else(cut)?;
+    let start = without_end.iter().rposition(|byte| *byte == b'\n').ok_or_else(cut)? + 1;
+    let (lines, last) = bytes.split_at_checked(start).ok_or_else(cut)?;
+    match parse_line(last) {
+        Ok(Line::End { digest: named }) if digest(lines) == named => Ok(lines),
+        Ok(Line::End { .. }) => Err(damaged("it was changed after it was written")),
+        _ => Err(cut()),
+    }
+}
+
+fn check_header(line: &[u8]) -> Result<(), RuntimeError> {
+    match parse_line(line)? {
+        Line::Header { format, version } if format == FORMAT && version == VERSION => Ok(()),
+        Line::Header { format, version } if format == FORMAT => Err(damaged(format!(
+            "it has version {version}, and this program reads version {VERSION}; use the program that wrote it"
+        ))),
+        _ => Err(damaged("it is no recorded run; `art runs export` writes one")),
+    }
+}
+
+fn parse_line(line: &[u8]) -> Result<Line, RuntimeError> {
+    serde_json::from_slice(line).map_err(|error| damaged(format!("a line of it cannot be understood: {error}")))
+}
+
+fn decoded(data: &str) -> Result<Vec<u8>, RuntimeError> {
+    STANDARD
+        .decode(data)
+        .map_err(|error| damaged(format!("a line of it is not base64: {error}")))
+}
+
+fn damaged(reason: impl std::fmt::Display) -> RuntimeError {
+    RuntimeError::Damaged(format!("the file cannot be used: {reason}"))
+}
+
+fn too_large(what: &str, limit: u64) -> RuntimeError {
+    RuntimeError::Damaged(format!("a recorded run as a file has at most {limit} {what}"))
+}
+
+/// Appends a line to a file.
+fn write_line(file: &mut Vec<u8>, line: &Line) -> Result<(), RuntimeError> {
+    serde_json::to_writer(&mut *file, line).map_err(RuntimeError::internal)?;
+    file.write_all(b"\n").map_err(RuntimeError::internal)?;
+    if file.len() as u64 > MAX_FILE_BYTES {
+        return Err(too_large("bytes", MAX_FILE_BYTES));
+    }
+    Ok(())
+}
+
+/// What was read of a file so far.
+#[derive(Default)]
+struct Parts {
+    run: Option<RunRecord>,
+    entries: Vec<StoredEntry>,
+    blobs: BTreeMap<String, Vec<u8>>,
+    components: Vec<Component>,
+    limits: Limits,
+}
+
+impl Parts {
+    fn add(&mut self, line: Line) -> Result<(), RuntimeError> {
+        match line {
+            Line::Run(run) if self.run.is_none() => self.run = Some(*run),
+            Line::Entry(entry) => {
+                self.limits.add_entry(&entry)?;
+                self.entries.push(entry);
+            }
+            Line::Blob { digest: named, data } => {
+                let bytes = decoded(&data)?;
+                if digest(&bytes) != named {
+                    return Err(damaged("a file in it does not have its digest"));
+                }
+                self.blobs.insert(named, bytes);
+            }
+            Line::Component { name, digest, data } => {
+                self.limits.add_component()?;
+                let wasm = decoded(&data)?;
+                if component_digest(&wasm) != digest {
+                    return Err(damaged("a component in it does not have its digest"));
+                }
+                self.components.push(Component { name, wasm });
+            }
+            Line::Header { .. } | Line::Run(_) | Line::End { .. } => {
+                return Err(damaged("it has a line that is not allowed there"));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_recording(self) -> Result<Recording, RuntimeError> {
+        let run = self.run.ok_or_else(|| damaged("it has no run"))?;
+        verify_journal(&run, &self.entries)?;
+        Ok(Recording {
+            run,
+            entries: self.entries,
+            blobs: self.blobs,
+            components: self.components,
+        })
+    }
+}
+
+/// Counts what is limited in a file.
+#[derive(Default)]
+struct Limits {
+    entries: u64,
+    journal_bytes: usize,
+    components: usize,
+}
+
+impl Limits {
+    fn add_entry(&mut self, entry: &StoredEntry) -> Result<(), RuntimeError> {
+        self.entries += 1;
+        self.journal_bytes = self.journal_bytes.saturating_add(entry.payload.len());
+        if self.entries > MAX_JOURNAL_ENTRIES {
+            return Err(too_large("events", MAX_JOURNAL_ENTRIES));
+        }
+        if self.journal_bytes > MAX_JOURNAL_BYTES {
+            return Err(too_large("bytes of events", MAX_JOURNAL_BYTES as u64));
+        }
+        Ok(())
+    }
+
+    fn add_component(&mut self) -> Result<(), RuntimeError> {
+        self.components += 1;
+        if self.components > MAX_COMPONENTS {
+            return Err(too_large("components", MAX_COMPONENTS as u64));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use art_agent::{RunEvent, RunStart};
+    use art_core::agent::AgentProps;
+    use art_core::provider::RuntimeProviderConfig;
+    use art_store::NewEvent;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::store_with_run;
+
+    /// Returns a recording of a run that has only started, with a file and a component.
+    fn recording() -> Recording {
+        let props = AgentProps {
+            query: "q".to_owned(),
+            thread_id: "t".to_owned(),
+            trace_id: Some("r".to_owned()),
+            ..AgentProps::default()
+        };
+        let started = RunEvent::Started {
+            at: 0,
+            start: Box::new(RunStart::new(props, RuntimeProviderConfig::default())),
+        };
+        let event = NewEvent {
+            kind: "started".to_owned(),
+            payload: serde_json::to_value(started).unwrap(),
+        };
+        let read = async {
+            let store = store_with_run(|commit| commit.events = vec![event]).await;
+            Recording::read(&store, "r").await.unwrap()
+        };
+        let mut recording = futures_util::FutureExt::now_or_never(read).unwrap();
+        recording.blobs.insert(digest(b"file"), b"file".to_vec());
+        recording.components.push(Component {
+            name: "tool".to_owned(),
+            wasm: b"wasm".to_vec(),
+        });
+        recording
+    }
+
+    fn file() -> Vec<u8> {
+        recording().to_file().unwrap()
+    }
+
+    /// Returns a file of these lines with the right digest at its end.
+    fn with_end(lines: &str) -> Vec<u8> {
+        let digest = digest(lines.as_bytes());
+        format!("{lines}{{\"end\":{{\"digest\":\"{digest}\"}}}}\n").into_bytes()
+    }
+
+    fn refusal(file: &[u8]) -> String {
+        Recording::from_file(file).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_recording_is_the_same_after_it_was_a_file() {
+        let recording = recording();
+        let file = recording.to_file().unwrap();
+        assert_eq!(Recording::from_file(file.as_slice()).unwrap(), recording);
+    }
+
+    #[test]
+    fn a_file_of_another_kind_or_a_later_version_is_refused() {
+        assert!(refusal(b"hello").contains("no recorded run"));
+        assert!(refusal(b"").contains("no recorded run"));
+        let other = with_end("{\"header\":{\"format\":\"x\",\"version\":1}}\n");
+        assert!(refusal(&other).contains("no recorded run"));
+        let later = with_end("{\"header\":{\"format\":\"art-run\",\"version\":2}}\n");
+        assert!(refusal(&later).contains("it has version 2"));
+    }
+
+    #[test]
+    fn a_file_without_its_last_line_is_refused() {
+        let file = String::from_utf8(file()).unwrap();
+        let end = file.trim_end().rfind('\n').unwrap() + 1;
+        assert!(refusal(&file.as_bytes()[..end]).contains("its end is missing"));
+    }
+
+    #[test]
+    fn a_file_whose_journal_was_changed_is_refused_even_if_its_digest_is_right() {
+        let file = String::from_utf8(file()).unwrap();
+        let end = file.trim_end().rfind('\n').unwrap() + 1;
+        let changed = with_end(&file[..end].replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#));
+        let error = Recording::from_file(changed.as_slice()).unwrap_err();
+        assert!(
+            matches!(error, RuntimeError::Store(art_store::StoreError::BrokenChain { .. })),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_or_component_that_does_not_have_its_digest_is_refused() {
+        let file = String::from_utf8(file()).unwrap();
+        let end = file.trim_end().rfind('\n').unwrap() + 1;
+        for (content, what) in [(b"file", "a file"), (b"wasm", "a component")] {
+            let changed = with_end(&file[..end].replace(&STANDARD.encode(content), "AAAA"));
+            assert!(refusal(&changed).contains(what), "{what}");
+        }
+    }
+
+    #[test]
+    fn more_components_than_allowed_are_not_written() {
+        let mut recording = recording();
+        let component = recording.components.remove(0);
+        recording.components = vec![component; MAX_COMPONENTS];
+        assert!(recording.to_file().is_ok());
+        recording.components.push(recording.components[0].clone());
+        assert!(recording.to_file().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_with_any_changed_byte_is_refused(position in any::<prop::sample::Index>(), flip in 1_u8..) {
+            let mut file = file();
+            let index = position.index(file.len());
+            file[index] ^= flip;
+            prop_assert!(Recording::from_file(file.as_slice()).is_err());
+        }
+
+        #[test]
+        fn a_file_that_was_cut_is_refused(position in any::<prop::sample::Index>()) {
+            let file = file();
+            prop_assert!(Recording::from_file(&file[..position.index(file.len())]).is_err());
+        }
+
+        #[test]
+        fn no_content_of_a_file_makes_the_reader_panic(
+            lines in prop::collection::vec("\\PC{0,60}", 0..5),
+            whole in any::<bool>(),
+        ) {
+            let header = "{\"header\":{\"format\":\"art-run\",\"version\":1}}\n";
+            let lines = format!("{header}{}\n", lines.join("\n"));
+            let file = if whole { with_end(&lines) } else { lines.into_bytes() };
+            prop_assert!(Recording::from_file(file.as_slice()).is_err());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The host as an instance with managers, for programs that serve several persons.
+
+mod conversations;
+mod gate;
+mod observations;
+mod publishing;
+mod state;
+mod subscribers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use art_core::agent::{AgentFinalResponse, AgentProps};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::builder::RuntimeBuilder;
+use crate::drive::{Answer, Question, RunOf, Unwatched, Watcher};
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+use gate::Gate;
+use publishing::PublishingStore;
+
+pub use conversations::ConversationManager;
+pub use observations::ObservationManager;
+pub use state::{StateManager, StateSaving, ThreadContext};
+pub use subscribers::Subscription;
+
+/// Answers questions of several persons, and gives access to their conversations, settings and observations. It is a [`Runtime`]
+/// whose store tells subscribers what it has, and which can be closed while others use it.
+#[derive(Debug)]
+pub struct ArtInstance {
+    runtime: Arc<Runtime>,
+    published: Arc<PublishingStore>,
+    gate: Gate,
+    saving: StateSaving,
+    /// Held while settings of a thread are read and written again.
+    settings: Arc<Mutex<()>>,
+}
+
+/// Creates an instance from a configuration.
+///
+/// # Errors
+/// Same as [`RuntimeBuilder::build`].
+pub async fn create_art_instance(config: RuntimeBuilder<'_>) -> Result<ArtInstance, RuntimeError> {
+    let saving = config.saving();
+    let mut runtime = config.build().await?;
+    let published = Arc::new(PublishingStore::new(Arc::clone(&runtime.store)));
+    runtime.store = Arc::clone(&published) as Arc<dyn art_store::Store>;
+    Ok(ArtInstance {
+        runtime: Arc::new(runtime),
+        published,
+        gate: Gate::default(),
+        saving,
+        settings: Arc::default(),
+    })
+}
+
+impl ArtInstance {
+    /// Answers the question of a person. An empty `thread_id` begins a conversation, whose identifier is in the response.
+    ///
+    /// # Errors
+    /// Same as [`Runtime::ask`]. Also fails if `trace_id` is set, since the host creates the identifiers of runs, and after
+    /// [`close`](Self::close).
+    pub async fn process(&self, props: AgentProps) -> Result<AgentFinalResponse, RuntimeError> {
+        let question = question_of(props)?;
+        let answer = self.ask(question, CancellationToken::new(), &mut Unwatched).await?;
+        Ok(answer.report.response)
+    }
+
+    /// Same as [`Runtime::ask_watched`], until the instance is closed.
+    ///
+    /// # Errors
+    /// Same as [`Runtime::ask_watched`]. Also fails after [`close`](Self::close).
+    pub async fn ask(
+        &self,
+        question: Question,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        let run = self.runtime.ask_watched(question, cancel.clone(), watcher);
+        self.gate.pass()?.watch(&cancel, run).await
+    }
+
+    /// Same as [`Runtime::resume`], until the instance is closed.
+    ///
+    /// # Errors
+    /// Same as [`Runtime::resume`]. Also fails after [`close`](Self::close).
+    pub async fn resume(
+        &self,
+        run: impl Into<RunOf>,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        let run = self.runtime.resume(run, cancel.clone(), watcher);
+        self.gate.pass()?.watch(&cancel, run).await
+    }
+
+    /// Returns the manager of threads without an owner, with their settings and states. [`StateManager::of_user`] returns that of
+    /// a person.
+    #[must_use]
+    pub fn state_manager(&self) -> StateManager {
+        StateManager::new(Arc::clone(&self.runtime), self.saving, Arc::clone(&self.settings))
+    }
+
+    /// Returns the manager of the messages of threads without an owner. [`ConversationManager::of_user`] returns that of a
+    /// person.
+    #[must_use]
+    pub fn conversation_manager(&self) -> ConversationManager {
+        ConversationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.published))
+    }
+
+    /// Returns the manager of the observations of threads without an owner. [`ObservationManager::of_user`] returns that of a
+    /// person.
+    #[must_use]
+    pub fn observation_manager(&self) -> ObservationManager {
+        ObservationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.published))
+    }
+
+    /// Returns the runtime, with its configuration, its tools and its plans. [`close`](Self::close) does not wait for questions
+    /// that are asked there.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Closes the instance (B27): refuses further questions, waits for runs in progress, cancels them after `patience`, and shuts
+    /// the models down. Returns how many runs did not end. Such a run can be resumed once its lease has expired.
+    pub async fn close(&self, patience: Duration) -> usize {
+        let unfinished = self.gate.close(patience).await;
+        self.runtime.engine.shutdown().await;
+        unfinished
+    }
+}
+
+fn question_of(props: AgentProps) -> Result<Question, RuntimeError> {
+    if props.trace_id.is_some() {
+        let reason = "the host creates the identifiers of runs; leave `traceId` out";
+        return Err(RuntimeError::Request(reason.to_owned()));
+    }
+    let mut question = Question {
+        query: props.query,
+        thread_id: Some(props.thread_id).filter(|id| !id.is_empty()),
+        user_id: props.user_id,
+        session_id: props.session_id,
+        attachments: props.attachments,
+        ..Question::default()
+    };
+    question.settings.raw = props.raw;
+    Ok(question)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Counts the runs of an instance, so that closing it can wait for them.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::RuntimeError;
+
+/// How long closing waits for runs that were cancelled.
+const MAX_CANCELLING: Duration = Duration::from_secs(10);
+
+/// The runs in progress, and whether more may begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Runs {
+    open: usize,
+    closed: bool,
+}
+
+/// Lets runs begin until it is closed.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    runs: watch::Sender<Runs>,
+    cancel: CancellationToken,
+}
+
+/// A run in progress.
+pub(super) struct Passage<'a> {
+    gate: &'a Gate,
+}
+
+impl Gate {
+    /// Begins a run. It counts until the passage is dropped.
+    ///
+    /// # Errors
+    /// Fails with [`RuntimeError::Closed`] after the gate was closed.
+    pub(super) fn pass(&self) -> Result<Passage<'_>, RuntimeError> {
+        let passed = self.runs.send_if_modified(|runs| {
+            runs.open += usize::from(!runs.closed);
+            !runs.closed
+        });
+        if passed {
+            return Ok(Passage { gate: self });
+        }
+        Err(RuntimeError::Closed)
+    }
+
+    /// Refuses further runs, waits for those in progress, cancels them after `patience`, and waits until they have ended. Returns
+    /// how many did not end in time.
+    pub(super) async fn close(&self, patience: Duration) -> usize {
+        self.runs.send_modify(|runs| runs.closed = true);
+        if !self.ended_within(patience).await {
+            self.cancel.cancel();
+            self.ended_within(MAX_CANCELLING).await;
+        }
+        self.runs.borrow().open
+    }
+
+    async fn ended_within(&self, time: Duration) -> bool {
+        let mut runs = self.runs.subscribe();
+        let ended = runs.wait_for(|runs| runs.open == 0);
+        tokio::time::timeout(time, ended).await.is_ok()
+    }
+}
+
+impl Passage<'_> {
+    /// Carries out a run, and cancels `cancel` if the gate asks for it.
+    pub(super) async fn watch<T>(&self, cancel: &CancellationToken, run: impl Future<Output = T>) -> T {
+        let mut run = std::pin::pin!(run);
+        tokio::select! {
+            biased;
+            ended = &mut run => return ended,
+            () = self.gate.cancel.cancelled() => cancel.cancel(),
+        }
+        run.await
+    }
+}
+
+impl Drop for Passage<'_> {
+    fn drop(&mut self) {
+        self.gate.runs.send_modify(|runs| runs.open -= 1);
+    }
+}

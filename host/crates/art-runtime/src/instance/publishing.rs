@@ -1,0 +1,163 @@
+//! A store that tells subscribers what it has stored.
+
+use std::sync::Arc;
+
+use art_core::agent::{AgentState, ThreadConfig};
+use art_core::conversation::ConversationMessage;
+use art_core::observation::{NewObservation, Observation};
+use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_store::{
+    Commit, Committed, JournalEntry, Lease, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord,
+    Store, StoreFuture, Thread, ThreadFilter,
+};
+use serde_json::Value;
+
+use super::subscribers::Subscribers;
+
+/// Passes everything on to another store, and tells subscribers which messages and observations that store has.
+#[derive(Debug)]
+pub(super) struct PublishingStore {
+    store: Arc<dyn Store>,
+    pub(super) messages: Subscribers<ConversationMessage>,
+    pub(super) observations: Subscribers<Observation>,
+}
+
+impl PublishingStore {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            messages: Subscribers::default(),
+            observations: Subscribers::default(),
+        }
+    }
+}
+
+impl Store for PublishingStore {
+    fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread> {
+        self.store.create_thread(new)
+    }
+
+    fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
+        self.store.get_thread(thread_id)
+    }
+
+    fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>> {
+        self.store.find_thread(thread_id, owner)
+    }
+
+    fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
+        self.store.set_thread_config(thread_id, config)
+    }
+
+    fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>> {
+        self.store.list_threads(filter)
+    }
+
+    fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
+        self.store.delete_thread(thread_id)
+    }
+
+    fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            self.store.append_messages(thread_id, messages.clone()).await?;
+            self.messages.tell(thread_id, &messages);
+            Ok(())
+        })
+    }
+
+    fn list_messages<'a>(
+        &'a self,
+        thread_id: &'a str,
+        options: MessageOptions,
+    ) -> StoreFuture<'a, Vec<ConversationMessage>> {
+        self.store.list_messages(thread_id, options)
+    }
+
+    fn record(&self, new: NewObservation) -> StoreFuture<'_, Observation> {
+        Box::pin(async move {
+            let observation = self.store.record(new).await?;
+            let thread_id = observation.body.thread_id.clone();
+            self.observations.tell(&thread_id, std::slice::from_ref(&observation));
+            Ok(observation)
+        })
+    }
+
+    fn list_observations<'a>(
+        &'a self,
+        thread_id: &'a str,
+        filter: ObservationFilter,
+    ) -> StoreFuture<'a, Vec<Observation>> {
+        self.store.list_observations(thread_id, filter)
+    }
+
+    fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>> {
+        self.store.load_state(thread_id)
+    }
+
+    fn save_state<'a>(&'a self, thread_id: &'a str, data: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
+        self.store.save_state(thread_id, data, expected)
+    }
+
+    fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {
+        self.store.acquire_lease(thread_id)
+    }
+
+    fn renew_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        self.store.renew_lease(lease)
+    }
+
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        self.store.release_lease(lease)
+    }
+
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
+        Box::pin(async move {
+            let (thread_id, messages) = (commit.lease.thread_id.clone(), commit.messages.clone());
+            let committed = self.store.commit(commit).await?;
+            self.messages.tell(&thread_id, &messages);
+            self.observations.tell(&thread_id, &committed.observations);
+            Ok(committed)
+        })
+    }
+
+    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
+        self.store.resume_run(trace_id, lease)
+    }
+
+    fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {
+        self.store.blob_room(trace_id)
+    }
+
+    fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>> {
+        self.store.get_blob(thread_id, digest)
+    }
+
+    fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>> {
+        self.store.list_calls(tool_digest, limit)
+    }
+
+    fn list_work<'a>(
+        &'a self,
+        model: &'a str,
+        work: ModelWork,
+        limit: Option<usize>,
+    ) -> StoreFuture<'a, Vec<ModelUsage>> {
+        self.store.list_work(model, work, limit)
+    }
+
+    fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
+        self.store.get_run(trace_id)
+    }
+
+    fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>> {
+        self.store.find_run(trace_id, owner)
+    }
+
+    fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
+        self.store.list_runs(filter)
+    }
+
+    fn read_journal<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Vec<JournalEntry>> {
+        self.store.read_journal(trace_id)
+    }
+}

@@ -1,0 +1,66 @@
+//! Callbacks of the program that embeds the host, which are told what the store has.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+type Callback<T> = dyn Fn(&T) + Send + Sync;
+
+/// Keeps a callback registered. The callback is not called any more after this is dropped.
+#[must_use = "the callback is not called any more once this is dropped"]
+pub struct Subscription<T> {
+    _callback: Arc<Callback<T>>,
+}
+
+impl<T> fmt::Debug for Subscription<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").finish_non_exhaustive()
+    }
+}
+
+/// The registered callbacks, each for one thread.
+pub(super) struct Subscribers<T> {
+    entries: Mutex<Vec<(String, Weak<Callback<T>>)>>,
+}
+
+impl<T> Default for Subscribers<T> {
+    fn default() -> Self {
+        Self {
+            entries: Mutex::default(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Subscribers<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscribers").finish_non_exhaustive()
+    }
+}
+
+impl<T> Subscribers<T> {
+    /// Registers a callback for what is added to a thread.
+    pub(super) fn subscribe(&self, thread_id: &str, callback: impl Fn(&T) + Send + Sync + 'static) -> Subscription<T> {
+        let callback: Arc<Callback<T>> = Arc::new(callback);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|(_, callback)| callback.strong_count() > 0);
+        entries.push((thread_id.to_owned(), Arc::downgrade(&callback)));
+        Subscription { _callback: callback }
+    }
+
+    /// Tells the callbacks of a thread about each value, one after the other. A callback that panics is logged, and the others
+    /// are still called.
+    pub(super) fn tell(&self, thread_id: &str, values: &[T]) {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_thread = entries.iter().filter(|(id, _)| id == thread_id);
+        let callbacks: Vec<_> = of_thread.filter_map(|(_, callback)| callback.upgrade()).collect();
+        // A callback may subscribe, or drop a subscription.
+        drop(entries);
+        for value in values {
+            for callback in &callbacks {
+                if catch_unwind(AssertUnwindSafe(|| callback(value))).is_err() {
+                    tracing::warn!(thread = thread_id, "a subscriber of a thread panicked");
+                }
+            }
+        }
+    }
+}

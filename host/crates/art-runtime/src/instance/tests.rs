@@ -1,0 +1,509 @@
+use std::sync::Mutex as StdMutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use art_core::JsonObject;
+use art_core::agent::ThreadConfig;
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::observation::{NewObservation, ObservationType};
+use art_store::{MessageOptions, ObservationFilter, RunFilter, RunState, StoreError};
+use art_tools::DirectTool;
+use serde_json::{Value, json};
+
+use super::*;
+
+async fn instance() -> ArtInstance {
+    create_art_instance(Runtime::builder()).await.unwrap()
+}
+
+async fn implicit() -> ArtInstance {
+    let builder = Runtime::builder().state_saving(StateSaving::Implicit);
+    create_art_instance(builder).await.unwrap()
+}
+
+fn config(tools: &[&str]) -> ThreadConfig {
+    ThreadConfig {
+        enabled_tools: tools.iter().map(|name| (*name).to_owned()).collect(),
+        ..ThreadConfig::default()
+    }
+}
+
+fn message(id: &str, thread_id: &str, timestamp: u64) -> ConversationMessage {
+    ConversationMessage {
+        message_id: id.to_owned(),
+        thread_id: thread_id.to_owned(),
+        role: MessageRole::User,
+        content: id.to_owned(),
+        timestamp,
+        metadata: JsonObject::new(),
+    }
+}
+
+fn observation(thread_id: &str) -> NewObservation {
+    NewObservation {
+        thread_id: thread_id.to_owned(),
+        trace_id: None,
+        parent_id: None,
+        kind: ObservationType::Thoughts,
+        content: json!({"text": "hm"}),
+        metadata: JsonObject::new(),
+    }
+}
+
+fn props(thread_id: &str, user: Option<&str>) -> AgentProps {
+    AgentProps {
+        query: "What is 2+2?".to_owned(),
+        thread_id: thread_id.to_owned(),
+        user_id: user.map(str::to_owned),
+        ..AgentProps::default()
+    }
+}
+
+/// Calls every method that takes a thread, as a person. Returns their errors without the identifier of the thread, or `ok`.
+async fn call_each(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
+    fn shown<T>(result: Result<T, RuntimeError>, id: &str) -> String {
+        result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
+    }
+    let state = instance.state_manager().of_user(user);
+    let conversation = instance.conversation_manager().of_user(user);
+    let observations = instance.observation_manager().of_user(user);
+    let id = thread_id;
+    let mut all = vec![
+        shown(state.load_thread_context(id).await, id),
+        shown(state.thread_config_value(id, "historyLimit").await, id),
+        shown(state.set_thread_config(id, config(&["*"])).await, id),
+        shown(state.enable_tools_for_thread(id, &["a"]).await, id),
+        shown(state.disable_tools_for_thread(id, &["a"]).await, id),
+        shown(state.enabled_tools_for_thread(id).await, id),
+        shown(state.set_agent_state(id, json!({})).await, id),
+        shown(conversation.add_messages(id, vec![message("m", id, 1)]).await, id),
+        shown(conversation.get_messages(id, MessageOptions::default()).await, id),
+        shown(conversation.get_file(id, "x").await, id),
+        shown(conversation.subscribe(id, |_| ()).await, id),
+        shown(observations.record(observation(id)).await, id),
+        shown(
+            observations.get_observations(id, ObservationFilter::default()).await,
+            id,
+        ),
+        shown(observations.subscribe(id, |_| ()).await, id),
+        shown(instance.process(props(id, Some(user))).await, id),
+    ];
+    all.push(shown(state.delete_thread(id).await, id));
+    all
+}
+
+// B23: threads of other persons.
+#[tokio::test]
+async fn for_a_person_the_threads_of_others_do_not_exist() {
+    let instance = instance().await;
+    let thread = instance
+        .state_manager()
+        .of_user("ada")
+        .create_thread(config(&["*"]))
+        .await
+        .unwrap();
+    let before = instance.runtime().store.get_thread(&thread).await.unwrap();
+    let unknown = call_each(&instance, "unknown", "bob").await;
+    assert!(
+        unknown.iter().all(|shown| shown == "there is no thread `ID`"),
+        "{unknown:?}"
+    );
+    assert_eq!(call_each(&instance, &thread, "bob").await, unknown);
+    assert!(!instance.state_manager().is_tool_enabled(&thread, "a").await);
+    assert_eq!(instance.runtime().store.get_thread(&thread).await.unwrap(), before);
+    let of_ada = call_each(&instance, &thread, "ada").await;
+    assert!(of_ada.iter().all(|shown| shown == "ok"), "{of_ada:?}");
+}
+
+#[tokio::test]
+async fn threads_are_listed_for_their_owner() {
+    let instance = instance().await;
+    let ada = instance.state_manager().of_user("ada");
+    let thread = ada.create_thread(config(&[])).await.unwrap();
+    let ids = |threads: Vec<art_store::Thread>| threads.into_iter().map(|thread| thread.id).collect::<Vec<_>>();
+    assert_eq!(ids(ada.list_threads(None).await.unwrap()), [thread]);
+    assert_eq!(instance.state_manager().list_threads(None).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_empty_thread_identifier_begins_a_thread_of_the_person() {
+    let instance = instance().await;
+    let response = instance.process(props("", Some("ada"))).await.unwrap();
+    assert_eq!(response.metadata.user_id.as_deref(), Some("ada"));
+    let thread = &response.metadata.thread_id;
+    assert!(instance.process(props(thread, Some("ada"))).await.is_ok());
+    assert!(matches!(
+        instance.process(props(thread, None)).await,
+        Err(RuntimeError::NoThread { .. })
+    ));
+}
+
+#[tokio::test]
+async fn an_identifier_of_a_run_from_outside_is_refused() {
+    let props = AgentProps {
+        trace_id: Some("mine".to_owned()),
+        ..props("", None)
+    };
+    let refused = instance().await.process(props).await.unwrap_err();
+    assert!(refused.to_string().contains("leave `traceId` out"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_tool_is_enabled_if_the_list_of_its_thread_can_be_read_and_names_it() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    assert!(state.is_tool_enabled(&thread, "a").await);
+    assert!(!state.is_tool_enabled(&thread, "b").await);
+    assert!(!state.is_tool_enabled("unknown", "a").await);
+}
+
+#[tokio::test]
+async fn enabling_tools_joins_the_lists_without_duplicates() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    state.enable_tools_for_thread(&thread, &["b", "a", "b"]).await.unwrap();
+    assert_eq!(state.enabled_tools_for_thread(&thread).await.unwrap(), ["a", "b"]);
+    state
+        .disable_tools_for_thread(&thread, &["a", "unknown"])
+        .await
+        .unwrap();
+    assert_eq!(state.enabled_tools_for_thread(&thread).await.unwrap(), ["b"]);
+}
+
+#[tokio::test]
+async fn disabling_a_tool_where_all_are_enabled_leaves_the_others_enabled() {
+    let tool = |name: &str| {
+        DirectTool::typed(
+            name,
+            "Answers.",
+            async |_: std::collections::BTreeMap<String, Value>| Ok::<_, String>(1),
+        )
+    };
+    let builder = Runtime::builder().tool(tool("one")).tool(tool("two"));
+    let instance = create_art_instance(builder).await.unwrap();
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&["*"])).await.unwrap();
+    state.disable_tools_for_thread(&thread, &["one"]).await.unwrap();
+    assert_eq!(state.enabled_tools_for_thread(&thread).await.unwrap(), ["two"]);
+}
+
+#[tokio::test]
+async fn an_empty_list_of_tools_and_an_invalid_name_are_refused() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    for names in [&[][..], &[""], &["Not a name"]] {
+        let refused = state.enable_tools_for_thread(&thread, names).await;
+        assert!(matches!(refused, Err(RuntimeError::Request(_))), "{names:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_value_of_the_settings_is_found_by_its_own_key_only() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let settings = ThreadConfig {
+        history_limit: 7,
+        ..config(&[])
+    };
+    let thread = state.create_thread(settings).await.unwrap();
+    let value = async |key: &str| state.thread_config_value(&thread, key).await.unwrap();
+    assert_eq!(value("historyLimit").await, Some(json!(7)));
+    assert_eq!(value("unknown").await, None);
+    assert_eq!(value("persona.name").await, None);
+}
+
+#[tokio::test]
+async fn settings_and_state_of_a_thread_are_independent() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&["a"])).await.unwrap();
+    assert_eq!(state.load_thread_context(&thread).await.unwrap().state, Value::Null);
+    assert_eq!(state.set_agent_state(&thread, json!({"title": "T"})).await.unwrap(), 1);
+    state.set_thread_config(&thread, config(&["b"])).await.unwrap();
+    let context = state.load_thread_context(&thread).await.unwrap();
+    assert_eq!(
+        (context.state["title"].as_str(), context.config),
+        (Some("T"), config(&["b"]))
+    );
+}
+
+#[tokio::test]
+async fn a_state_that_no_run_can_begin_with_is_refused() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    for wrong in [Value::Null, json!("text"), json!({"todoList": 1})] {
+        let refused = state.set_agent_state(&thread, wrong.clone()).await;
+        assert!(matches!(refused, Err(RuntimeError::Request(_))), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_state_is_not_saved_while_a_run_is_in_progress() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    let lease = instance.runtime().store.acquire_lease(&thread).await.unwrap();
+    let busy = state.set_agent_state(&thread, json!({})).await;
+    assert!(
+        matches!(busy, Err(RuntimeError::Store(StoreError::ThreadBusy { .. }))),
+        "{busy:?}"
+    );
+    instance.runtime().store.release_lease(&lease).await.unwrap();
+    assert!(state.set_agent_state(&thread, json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn with_explicit_saving_a_changed_state_is_not_saved() {
+    let instance = instance().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    let mut context = state.load_thread_context(&thread).await.unwrap();
+    context.state = json!({"title": "T"});
+    assert!(!state.save_state_if_modified(&mut context).await.unwrap());
+    assert_eq!(state.load_thread_context(&thread).await.unwrap().state, Value::Null);
+}
+
+#[tokio::test]
+async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
+    let instance = implicit().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    let mut context = state.load_thread_context(&thread).await.unwrap();
+    assert!(!state.save_state_if_modified(&mut context).await.unwrap());
+    for version in [1, 2] {
+        context.state = json!({"title": version.to_string()});
+        assert!(state.save_state_if_modified(&mut context).await.unwrap());
+        assert!(!state.save_state_if_modified(&mut context).await.unwrap());
+        assert_eq!(context.version(), Some(version));
+    }
+    assert_eq!(state.load_thread_context(&thread).await.unwrap(), context);
+}
+
+// B19: states are compared and set.
+#[tokio::test]
+async fn of_two_hosts_that_change_a_state_the_second_has_to_load_it_again() {
+    let instance = implicit().await;
+    let state = instance.state_manager();
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    let mut first = state.load_thread_context(&thread).await.unwrap();
+    let mut second = first.clone();
+    first.state = json!({"title": "first"});
+    second.state = json!({"title": "second"});
+    assert!(state.save_state_if_modified(&mut first).await.unwrap());
+    let refused = state.save_state_if_modified(&mut second).await;
+    assert!(
+        matches!(refused, Err(RuntimeError::Store(StoreError::Conflict { .. }))),
+        "{refused:?}"
+    );
+    assert_eq!(state.load_thread_context(&thread).await.unwrap().state, first.state);
+}
+
+#[tokio::test]
+async fn messages_are_the_newest_of_their_thread_oldest_first() {
+    let instance = instance().await;
+    let (state, conversation) = (instance.state_manager(), instance.conversation_manager());
+    let thread = state.create_thread(config(&[])).await.unwrap();
+    let other = state.create_thread(config(&[])).await.unwrap();
+    let messages = [("c", 3), ("a", 1), ("b", 2)].map(|(id, at)| message(id, &thread, at));
+    conversation.add_messages(&thread, messages.to_vec()).await.unwrap();
+    let ids = async |thread: &str, options| {
+        let messages = conversation.get_messages(thread, options).await.unwrap();
+        messages
+            .into_iter()
+            .map(|message| message.message_id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&thread, MessageOptions::default()).await, ["a", "b", "c"]);
+    let limit = |limit| MessageOptions {
+        limit: Some(limit),
+        ..MessageOptions::default()
+    };
+    assert_eq!(ids(&thread, limit(2)).await, ["b", "c"]);
+    assert_eq!(ids(&thread, limit(0)).await, ["a", "b", "c"]);
+    let between = MessageOptions {
+        after: Some(1),
+        before: Some(3),
+        ..MessageOptions::default()
+    };
+    assert_eq!(ids(&thread, between).await, ["b"]);
+    assert!(ids(&other, MessageOptions::default()).await.is_empty());
+}
+
+#[tokio::test]
+async fn an_empty_list_of_messages_has_no_effect_and_an_empty_thread_is_refused() {
+    let instance = instance().await;
+    let conversation = instance.conversation_manager();
+    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    conversation.add_messages(&thread, Vec::new()).await.unwrap();
+    assert!(conversation.add_messages("", vec![message("m", "", 1)]).await.is_err());
+    assert!(conversation.get_messages("", MessageOptions::default()).await.is_err());
+}
+
+#[tokio::test]
+async fn observations_are_filtered_by_type() {
+    let instance = instance().await;
+    let observations = instance.observation_manager();
+    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let recorded = observations.record(observation(&thread)).await.unwrap();
+    assert_eq!(recorded.title, "THOUGHTS Recorded");
+    let of = |types: &[ObservationType]| ObservationFilter {
+        types: types.to_vec(),
+        ..ObservationFilter::default()
+    };
+    assert_eq!(
+        observations.get_observations(&thread, of(&[])).await.unwrap(),
+        [recorded]
+    );
+    assert_eq!(
+        observations
+            .get_observations(&thread, of(&[ObservationType::Plan]))
+            .await
+            .unwrap(),
+        []
+    );
+}
+
+#[tokio::test]
+async fn a_subscriber_of_a_thread_is_told_what_its_runs_and_managers_store_once_the_store_has_it() {
+    let instance = instance().await;
+    let thread = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
+    let other = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
+    let seen = Arc::new(StdMutex::new((Vec::new(), Vec::new())));
+    let (messages, observed) = (Arc::clone(&seen), Arc::clone(&seen));
+    let on_message = move |message: &ConversationMessage| messages.lock().unwrap().0.push(message.clone());
+    let on_observation = move |new: &art_core::observation::Observation| observed.lock().unwrap().1.push(new.clone());
+    let (conversation, observations) = (instance.conversation_manager(), instance.observation_manager());
+    let _messages = conversation.subscribe(&thread, on_message).await.unwrap();
+    let _observations = observations.subscribe(&thread, on_observation).await.unwrap();
+    instance.process(props(&thread, None)).await.unwrap();
+    instance.process(props(&other, None)).await.unwrap();
+    conversation
+        .add_messages(&thread, vec![message("m", &thread, u64::MAX >> 12)])
+        .await
+        .unwrap();
+    observations.record(observation(&thread)).await.unwrap();
+    let (messages, observed) = seen.lock().unwrap().clone();
+    assert_eq!(
+        messages,
+        conversation
+            .get_messages(&thread, MessageOptions::default())
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        observed,
+        observations
+            .get_observations(&thread, ObservationFilter::default())
+            .await
+            .unwrap()
+    );
+    assert!(messages.len() >= 3 && observed.len() >= 2);
+}
+
+#[tokio::test]
+async fn a_subscriber_that_panics_affects_neither_the_store_nor_the_others_and_a_dropped_one_is_silent() {
+    let instance = instance().await;
+    let conversation = instance.conversation_manager();
+    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = || {
+        let count = Arc::clone(&count);
+        move |_: &ConversationMessage| {
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    let _panics = conversation
+        .subscribe(&thread, |_| panic!("as requested"))
+        .await
+        .unwrap();
+    let _counts = conversation.subscribe(&thread, counter()).await.unwrap();
+    drop(conversation.subscribe(&thread, counter()).await.unwrap());
+    conversation
+        .add_messages(&thread, vec![message("m", &thread, 1)])
+        .await
+        .unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn subscribers_are_told_nothing_that_the_store_refuses() {
+    let instance = instance().await;
+    let conversation = instance.conversation_manager();
+    let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
+    let _panics = conversation
+        .subscribe(&thread, |_| std::process::abort())
+        .await
+        .unwrap();
+    assert!(
+        conversation
+            .add_messages(&thread, vec![message("m", "other", 1)])
+            .await
+            .is_err()
+    );
+}
+
+/// Returns an instance with a tool that never returns, and a question that calls it.
+async fn stuck() -> (Arc<ArtInstance>, Question) {
+    let tool = DirectTool::typed(
+        "wait",
+        "Waits for a number.",
+        async |_: std::collections::BTreeMap<String, Value>| std::future::pending::<Result<u32, String>>().await,
+    );
+    let tool = tool.example("Wait for a number.", json!({}));
+    let instance = create_art_instance(Runtime::builder().tool(tool)).await.unwrap();
+    (Arc::new(instance), Question::from("Wait for a number."))
+}
+
+// B27: an instance can be closed.
+#[tokio::test(start_paused = true)]
+async fn closing_cancels_runs_that_do_not_end_and_gives_their_threads_free() {
+    let (instance, question) = stuck().await;
+    let asking = Arc::clone(&instance);
+    let asked = tokio::spawn(async move { asking.ask(question, CancellationToken::new(), &mut Unwatched).await });
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(instance.close(Duration::from_secs(1)).await, 0);
+    let answer = asked.await.unwrap().unwrap();
+    assert_eq!(answer.status(), art_core::agent::RunStatus::Cancelled);
+    let store = &instance.runtime().store;
+    let run = store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Cancelled);
+    assert!(store.acquire_lease(&answer.thread_id).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_closed_instance_refuses_questions_and_stores_nothing() {
+    let instance = instance().await;
+    assert_eq!(instance.close(Duration::ZERO).await, 0);
+    assert_eq!(instance.close(Duration::ZERO).await, 0);
+    assert!(matches!(
+        instance.process(props("", None)).await,
+        Err(RuntimeError::Closed)
+    ));
+    let resumed = instance.resume("r", CancellationToken::new(), &mut Unwatched).await;
+    assert!(matches!(resumed, Err(RuntimeError::Closed)));
+    assert_eq!(
+        instance.runtime().store.list_runs(RunFilter::default()).await.unwrap(),
+        []
+    );
+}
+
+#[tokio::test]
+async fn closing_waits_for_runs_in_progress() {
+    let gate = Arc::new(Gate::default());
+    let passage = gate.pass().unwrap();
+    let (done, ended) = tokio::sync::oneshot::channel();
+    let run = async {
+        let cancel = CancellationToken::new();
+        passage.watch(&cancel, async { ended.await.unwrap() }).await;
+        assert!(!cancel.is_cancelled());
+        drop(passage);
+    };
+    let closing = async {
+        assert_eq!(gate.close(Duration::from_secs(600)).await, 0);
+    };
+    let finish = async { done.send(()).unwrap() };
+    tokio::join!(run, closing, finish);
+}

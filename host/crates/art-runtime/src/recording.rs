@@ -1,0 +1,174 @@
+//! A recorded run: its journal and the files that its calls take, read from a store.
+
+use std::collections::BTreeMap;
+
+use art_agent::{Run, RunEvent, ToolCall};
+use art_core::tool::ToolResult;
+use art_store::{JournalEntry, RunRecord, Store, StoredEntry, verify_journal};
+
+use crate::error::RuntimeError;
+
+/// Everything that a run consists of. It can be replayed without the store that it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The run as the store lists it.
+    pub run: RunRecord,
+    /// The journal, verified.
+    pub entries: Vec<StoredEntry>,
+    /// The files and logs that the run names, by digest.
+    pub blobs: BTreeMap<String, Vec<u8>>,
+    /// The components that its calls ran, if the recording comes from a file.
+    pub components: Vec<Component>,
+}
+
+/// A component that a recorded run called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Name of its file, without the extension.
+    pub name: String,
+    /// Its bytes.
+    pub wasm: Vec<u8>,
+}
+
+impl Recording {
+    /// Reads a run from a store.
+    ///
+    /// # Errors
+    /// Fails if there is no such run, the store cannot be read, or the journal was changed or cannot be understood.
+    pub async fn read(store: &dyn Store, trace_id: &str) -> Result<Self, RuntimeError> {
+        let no_run = || RuntimeError::NoRun {
+            id: trace_id.to_owned(),
+        };
+        let mut run = store.get_run(trace_id).await?.ok_or_else(no_run)?;
+        let journal = store.read_journal(trace_id).await?.into_iter();
+        // The run may have gone on since it was read.
+        let known = journal.take_while(|entry| entry.sequence <= run.last_sequence);
+        let entries: Vec<_> = known.map(stored).collect();
+        if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
+            // Databases before format 5 have no digests.
+            run.head.clone_from(&last.digest);
+        }
+        verify_journal(&run, &entries)?;
+        let mut recording = Self {
+            run,
+            entries,
+            blobs: BTreeMap::new(),
+            components: Vec::new(),
+        };
+        recording.read_blobs(store).await?;
+        Ok(recording)
+    }
+
+    /// Reads the files and logs that the run names. One that is not kept any more is left out.
+    async fn read_blobs(&mut self, store: &dyn Store) -> Result<(), RuntimeError> {
+        let mut digests = Vec::new();
+        self.fold(|run, event| digests.extend(named_blobs(run, event)))?;
+        for digest in digests {
+            if !self.blobs.contains_key(&digest)
+                && let Some(bytes) = store.get_blob(&self.run.thread_id, &digest).await?
+            {
+                self.blobs.insert(digest, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the events of the journal, one at a time, since all of them may take much memory.
+    ///
+    /// # Errors
+    /// Fails if an entry cannot be understood.
+    pub(crate) fn events(&self) -> impl Iterator<Item = Result<RunEvent, RuntimeError>> {
+        self.entries.iter().map(|entry| self.parse(entry))
+    }
+
+    /// Folds the journal. Calls `before` with each event but the first and the run before it.
+    ///
+    /// # Errors
+    /// Fails if the journal is not that of a run.
+    pub(crate) fn fold(&self, mut before: impl FnMut(&Run, &RunEvent)) -> Result<Run, RuntimeError> {
+        let mut events = self.events();
+        let first = events.next().transpose()?;
+        let first = first.ok_or_else(|| self.damaged(1, "the journal is empty"))?;
+        let mut run = Run::restore(&first).map_err(|error| self.damaged(1, error))?;
+        for (number, event) in (2..).zip(events) {
+            let event = event?;
+            before(&run, &event);
+            run.apply_recorded(&event)
+                .map_err(|error| self.damaged(number, error))?;
+        }
+        Ok(run)
+    }
+
+    /// Creates the error for an event that does not fit.
+    pub(crate) fn damaged(&self, number: u64, error: impl std::fmt::Display) -> RuntimeError {
+        let id = &self.run.trace_id;
+        RuntimeError::Damaged(format!("event {number} of run `{id}` does not fit: {error}"))
+    }
+
+    /// Returns the event at a position of the journal, counted from 1.
+    ///
+    /// # Errors
+    /// Fails if there is none or it cannot be understood.
+    pub(crate) fn event(&self, number: u64) -> Result<RunEvent, RuntimeError> {
+        let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+        let entry = self
+            .entries
+            .get(index)
+            .ok_or_else(|| self.damaged(number, "it is missing"))?;
+        self.parse(entry)
+    }
+
+    fn parse(&self, entry: &StoredEntry) -> Result<RunEvent, RuntimeError> {
+        serde_json::from_str(&entry.payload).map_err(|error| {
+            let (number, id) = (entry.sequence, &self.run.trace_id);
+            RuntimeError::Damaged(format!("event {number} of run `{id}` cannot be read: {error}"))
+        })
+    }
+
+    /// Returns the digests of the components that the calls of the run ran, without duplicates.
+    ///
+    /// # Errors
+    /// Fails if the journal cannot be understood.
+    pub fn component_digests(&self) -> Result<Vec<String>, RuntimeError> {
+        let mut digests = Vec::new();
+        for event in self.events() {
+            if let RunEvent::ToolCalled { tool_digest, .. } = event? {
+                digests.extend(tool_digest.filter(|digest| !digests.contains(digest)));
+            }
+        }
+        Ok(digests)
+    }
+}
+
+/// Returns the entry with the text of its payload, which is that of the store: its digest is verified.
+fn stored(entry: JournalEntry) -> StoredEntry {
+    StoredEntry {
+        sequence: entry.sequence,
+        timestamp: entry.timestamp,
+        kind: entry.kind,
+        payload: entry.payload.to_string(),
+        digest: entry.digest,
+    }
+}
+
+/// Returns the digests of the files that a call takes and of the files and the logs that calls produced.
+fn named_blobs(run: &Run, event: &RunEvent) -> Vec<String> {
+    match event {
+        RunEvent::ToolCalled { action, call_id, .. } => {
+            let files = run.open_call(*action, call_id).map(|call: ToolCall| call.files);
+            files.into_iter().flatten().map(|file| file.digest).collect()
+        }
+        RunEvent::ToolEnded { end, .. } => produced_blobs(&end.result),
+        RunEvent::ToolsReturned { results, .. } => results.iter().flat_map(produced_blobs).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn produced_blobs(result: &ToolResult) -> Vec<String> {
+    let files = result
+        .metadata
+        .attachments
+        .iter()
+        .filter_map(|file| file.digest.clone());
+    files.chain(result.metadata.log_digest.clone()).collect()
+}

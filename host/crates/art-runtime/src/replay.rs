@@ -1,0 +1,455 @@
+//! Runs a recorded run again, offline. The replies of models and what each call took in come from the journal. Components really run, and
+//! everything that they return is compared with the journal.
+
+mod compare;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use art_agent::{ActionId, CallEnd, Run, RunEvent, ToolCall};
+use art_core::outcome::CallEnding;
+use art_core::tool::ToolResult;
+use art_sandbox::{Plugin, Sandbox};
+use art_store::RunState;
+use art_tools::{AdmittedCall, CallScope, EnabledTools, ToolSystem};
+use serde::Serialize;
+
+use crate::compose::Toolbox;
+use crate::drive::request_digest;
+use crate::drive::work::files::insert_file;
+use crate::error::RuntimeError;
+use crate::recording::Recording;
+use crate::runtime::Runtime;
+
+/// What a replay found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replay {
+    /// The run.
+    pub trace_id: String,
+    /// Number of events in its journal.
+    pub events: u64,
+    /// Whether the journal has the end of the run.
+    pub ended: bool,
+    /// Number of tool calls that were run again.
+    pub calls_run: u64,
+    /// Number of those whose fuel was compared: calls on a host with the same engine and prices.
+    pub fuel_compared: u64,
+    /// The tool calls that were not run again, whose results were taken as recorded.
+    pub taken: Vec<TakenCall>,
+    /// Number of requests to models whose digests the journal has.
+    pub requests: u64,
+    /// Number of those that the prompts of today word differently. This is no difference of the run, which has the recorded replies.
+    pub requests_changed: u64,
+    /// The first difference, with which the replay ended; `None` if the replay was identical.
+    pub difference: Option<Difference>,
+}
+
+impl Replay {
+    /// Returns whether everything that was run again gave what the journal has.
+    #[must_use]
+    pub const fn is_identical(&self) -> bool {
+        self.difference.is_none()
+    }
+}
+
+/// A tool call that was not run again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenCall {
+    /// Number of the event, from 1.
+    pub event: u64,
+    /// The step of the plan, if it is known.
+    pub step: Option<String>,
+    /// Name of the tool.
+    pub tool: String,
+    /// Why it was not run again.
+    pub reason: TakenReason,
+}
+
+/// Why a tool call was not run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakenReason {
+    /// The tool is no component.
+    Native,
+    /// The component is not there, or it is another version.
+    NoComponent,
+    /// The call was refused before its tool ran.
+    Refused,
+    /// Time, a cancellation or the load of the host decided how the call ended, or a trap whose fuel is only approximate.
+    NotRepeatable,
+    /// The call had not ended.
+    Unfinished,
+    /// The journal does not have what the call took in: it is of an earlier version, or the record was too large.
+    NoRecord,
+    /// A file that the call takes is not kept any more.
+    NoFile,
+}
+
+impl fmt::Display for TakenReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Native => "its tool is no component",
+            Self::NoComponent => "its component is not there, or it is another version",
+            Self::Refused => "it was refused before its tool ran",
+            Self::NotRepeatable => "its end cannot be repeated exactly",
+            Self::Unfinished => "it had not ended",
+            Self::NoRecord => "what it took in is not recorded",
+            Self::NoFile => "a file that it takes is not kept any more",
+        })
+    }
+}
+
+/// The first difference between a run and its replay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// Number of the event, from 1.
+    pub event: u64,
+    /// The step of the plan, if the event belongs to one.
+    pub step: Option<String>,
+    /// Name of the tool, if it is about a call.
+    pub tool: Option<String>,
+    /// What differs, such as `fuel` or `result/output/value`.
+    pub what: String,
+    /// What the journal has, shortened.
+    pub recorded: String,
+    /// What the replay gave, shortened.
+    pub found: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {}", self.event)?;
+        if let Some(step) = &self.step {
+            write!(f, ", step `{step}`")?;
+        }
+        if let Some(tool) = &self.tool {
+            write!(f, ", tool `{tool}`")?;
+        }
+        let (what, recorded, found) = (&self.what, &self.recorded, &self.found);
+        write!(f, ": {what} differs: recorded {recorded}, found {found}")
+    }
+}
+
+impl Runtime {
+    /// Runs a recorded run again with the components of the plugins folder. Calls no model, and writes nothing to the store.
+    ///
+    /// # Errors
+    /// Fails if there is no such run, or its journal was changed or cannot be understood.
+    pub async fn replay(&self, trace_id: &str) -> Result<Replay, RuntimeError> {
+        let recording = Recording::read(self.store.as_ref(), trace_id).await?;
+        recording.replay(&self.toolbox.plugins).await
+    }
+}
+
+impl Recording {
+    /// Runs the run again. A call whose component is not in `plugins` is taken as recorded.
+    ///
+    /// # Errors
+    /// Fails if the journal cannot be understood.
+    pub async fn replay(&self, plugins: &[Arc<Plugin>]) -> Result<Replay, RuntimeError> {
+        let mut replayer = Replayer::new(self, plugins)?;
+        let first = self.event(1)?;
+        let mut run = Run::restore(&first).map_err(|error| self.damaged(1, error))?;
+        replayer.fuel_basis.clone_from(&run.started_with().fuel_basis);
+        for (number, event) in (2..).zip(self.events().skip(1)) {
+            let event = event?;
+            replayer.compare(number, &run, &event).await?;
+            if replayer.replay.difference.is_some() {
+                return Ok(replayer.replay);
+            }
+            run.apply_recorded(&event)
+                .map_err(|error| self.damaged(number, error))?;
+        }
+        replayer.compare_end(&run);
+        Ok(replayer.replay)
+    }
+}
+
+/// A replay in progress.
+struct Replayer<'a> {
+    recording: &'a Recording,
+    /// A tool system for each component that the run called, by the digest of the component.
+    tools: BTreeMap<String, ToolSystem>,
+    /// The number of the event that ends a call, by the number of the event that announces it.
+    ends: BTreeMap<u64, u64>,
+    /// The numbers of events that end announced calls.
+    announced: BTreeSet<u64>,
+    /// What the fuel of the calls depends on.
+    fuel_basis: String,
+    replay: Replay,
+}
+
+/// A call that the journal announces.
+struct AnnouncedCall<'a> {
+    event: u64,
+    call: ToolCall,
+    tool_digest: Option<&'a str>,
+    /// Digest of the input; empty if it is not recorded.
+    input: &'a str,
+}
+
+impl<'a> Replayer<'a> {
+    fn new(recording: &'a Recording, plugins: &[Arc<Plugin>]) -> Result<Self, RuntimeError> {
+        let called = recording.component_digests()?;
+        let mut tools = BTreeMap::new();
+        for plugin in plugins.iter().filter(|plugin| called.contains(&plugin.digest())) {
+            tools.insert(plugin.digest(), Toolbox::with_plugin(plugin)?.system());
+        }
+        let ends = ends_of_calls(recording)?;
+        Ok(Self {
+            recording,
+            tools,
+            announced: ends.values().copied().collect(),
+            ends,
+            fuel_basis: String::new(),
+            replay: Replay {
+                trace_id: recording.run.trace_id.clone(),
+                events: recording.run.last_sequence,
+                ..Replay::default()
+            },
+        })
+    }
+
+    /// Compares an event with what the run gives now. `run` is the run before it.
+    async fn compare(&mut self, number: u64, run: &Run, event: &RunEvent) -> Result<(), RuntimeError> {
+        match event {
+            RunEvent::ModelAsked { action, request, .. } if !request.is_empty() => {
+                self.compare_request(run, *action, request);
+            }
+            RunEvent::ToolCalled {
+                action,
+                call_id,
+                tool_digest,
+                input,
+                ..
+            } => {
+                if let Some(call) = run.open_call(*action, call_id) {
+                    let call = AnnouncedCall {
+                        event: number,
+                        call,
+                        tool_digest: tool_digest.as_deref(),
+                        input,
+                    };
+                    self.replay_announced(run, call).await?;
+                }
+            }
+            RunEvent::ToolEnded { action, end, .. } if !self.announced.contains(&number) => {
+                self.take_result(number, run, *action, &end.result, TakenReason::Refused);
+            }
+            RunEvent::ToolsReturned { action, results, .. } => {
+                for result in results {
+                    self.take_result(number, run, *action, result, TakenReason::NoRecord);
+                }
+            }
+            RunEvent::Resumed { fuel_basis, .. } => self.fuel_basis.clone_from(fuel_basis),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Counts a request, and whether the prompts of today word it differently.
+    fn compare_request(&mut self, run: &Run, action: ActionId, recorded: &str) {
+        let today = run.next_call(action).map(|call| request_digest(&call.request));
+        self.replay.requests += 1;
+        self.replay.requests_changed += u64::from(today.as_deref() != Some(recorded));
+    }
+
+    async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
+        let Some(ended) = self.ends.get(&call.event).copied() else {
+            self.take_call(&call, TakenReason::Unfinished);
+            return Ok(());
+        };
+        let RunEvent::ToolEnded { end, .. } = self.recording.event(ended)? else {
+            return Ok(());
+        };
+        match self.replay_call(run, &call, ended, &end).await {
+            Ok(difference) => {
+                self.replay.calls_run += 1;
+                self.replay.fuel_compared += u64::from(self.has_same_fuel());
+                self.replay.difference = difference;
+            }
+            Err(reason) => self.take_call(&call, reason),
+        }
+        Ok(())
+    }
+
+    /// Runs a call again. Returns the first difference, or the reason why the call cannot be run.
+    async fn replay_call(
+        &self,
+        run: &Run,
+        announced: &AnnouncedCall<'_>,
+        ended: u64,
+        recorded: &CallEnd,
+    ) -> Result<Option<Difference>, TakenReason> {
+        if !is_repeatable(recorded.ending) {
+            return Err(TakenReason::NotRepeatable);
+        }
+        if self.fuel_basis.is_empty() || recorded.intake.truncated {
+            return Err(TakenReason::NoRecord);
+        }
+        let digest = announced.tool_digest.ok_or(TakenReason::Native)?;
+        let tools = self.tools.get(digest).ok_or(TakenReason::NoComponent)?;
+        let differs = |event, (what, recorded, found)| difference(announced, event, what, recorded, found);
+        let admitted = match self.admit(run, tools, &announced.call).await? {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                let refused = ("admission".to_owned(), "admitted".to_owned(), refusal);
+                return Ok(Some(differs(announced.event, refused)));
+            }
+        };
+        if let Some(input) = compare::input(announced.input, admitted.input_json()) {
+            return Ok(Some(differs(announced.event, input)));
+        }
+        let replayed = tools
+            .replay(admitted, &recorded.intake)
+            .await
+            .ok_or(TakenReason::Native)?;
+        let found = compare::call(recorded, &replayed, self.has_same_fuel());
+        Ok(found.map(|found| differs(ended, found)))
+    }
+
+    /// Inserts the files of a call and admits it. The inner error is the refusal.
+    async fn admit(
+        &self,
+        run: &Run,
+        tools: &ToolSystem,
+        call: &ToolCall,
+    ) -> Result<Result<AdmittedCall, String>, TakenReason> {
+        let mut parsed = call.call.clone();
+        for file in &call.files {
+            let bytes = self.recording.blobs.get(&file.digest).ok_or(TakenReason::NoFile)?;
+            insert_file(&mut parsed.arguments, file, bytes.clone());
+        }
+        let props = &run.started_with().props;
+        let scope = CallScope {
+            thread_id: props.thread_id.clone(),
+            trace_id: run.trace_id().to_owned(),
+            user_id: props.user_id.clone(),
+            session_id: props.session_id.clone(),
+            enabled_tools: EnabledTools::named([parsed.tool_name.clone()]),
+            parent_id: Some(call.item_id.clone()),
+            ..CallScope::default()
+        };
+        let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();
+        Ok(tools.admit(parsed, &scope).await.map_err(refusal))
+    }
+
+    fn has_same_fuel(&self) -> bool {
+        self.fuel_basis == Sandbox::fuel_basis()
+    }
+
+    fn take_call(&mut self, announced: &AnnouncedCall<'_>, reason: TakenReason) {
+        let ToolCall { item_id, call, .. } = &announced.call;
+        self.replay.taken.push(TakenCall {
+            event: announced.event,
+            step: Some(item_id.clone()),
+            tool: call.tool_name.clone(),
+            reason,
+        });
+    }
+
+    /// Takes a result as recorded whose call is not announced.
+    fn take_result(&mut self, event: u64, run: &Run, action: ActionId, result: &ToolResult, reason: TakenReason) {
+        let call = run.open_call(action, &result.call_id);
+        self.replay.taken.push(TakenCall {
+            event,
+            step: call.map(|call| call.item_id),
+            tool: result.tool_name.clone(),
+            reason,
+        });
+    }
+
+    /// Compares the end of the run with the store's record of it.
+    fn compare_end(&mut self, run: &Run) {
+        let record = &self.recording.run;
+        let (status, answer) = match run.finished() {
+            Some(report) => {
+                let response = &report.response;
+                (
+                    response.metadata.status.into(),
+                    Some(response.response.content.as_str()),
+                )
+            }
+            None => (RunState::Running, None),
+        };
+        self.replay.ended = run.finished().is_some();
+        let recorded_answer = record.summary.get("answer").and_then(serde_json::Value::as_str);
+        let differs = |what: &str, recorded: &str, found: &str| Difference {
+            event: record.last_sequence,
+            step: None,
+            tool: None,
+            what: what.to_owned(),
+            recorded: compare::excerpt(recorded),
+            found: compare::excerpt(found),
+        };
+        if record.status != status {
+            self.replay.difference = Some(differs("status", record.status.name(), status.name()));
+        } else if let (Some(recorded), Some(found)) = (recorded_answer, answer)
+            && recorded != found
+        {
+            self.replay.difference = Some(differs("answer", recorded, found));
+        }
+    }
+}
+
+/// Returns the number of the event that ends each call, by the number of the event that announces it. A call that was in progress when
+/// its host stopped has none, unless it is announced again.
+fn ends_of_calls(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeError> {
+    let (mut open, mut ends) = (BTreeMap::new(), BTreeMap::new());
+    for (number, event) in (1..).zip(recording.events()) {
+        match event? {
+            RunEvent::ToolCalled { call_id, .. } => {
+                open.insert(call_id, number);
+            }
+            RunEvent::ToolEnded { end, .. } => {
+                let called = open.remove(&end.result.call_id);
+                ends.extend(called.map(|called| (called, number)));
+            }
+            RunEvent::Resumed { .. } => open.clear(),
+            _ => {}
+        }
+    }
+    Ok(ends)
+}
+
+/// Returns whether a call that ended so ends so again. Time, cancellations and load are not recorded, and the fuel of a trap is only
+/// approximate.
+const fn is_repeatable(ending: CallEnding) -> bool {
+    use CallEnding as E;
+    match ending {
+        E::Success
+        | E::Failure
+        | E::Suspended
+        | E::Continuation
+        | E::FuelExhausted
+        | E::MemoryExhausted
+        | E::StackOverflow
+        | E::InvalidOutput
+        | E::Denied => true,
+        E::Timeout
+        | E::Trap
+        | E::Cancelled
+        | E::Busy
+        | E::HostError
+        | E::Disabled
+        | E::NotFound
+        | E::InvalidArguments
+        | E::NotRun
+        | E::UnknownOutcome => false,
+    }
+}
+
+fn difference(announced: &AnnouncedCall<'_>, event: u64, what: String, recorded: String, found: String) -> Difference {
+    Difference {
+        event,
+        step: Some(announced.call.item_id.clone()),
+        tool: Some(announced.call.call.tool_name.clone()),
+        what,
+        recorded,
+        found,
+    }
+}

@@ -1,0 +1,161 @@
+//! Compares a call that was run again with its record.
+
+use art_agent::CallEnd;
+use art_core::text::truncate;
+use art_core::tool::ToolResult;
+use art_store::digest;
+use art_tools::{ReplayedCall, ToolReport};
+use serde_json::Value;
+
+/// Maximum length of a value in a difference, in characters.
+const MAX_EXCERPT_CHARS: usize = 200;
+
+/// What differs, what is recorded, and what was found.
+pub(super) type Found = (String, String, String);
+
+/// Compares the input with its recorded digest, if there is one.
+pub(super) fn input(recorded: &str, input_json: &str) -> Option<Found> {
+    let found = digest(input_json.as_bytes());
+    let differs = !recorded.is_empty() && recorded != found;
+    differs.then(|| ("input".to_owned(), recorded.to_owned(), found))
+}
+
+/// Compares a call with its record, and its fuel if `with_fuel` is set. Returns the first difference.
+pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Found> {
+    let ReplayedCall { report, divergence } = replayed;
+    if let Some(divergence) = divergence {
+        let what = format!("crossing {}", divergence.number);
+        return Some((what, "its answer".to_owned(), divergence.reason.to_string()));
+    }
+    if recorded.ending != report.ending {
+        let found = match &report.result.error {
+            Some(error) => format!("{} ({error})", report.ending.as_str()),
+            None => report.ending.as_str().to_owned(),
+        };
+        return Some((
+            "ending".to_owned(),
+            recorded.ending.as_str().to_owned(),
+            excerpt(&found),
+        ));
+    }
+    result(&recorded.result, &with_digests(report, &recorded.result)).or_else(|| {
+        let (fuel, found) = (recorded.usage.fuel, report.usage.fuel);
+        (with_fuel && fuel != found).then(|| ("fuel".to_owned(), fuel.to_string(), found.to_string()))
+    })
+}
+
+/// Returns the result of a report as the journal has it: with the digests of the files and the log, unless the run had no room for
+/// them, and with the identifier of a suspension, which is random.
+fn with_digests(report: &ToolReport, recorded: &ToolResult) -> ToolResult {
+    let mut result = report.result.clone();
+    let metadata = &mut result.metadata;
+    let infos = metadata.attachments.iter_mut().zip(report.attachments.iter());
+    for ((info, file), recorded) in infos.zip(&recorded.metadata.attachments) {
+        info.digest = recorded.digest.as_ref().map(|_| digest(&file.data));
+    }
+    if recorded.metadata.log_digest.is_some() && !report.log.is_empty() {
+        let log = serde_json::to_vec(&report.log).unwrap_or_default();
+        metadata.log_digest = Some(digest(&log));
+    }
+    if metadata.suspension_id.is_some() {
+        metadata.suspension_id.clone_from(&recorded.metadata.suspension_id);
+    }
+    result
+}
+
+fn result(recorded: &ToolResult, found: &ToolResult) -> Option<Found> {
+    let json = |result: &ToolResult| serde_json::to_value(result).unwrap_or_default();
+    let (recorded, found) = (json(recorded), json(found));
+    let (recorded_text, found_text) = (recorded.to_string(), found.to_string());
+    if recorded_text == found_text {
+        return None;
+    }
+    let differing = first_difference(&recorded, &found, &mut String::from("result"));
+    differing.or_else(|| {
+        let what = "the order of keys in the result".to_owned();
+        Some((what, excerpt(&recorded_text), excerpt(&found_text)))
+    })
+}
+
+/// Returns the first place at which two values differ, with what is there.
+fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Found> {
+    match (recorded, found) {
+        (Value::Object(left), Value::Object(right)) => {
+            let added = right.keys().filter(|key| !left.contains_key(*key));
+            let mut keys = left.keys().chain(added);
+            keys.find_map(|key| first_difference_at(key, left.get(key), right.get(key), path))
+        }
+        (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
+            .find_map(|index| first_difference_at(&index.to_string(), left.get(index), right.get(index), path)),
+        _ if recorded == found => None,
+        _ => Some((path.clone(), shown(Some(recorded)), shown(Some(found)))),
+    }
+}
+
+fn first_difference_at(key: &str, recorded: Option<&Value>, found: Option<&Value>, path: &mut String) -> Option<Found> {
+    let length = path.len();
+    path.push('/');
+    path.push_str(key);
+    let difference = match (recorded, found) {
+        (Some(recorded), Some(found)) => first_difference(recorded, found, path),
+        _ => Some((truncate(path, MAX_EXCERPT_CHARS), shown(recorded), shown(found))),
+    };
+    path.truncate(length);
+    difference
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| excerpt(&value.to_string()))
+}
+
+/// Returns the text, shortened for a difference.
+pub(super) fn excerpt(text: &str) -> String {
+    truncate(text, MAX_EXCERPT_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn differing(recorded: &Value, found: &Value) -> Option<Found> {
+        first_difference(recorded, found, &mut String::from("result"))
+    }
+
+    #[test]
+    fn equal_values_have_no_difference() {
+        let value = json!({"a": [1, {"b": null}], "c": "d"});
+        assert_eq!(differing(&value, &value.clone()), None);
+    }
+
+    #[test]
+    fn the_first_place_that_differs_is_named_with_both_values() {
+        let found = differing(
+            &json!({"a": [1, {"b": 2}], "c": 3}),
+            &json!({"a": [1, {"b": 5}], "c": 4}),
+        );
+        assert_eq!(found, Some(("result/a/1/b".to_owned(), "2".to_owned(), "5".to_owned())));
+    }
+
+    #[test]
+    fn a_missing_and_an_added_value_are_differences() {
+        let nothing = || "nothing".to_owned();
+        let found = differing(&json!({"a": 1}), &json!({}));
+        assert_eq!(found, Some(("result/a".to_owned(), "1".to_owned(), nothing())));
+        let found = differing(&json!([]), &json!([true]));
+        assert_eq!(found, Some(("result/0".to_owned(), nothing(), "true".to_owned())));
+    }
+
+    #[test]
+    fn a_long_value_is_shortened() {
+        let (_, recorded, _) = differing(&json!("x".repeat(1_000)), &json!("y")).unwrap();
+        assert!(recorded.chars().count() < 300, "{recorded}");
+    }
+
+    #[test]
+    fn an_input_without_a_recorded_digest_is_not_compared() {
+        assert_eq!(input("", "{}"), None);
+        assert_eq!(input(&digest(b"{}"), "{}"), None);
+        assert!(input(&digest(b"{}"), "[]").is_some());
+    }
+}

@@ -1,0 +1,83 @@
+//! Identifies what the fuel of a call depends on besides the component and its input.
+
+use std::sync::LazyLock;
+
+use crate::meter::HOST_CALL_FUEL;
+use crate::prices::prices;
+
+/// Version of the engine, which decides how instructions become fuel.
+const ENGINE_VERSION: &str = "48.0.8";
+/// Version of the rewriting of modules, which adds instructions that cost fuel.
+const INSTRUMENTATION_VERSION: u32 = 1;
+/// Number of hexadecimal digits of the digest of the prices.
+const DIGEST_DIGITS: usize = 16;
+
+/// Returns the identifier: the versions, and a digest of all prices.
+pub(crate) fn fuel_basis() -> &'static str {
+    static BASIS: LazyLock<String> = LazyLock::new(|| {
+        let prices = format!("{:?} {HOST_CALL_FUEL}", prices());
+        let digest: String = blake3::hash(prices.as_bytes())
+            .to_hex()
+            .chars()
+            .take(DIGEST_DIGITS)
+            .collect();
+        format!("wasmtime {ENGINE_VERSION}, instrumentation {INSTRUMENTATION_VERSION}, prices {digest}")
+    });
+    &BASIS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::instrument;
+
+    /// A module with everything that is rewritten.
+    const SAMPLE: &str = r#"
+        (component (core module
+          (memory 1)
+          (table $table 1 funcref)
+          (data $data "a")
+          (func $short)
+          (func (export "f") (param i32)
+            (call $short)
+            (drop (memory.grow (local.get 0)))
+            (drop (table.grow $table (ref.null func) (local.get 0)))
+            (memory.copy (i32.const 0) (i32.const 1) (local.get 0))
+            (memory.fill (i32.const 0) (i32.const 1) (local.get 0))
+            (memory.init $data (i32.const 0) (i32.const 0) (local.get 0))
+            LONG
+            (call $short)
+            (drop (i32.add (i32.const 1) (i32.add (i32.const 1) (i32.add (i32.const 1) (i32.add
+              (i32.const 1) (i32.add (i32.const 1) (i32.add (i32.const 1) (i32.const 1)))))))))))
+    "#;
+
+    #[test]
+    fn the_engine_version_is_the_one_that_is_used() {
+        let lock = include_str!("../../../../Cargo.lock");
+        let package = format!("name = \"wasmtime\"\nversion = \"{ENGINE_VERSION}\"\n");
+        assert!(
+            lock.contains(&package),
+            "set `ENGINE_VERSION` to the version in `Cargo.lock`"
+        );
+    }
+
+    #[test]
+    fn another_rewriting_has_another_version() {
+        let long = "(drop (i32.const 1))".repeat(6_000);
+        let sample = wat::parse_str(SAMPLE.replace("LONG", &long)).unwrap();
+        let digest = blake3::hash(&instrument(&sample).unwrap()).to_hex();
+        let hint = "increase `INSTRUMENTATION_VERSION`, and replace the digest here";
+        assert_eq!(
+            (INSTRUMENTATION_VERSION, &digest[..16]),
+            (1, "49e911b786c58be1"),
+            "{hint}"
+        );
+    }
+
+    #[test]
+    fn the_identifier_names_the_versions_and_the_prices() {
+        let digits = |basis: &str| basis.rsplit(' ').next().map(str::len);
+        assert!(fuel_basis().starts_with("wasmtime 48.0.8, instrumentation 1, prices "));
+        assert_eq!(digits(fuel_basis()), Some(DIGEST_DIGITS));
+    }
+}

@@ -1,0 +1,362 @@
+//! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the
+//! record.
+
+use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Intake, Seed};
+use chacha20::ChaCha20Rng;
+use chacha20::rand_core::SeedableRng;
+
+/// The source of the answers and random numbers of one call.
+#[derive(Default)]
+pub(crate) struct Outside {
+    recorder: Recorder,
+    /// The record that answers instead of the machine, if the call is replayed.
+    player: Option<Player>,
+    /// Created when the guest first draws a random number, since most tools never do.
+    random: Option<Box<ChaCha20Rng>>,
+}
+
+impl Outside {
+    /// Creates a source that answers from a record.
+    pub(crate) fn replay(recorded: Intake) -> Self {
+        Self {
+            player: Some(Player::new(recorded)),
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the answers come from a record.
+    pub(crate) const fn is_replay(&self) -> bool {
+        self.player.is_some()
+    }
+
+    /// Returns the next answer and records it. It comes from `live`, or from the record if the call is replayed. `read`
+    /// returns the value of an answer, or `None` if the answer is of another kind than `kind`.
+    pub(crate) fn ask<T>(
+        &mut self,
+        kind: CrossingKind,
+        live: impl FnOnce() -> Answer,
+        read: impl FnOnce(&Answer) -> Option<T>,
+    ) -> wasmtime::Result<T> {
+        let answer = match &mut self.player {
+            Some(player) => player.next(kind)?,
+            None => live(),
+        };
+        let value = read(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
+        self.recorder.push(answer);
+        value
+    }
+
+    /// Returns the error for a recorded answer that does not fit the question, and stores it as the divergence.
+    pub(crate) fn unfit(&mut self, asked: CrossingKind) -> wasmtime::Error {
+        match &mut self.player {
+            Some(player) => player.unfit(asked).into(),
+            None => wasmtime::Error::msg(format!("the host's answer to `{asked}` does not fit")),
+        }
+    }
+
+    /// Returns the random generator of the call.
+    pub(crate) fn random(&mut self) -> wasmtime::Result<&mut ChaCha20Rng> {
+        if self.random.is_none() {
+            let seed = match &mut self.player {
+                Some(player) => player.seed()?,
+                None => new_seed()?,
+            };
+            self.recorder.intake.seed = Some(seed);
+            self.random = Some(Box::new(ChaCha20Rng::from_seed(seed.0)));
+        }
+        self.random
+            .as_deref_mut()
+            .ok_or_else(|| wasmtime::Error::msg("there is no random generator"))
+    }
+
+    /// Returns the record of the call, and leaves an empty one.
+    pub(crate) fn take_intake(&mut self) -> Intake {
+        std::mem::take(&mut self.recorder).intake
+    }
+
+    /// Returns the first difference from the record after the guest ended. `None` if there is none, or if the call is
+    /// not a replay.
+    pub(crate) fn divergence(&self) -> Option<Divergence> {
+        self.player.as_ref().and_then(Player::divergence_at_end)
+    }
+}
+
+fn new_seed() -> wasmtime::Result<Seed> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)
+        .map_err(|error| wasmtime::Error::msg(format!("the operating system returned no random numbers: {error}")))?;
+    Ok(Seed(seed))
+}
+
+/// Records the answers of a call, up to the maximum size.
+#[derive(Default)]
+struct Recorder {
+    intake: Intake,
+    /// Upper bound of the size of the crossings as JSON.
+    bytes: usize,
+}
+
+impl Recorder {
+    fn push(&mut self, answer: Answer) {
+        if self.intake.truncated {
+            return;
+        }
+        match self.intake.crossings.last_mut() {
+            Some(last) if last.answer == answer => {
+                if last.count == 1 {
+                    self.bytes += Crossing::MAX_COUNT_BYTES;
+                }
+                last.count = last.count.saturating_add(1);
+            }
+            _ => {
+                let crossing = Crossing { answer, count: 1 };
+                self.bytes += crossing.max_encoded_bytes();
+                self.intake.crossings.push(crossing);
+            }
+        }
+        if self.bytes > Intake::MAX_BYTES {
+            self.intake.crossings = Vec::new();
+            self.intake.truncated = true;
+        }
+    }
+}
+
+/// Answers from a record.
+struct Player {
+    seed: Option<Seed>,
+    crossings: std::iter::Peekable<std::vec::IntoIter<Crossing>>,
+    /// Number of answers given.
+    answered: u64,
+    draws_random: bool,
+    divergence: Option<Divergence>,
+}
+
+impl Player {
+    fn new(recorded: Intake) -> Self {
+        Self {
+            seed: recorded.seed,
+            crossings: recorded.crossings.into_iter().peekable(),
+            answered: 0,
+            draws_random: false,
+            divergence: None,
+        }
+    }
+
+    fn next(&mut self, asked: CrossingKind) -> Result<Answer, Divergence> {
+        while self.crossings.next_if(|crossing| crossing.count == 0).is_some() {}
+        let Some(crossing) = self.crossings.peek_mut() else {
+            return Err(self.diverge(self.answered + 1, DivergenceReason::Exhausted { asked }));
+        };
+        let recorded = crossing.answer.kind();
+        if recorded != asked {
+            return Err(self.diverge(self.answered + 1, DivergenceReason::OtherKind { asked, recorded }));
+        }
+        crossing.count -= 1;
+        self.answered += 1;
+        Ok(crossing.answer.clone())
+    }
+
+    fn seed(&mut self) -> Result<Seed, Divergence> {
+        let asked = CrossingKind::Random;
+        self.draws_random = true;
+        self.seed
+            .ok_or_else(|| self.diverge(self.answered + 1, DivergenceReason::Exhausted { asked }))
+    }
+
+    /// Stores the divergence for the answer that was given last.
+    fn unfit(&mut self, asked: CrossingKind) -> Divergence {
+        self.diverge(self.answered, DivergenceReason::Unfit { asked })
+    }
+
+    /// Stores a divergence unless an earlier one is stored, and returns the first.
+    fn diverge(&mut self, number: u64, reason: DivergenceReason) -> Divergence {
+        *self.divergence.get_or_insert(Divergence { number, reason })
+    }
+
+    fn divergence_at_end(&self) -> Option<Divergence> {
+        let mut unused = self.crossings.clone().filter(|crossing| crossing.count > 0);
+        let crossing = unused.next().map(|crossing| crossing.answer.kind());
+        let random = (self.seed.is_some() && !self.draws_random).then_some(CrossingKind::Random);
+        let unused = crossing.or(random).map(|recorded| Divergence {
+            number: self.answered + 1,
+            reason: DivergenceReason::Unused { recorded },
+        });
+        self.divergence.or(unused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chacha20::rand_core::Rng;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cancelled(outside: &mut Outside, live: bool) -> wasmtime::Result<bool> {
+        let read = |answer: &Answer| match answer {
+            Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
+            _ => None,
+        };
+        outside.ask(CrossingKind::Cancelled, || Answer::Cancelled(live), read)
+    }
+
+    fn time(outside: &mut Outside, live: u64) -> wasmtime::Result<u64> {
+        let read = |answer: &Answer| match answer {
+            Answer::MonotonicClock(nanoseconds) => Some(*nanoseconds),
+            _ => None,
+        };
+        outside.ask(CrossingKind::MonotonicClock, || Answer::MonotonicClock(live), read)
+    }
+
+    fn record(ask: impl FnOnce(&mut Outside)) -> Intake {
+        let mut outside = Outside::default();
+        ask(&mut outside);
+        outside.take_intake()
+    }
+
+    fn divergence(number: u64, reason: DivergenceReason) -> Option<Divergence> {
+        Some(Divergence { number, reason })
+    }
+
+    #[test]
+    fn a_call_that_asks_nothing_has_an_empty_record() {
+        assert!(record(|_| ()).is_empty());
+    }
+
+    #[test]
+    fn equal_neighbours_are_one_entry() {
+        let intake = record(|outside| {
+            for _ in 0..100_000 {
+                cancelled(outside, false).unwrap();
+            }
+            cancelled(outside, true).unwrap();
+        });
+        let counts: Vec<_> = intake.crossings.iter().map(|crossing| crossing.count).collect();
+        assert_eq!(counts, [100_000, 1]);
+    }
+
+    #[test]
+    fn a_record_that_grows_too_large_is_truncated() {
+        let intake = record(|outside| {
+            (0..100_000).for_each(|nanoseconds| {
+                time(outside, nanoseconds).unwrap();
+            })
+        });
+        assert!(intake.truncated && intake.crossings.is_empty());
+    }
+
+    #[test]
+    fn each_call_draws_other_random_numbers() {
+        let draw = || Outside::default().random().unwrap().next_u64();
+        assert_ne!(draw(), draw());
+    }
+
+    #[test]
+    fn a_replay_draws_the_random_numbers_of_the_record() {
+        let mut live = Outside::default();
+        let drawn = live.random().unwrap().next_u64();
+        let mut replay = Outside::replay(live.take_intake());
+        assert_eq!(replay.random().unwrap().next_u64(), drawn);
+        assert_eq!(replay.divergence(), None);
+    }
+
+    #[test]
+    fn a_replay_that_asks_something_else_diverges_there() {
+        let recorded = record(|outside| {
+            cancelled(outside, false).unwrap();
+            cancelled(outside, false).unwrap();
+        });
+        let mut replay = Outside::replay(recorded);
+        assert!(!cancelled(&mut replay, true).unwrap());
+        time(&mut replay, 0).unwrap_err();
+        let (asked, recorded) = (CrossingKind::MonotonicClock, CrossingKind::Cancelled);
+        assert_eq!(
+            replay.divergence(),
+            divergence(2, DivergenceReason::OtherKind { asked, recorded })
+        );
+    }
+
+    #[test]
+    fn a_replay_that_asks_more_diverges_after_the_end_of_the_record() {
+        let recorded = record(|outside| {
+            time(outside, 7).unwrap();
+        });
+        let mut replay = Outside::replay(recorded);
+        assert_eq!(time(&mut replay, 0).unwrap(), 7);
+        time(&mut replay, 0).unwrap_err();
+        let asked = CrossingKind::MonotonicClock;
+        assert_eq!(
+            replay.divergence(),
+            divergence(2, DivergenceReason::Exhausted { asked })
+        );
+    }
+
+    #[test]
+    fn a_replay_that_asks_less_diverges_at_its_end() {
+        let recorded = record(|outside| {
+            time(outside, 7).unwrap();
+            outside.random().unwrap();
+        });
+        let mut replay = Outside::replay(recorded);
+        let unused = |recorded| DivergenceReason::Unused { recorded };
+        assert_eq!(replay.divergence(), divergence(1, unused(CrossingKind::MonotonicClock)));
+        time(&mut replay, 0).unwrap();
+        assert_eq!(replay.divergence(), divergence(2, unused(CrossingKind::Random)));
+        replay.random().unwrap();
+        assert_eq!(replay.divergence(), None);
+    }
+
+    #[test]
+    fn a_replay_without_a_recorded_seed_draws_no_random_number() {
+        let mut replay = Outside::replay(Intake::default());
+        replay.random().unwrap_err();
+        let asked = CrossingKind::Random;
+        assert_eq!(
+            replay.divergence(),
+            divergence(1, DivergenceReason::Exhausted { asked })
+        );
+    }
+
+    #[test]
+    fn only_the_first_divergence_is_kept() {
+        let mut replay = Outside::replay(Intake::default());
+        replay.random().unwrap_err();
+        cancelled(&mut replay, false).unwrap_err();
+        let asked = CrossingKind::Random;
+        assert_eq!(
+            replay.divergence(),
+            divergence(1, DivergenceReason::Exhausted { asked })
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_replay_answers_as_the_record_and_records_the_same(
+            script in prop::collection::vec((any::<bool>(), 0_u64..3), 0..40),
+        ) {
+            let ask = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
+                let one = |(asks_time, value): &(bool, u64)| match asks_time {
+                    true => time(outside, if live { *value } else { 9 }),
+                    false => cancelled(outside, live && *value == 1).map(u64::from),
+                };
+                script.iter().map(one).collect()
+            };
+            let mut live = Outside::default();
+            let answers = ask(&mut live, true).unwrap();
+            let recorded = live.take_intake();
+            let mut replay = Outside::replay(recorded.clone());
+            prop_assert_eq!(ask(&mut replay, false).unwrap(), answers);
+            prop_assert_eq!(replay.divergence(), None);
+            prop_assert_eq!(replay.take_intake(), recorded);
+        }
+
+        #[test]
+        fn no_record_is_larger_than_the_maximum(values in prop::collection::vec(any::<u64>(), 0..6_000)) {
+            let intake = record(|outside| values.iter().for_each(|value| {
+                time(outside, *value).unwrap();
+            }));
+            let text = serde_json::to_string(&intake.crossings).unwrap();
+            prop_assert!(text.len() <= Intake::MAX_BYTES + "[]".len());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The digest chain of a journal.
+//!
+//! Each entry has a digest of everything that is stored of it and of the digest before it. A change of one entry changes
+//! the digests of all later ones, so the last digest of a run stands for its whole journal.
+
+use art_core::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::StoreError;
+use crate::record::RunRecord;
+
+/// Separates these digests from digests of other data.
+const DOMAIN: &[u8] = b"art journal 1\0";
+
+/// Returns the digest before the first entry of a run.
+pub(crate) fn start(trace_id: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(DOMAIN);
+    hasher.update(trace_id.as_bytes());
+    name(&hasher)
+}
+
+/// Returns the digest of an entry whose predecessor has the digest `previous`. `payload` is the stored text. Takes bytes,
+/// since a text that was changed in the database may not be valid UTF-8.
+pub(crate) fn next(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[u8], payload: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(DOMAIN);
+    // The length before each value of variable length makes the input unambiguous.
+    for value in [previous.as_bytes(), kind, payload] {
+        hasher.update(&(value.len() as u64).to_le_bytes());
+        hasher.update(value);
+    }
+    hasher.update(&sequence.to_le_bytes());
+    hasher.update(&timestamp.to_le_bytes());
+    name(&hasher)
+}
+
+/// An entry of a journal with the text of its payload as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredEntry {
+    /// Position in the journal, from 1 and without gaps.
+    pub sequence: u64,
+    /// Time at which it was stored.
+    pub timestamp: Timestamp,
+    /// Kind of the payload.
+    pub kind: String,
+    /// Payload as JSON text.
+    pub payload: String,
+    /// Digest of this entry and, through the digest before it, of all earlier ones.
+    pub digest: String,
+}
+
+/// Verifies the digests of the whole journal of a run.
+///
+/// # Errors
+/// Fails with [`StoreError::BrokenChain`] if an entry was changed or is missing.
+pub fn verify_journal(run: &RunRecord, entries: &[StoredEntry]) -> Result<(), StoreError> {
+    let broken = |sequence| StoreError::BrokenChain {
+        trace_id: run.trace_id.clone(),
+        sequence,
+    };
+    let mut head = start(&run.trace_id);
+    for (sequence, entry) in (1..).zip(entries) {
+        let (kind, payload) = (entry.kind.as_bytes(), entry.payload.as_bytes());
+        head = next(&head, sequence, entry.timestamp, kind, payload);
+        if entry.sequence != sequence || entry.digest != head {
+            return Err(broken(sequence));
+        }
+    }
+    if run.head != head || run.last_sequence != entries.len() as u64 {
+        return Err(broken(entries.len() as u64 + 1));
+    }
+    Ok(())
+}
+
+fn name(hasher: &blake3::Hasher) -> String {
+    format!("blake3:{}", hasher.finalize().to_hex())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_an_entry_changes_its_digest() {
+        let digest = next("p", 1, 2, b"kind", b"payload");
+        assert_eq!(digest, next("p", 1, 2, b"kind", b"payload"));
+        for other in [
+            next("q", 1, 2, b"kind", b"payload"),
+            next("p", 2, 2, b"kind", b"payload"),
+            next("p", 1, 3, b"kind", b"payload"),
+            next("p", 1, 2, b"kinds", b"payload"),
+            next("p", 1, 2, b"kind", b"payloads"),
+        ] {
+            assert_ne!(digest, other);
+        }
+    }
+
+    #[test]
+    fn bytes_that_move_from_one_part_to_the_next_change_the_digest() {
+        assert_ne!(next("p", 1, 2, b"ab", b"c"), next("p", 1, 2, b"a", b"bc"));
+        assert_ne!(next("pa", 1, 2, b"b", b"c"), next("p", 1, 2, b"ab", b"c"));
+    }
+
+    fn journal() -> (RunRecord, Vec<StoredEntry>) {
+        let new = crate::NewRun {
+            trace_id: "r".to_owned(),
+            ..crate::NewRun::default()
+        };
+        let mut run = crate::check::initial_run(&new, 0);
+        let mut entries = Vec::new();
+        for sequence in 1..=3 {
+            let (kind, payload) = ("kind".to_owned(), format!("[{sequence}]"));
+            run.head = next(&run.head, sequence, 7, kind.as_bytes(), payload.as_bytes());
+            run.last_sequence = sequence;
+            entries.push(StoredEntry {
+                sequence,
+                timestamp: 7,
+                kind,
+                payload,
+                digest: run.head.clone(),
+            });
+        }
+        (run, entries)
+    }
+
+    #[test]
+    fn a_journal_as_it_was_written_is_verified() {
+        let (run, entries) = journal();
+        assert!(verify_journal(&run, &entries).is_ok());
+    }
+
+    #[test]
+    fn any_change_of_a_journal_is_found_at_its_entry() {
+        let broken_at = |change: fn(&mut RunRecord, &mut Vec<StoredEntry>)| {
+            let (mut run, mut entries) = journal();
+            change(&mut run, &mut entries);
+            match verify_journal(&run, &entries) {
+                Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),
+                _ => None,
+            }
+        };
+        assert_eq!(broken_at(|_, entries| entries[1].payload.push(' ')), Some(2));
+        assert_eq!(broken_at(|_, entries| entries[1].kind.push('s')), Some(2));
+        assert_eq!(broken_at(|_, entries| entries[1].timestamp += 1), Some(2));
+        assert_eq!(broken_at(|_, entries| entries[1].digest.push('0')), Some(2));
+        assert_eq!(broken_at(|_, entries| drop(entries.remove(0))), Some(1));
+        assert_eq!(broken_at(|_, entries| drop(entries.pop())), Some(3));
+        assert_eq!(broken_at(|run, _| run.head.push('0')), Some(4));
+        assert_eq!(broken_at(|run, _| run.trace_id.push('0')), Some(1));
+    }
+
+    #[test]
+    fn the_first_digest_follows_from_the_run() {
+        assert_eq!(start("r"), start("r"));
+        assert_ne!(start("r"), start("s"));
+    }
+}

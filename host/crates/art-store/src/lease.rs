@@ -1,0 +1,26 @@
+//! Leases: the right to be the only writer of a thread.
+
+use crate::check;
+use crate::error::StoreError;
+
+/// The right to write the runs of a thread, which one caller has at a time.
+///
+/// It is current until it is released, or until somebody else has taken it after it expired. It expires
+/// [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lease {
+    /// The thread.
+    pub thread_id: String,
+    /// Fencing number. It grows with each lease of the thread and is never given again, so a holder that lost the lease
+    /// without noticing cannot write.
+    pub number: u64,
+}
+
+impl Lease {
+    /// Returns the error for a lease that is not the current one of its thread.
+    pub(crate) fn lost(&self) -> StoreError {
+        StoreError::LeaseLost {
+            thread_id: check::truncated(&self.thread_id),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Leases and commits. A commit makes all its checks before its first change.
+
+use std::collections::BTreeMap;
+
+use art_core::Timestamp;
+
+use super::{Data, HeldLease, RunData, ThreadData};
+use crate::commit::{CheckedCommit, Committed, NewEvent};
+use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::limits::LEASE_MS;
+use crate::record::{JournalEntry, NewRun, RunRecord, RunState};
+use crate::{blob, chain, check};
+
+impl Data {
+    pub(super) fn acquire_lease(&mut self, thread_id: &str, now: Timestamp) -> Result<Lease, StoreError> {
+        self.thread(thread_id)?.not_leased(now)?;
+        self.leases += 1;
+        let number = self.leases;
+        let until = now + LEASE_MS;
+        if let Some(data) = self.threads.get_mut(thread_id) {
+            data.lease = Some(HeldLease { number, until });
+        }
+        let thread_id = thread_id.to_owned();
+        Ok(Lease { thread_id, number })
+    }
+
+    /// Renews a lease, and fails if it is not the current one of its thread.
+    pub(super) fn renew_lease(&mut self, lease: &Lease, now: Timestamp) -> Result<(), StoreError> {
+        let held = self
+            .threads
+            .get_mut(&lease.thread_id)
+            .and_then(|data| data.lease.as_mut());
+        let current = held.filter(|held| held.number == lease.number);
+        current.ok_or_else(|| lease.lost())?.until = now + LEASE_MS;
+        Ok(())
+    }
+
+    pub(super) fn release_lease(&mut self, lease: &Lease) {
+        if let Some(data) = self.threads.get_mut(&lease.thread_id)
+            && data.lease.is_some_and(|held| held.number == lease.number)
+        {
+            data.lease = None;
+        }
+    }
+
+    fn check_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        let held = self.threads.get(&lease.thread_id).and_then(|data| data.lease);
+        if held.is_some_and(|held| held.number == lease.number) {
+            return Ok(());
+        }
+        Err(lease.lost())
+    }
+
+    pub(super) fn commit(&mut self, commit: CheckedCommit, now: Timestamp) -> Result<Committed, StoreError> {
+        self.check_commit(&commit)?;
+        self.renew_lease(&commit.lease, now)?;
+        if let Some(new) = &commit.begin {
+            self.begin_run(new, now);
+        }
+        let thread_id = commit.lease.thread_id;
+        let data = self.run(&commit.trace_id)?;
+        let entries = data.append(commit.events, now);
+        data.blobs.extend(commit.blobs);
+        if let Some((end, _)) = commit.end {
+            data.run.status = end.status.into();
+            data.run.ended = Some(now);
+            data.run.summary = end.summary;
+        }
+        let run = data.run.clone();
+        let of_run = |_| commit.trace_id.clone();
+        self.calls
+            .extend(commit.calls.into_iter().map(|call| (of_run(()), call)));
+        self.work
+            .extend(commit.work.into_iter().map(|record| (of_run(()), record)));
+        let messages: Vec<_> = commit.messages.into_iter().map(|(message, _)| message).collect();
+        self.message_ids
+            .extend(messages.iter().map(|message| message.message_id.clone()));
+        let data = self.touch(&thread_id, now)?;
+        data.messages.extend(messages);
+        let observations = commit.observations.into_iter().map(|(new, ..)| data.observe(new, now));
+        Ok(Committed {
+            run,
+            entries,
+            blobs: commit.digests,
+            observations: observations.collect(),
+            state_version: commit.state.map(|(state, _)| data.replace_state(state, now)),
+        })
+    }
+
+    fn check_commit(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
+        self.check_lease(&commit.lease)?;
+        let existing = self.runs.get(&commit.trace_id);
+        let begun = match (&commit.begin, existing) {
+            (None, None) => return Err(check::unknown_run(&commit.trace_id)),
+            (Some(_), Some(_)) => return Err(check::run_exists(&commit.trace_id)),
+            (Some(new), None) => Some(check::initial_run(new, 0)),
+            (None, Some(_)) => None,
+        };
+        let run = begun.as_ref().or(existing.map(|data| &data.run));
+        if let Some(run) = run {
+            check::run_of_lease(run, &commit.lease)?;
+            check::next_entries(run, existing.map_or(0, |data| data.bytes), commit)?;
+        }
+        let no_blobs = BTreeMap::new();
+        let stored = existing.map_or(&no_blobs, |data| &data.blobs);
+        let mut room = blob::room(stored.values().map(|bytes| bytes.len() as u64));
+        for bytes in commit.blobs.iter().filter(|(digest, _)| !stored.contains_key(*digest)) {
+            room = blob::take_room(&commit.trace_id, room, bytes.1)?;
+        }
+        self.check_new_messages(commit.messages.iter().map(|(message, _)| message))
+    }
+
+    fn begin_run(&mut self, new: &NewRun, now: Timestamp) {
+        self.created += 1;
+        let data = RunData {
+            order: self.created,
+            run: check::initial_run(new, now),
+            entries: Vec::new(),
+            bytes: 0,
+            blobs: BTreeMap::new(),
+        };
+        self.runs.insert(new.trace_id.clone(), data);
+    }
+
+    pub(super) fn resume_run(
+        &mut self,
+        trace_id: &str,
+        lease: &Lease,
+        now: Timestamp,
+    ) -> Result<RunRecord, StoreError> {
+        self.check_lease(lease)?;
+        let run = &mut self.run(trace_id)?.run;
+        check::run_of_lease(run, lease)?;
+        check::suspended(run)?;
+        run.status = RunState::Running;
+        run.ended = None;
+        let run = run.clone();
+        self.renew_lease(lease, now)?;
+        self.touch(&run.thread_id, now)?;
+        Ok(run)
+    }
+}
+
+impl RunData {
+    /// Appends events, each with the text of its payload.
+    fn append(&mut self, events: Vec<(NewEvent, String)>, timestamp: Timestamp) -> Vec<JournalEntry> {
+        let first_new = self.entries.len();
+        for (event, text) in events {
+            let sequence = self.run.last_sequence + 1;
+            let digest = chain::next(
+                &self.run.head,
+                sequence,
+                timestamp,
+                event.kind.as_bytes(),
+                text.as_bytes(),
+            );
+            self.run.last_sequence = sequence;
+            self.run.head.clone_from(&digest);
+            self.bytes += text.len() as u64;
+            self.entries.push(JournalEntry {
+                sequence,
+                timestamp,
+                kind: event.kind,
+                payload: event.payload,
+                digest,
+            });
+        }
+        self.entries.get(first_new..).unwrap_or_default().to_vec()
+    }
+}
+
+impl ThreadData {
+    /// Returns whether somebody holds the lease.
+    pub(super) fn is_leased(&self, now: Timestamp) -> bool {
+        self.lease.is_some_and(|held| held.until > now)
+    }
+
+    /// Refuses a change while somebody holds the lease.
+    pub(super) fn not_leased(&self, now: Timestamp) -> Result<(), StoreError> {
+        match self.lease {
+            Some(held) if held.until > now => Err(StoreError::ThreadBusy {
+                thread_id: self.thread.id.clone(),
+                until: held.until,
+            }),
+            _ => Ok(()),
+        }
+    }
+}

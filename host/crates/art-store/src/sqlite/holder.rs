@@ -1,0 +1,147 @@
+//! The holders of leases: each store that writes keeps a locked file, so that other processes see whether it still runs.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use art_core::id;
+
+use super::file::{io_error, with_suffix};
+use crate::error::StoreError;
+use crate::fail_point::FailPoint;
+
+/// This store as a holder of leases. Dropping it removes its file.
+#[derive(Debug)]
+pub(super) struct Holder {
+    pub(super) id: String,
+    path: PathBuf,
+    /// The system releases the lock on the file when the process ends, even by a crash.
+    _file: File,
+}
+
+impl Holder {
+    /// Creates the file of a new holder and removes the ones that ended holders left. The caller has the
+    /// [guard](super::file::guard), or another store could remove the new file before it is locked.
+    pub(super) fn register(database: &Path) -> Result<Self, StoreError> {
+        let holders = Holders::of(database);
+        let created = DirBuilder::new().recursive(true).mode(0o700).create(&holders.directory);
+        created.map_err(|source| io_error("create the directory", &holders.directory, source))?;
+        holders.remove_ended()?;
+        let id = id::ordered();
+        let path = holders.directory.join(&id);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|source| io_error("create", &path, source))?;
+        FailPoint::BeforeHolder.reach();
+        file.lock().map_err(|source| io_error("lock", &path, source))?;
+        Ok(Self { id, path, _file: file })
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// The holders of leases in a database.
+#[derive(Clone, Debug)]
+pub(super) struct Holders {
+    directory: PathBuf,
+}
+
+impl Holders {
+    /// Returns the holders of the database at that path.
+    pub(super) fn of(database: &Path) -> Self {
+        Self {
+            directory: with_suffix(database, "-hosts"),
+        }
+    }
+
+    /// Returns whether a holder may still run, and removes the file of one that has ended.
+    pub(super) fn is_alive(&self, id: &str) -> bool {
+        // An identifier from a database that somebody tampered with must not lead out of the directory.
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return false;
+        }
+        let path = self.directory.join(id);
+        // A shared lock, so that two processes that check at the same time do not see each other as the holder.
+        match File::open(&path).map(|file| file.try_lock_shared()) {
+            Ok(Ok(())) => {
+                remove(&path);
+                false
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            // In doubt the lease stays until it expires.
+            Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => true,
+        }
+    }
+
+    fn remove_ended(&self) -> Result<(), StoreError> {
+        let entries = fs::read_dir(&self.directory).map_err(|source| io_error("list", &self.directory, source))?;
+        for entry in entries.flatten() {
+            if let Some(id) = entry.file_name().to_str() {
+                self.is_alive(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::debug!(path = %path.display(), %error, "failed to remove the file of a holder of leases");
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_alive_until_it_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("art.db");
+        let holders = Holders::of(&database);
+        let (first, second) = (
+            Holder::register(&database).unwrap(),
+            Holder::register(&database).unwrap(),
+        );
+        assert!(holders.is_alive(&first.id) && holders.is_alive(&second.id));
+        let id = first.id.clone();
+        drop(first);
+        assert!(!holders.is_alive(&id));
+        assert!(holders.is_alive(&second.id));
+    }
+
+    #[test]
+    fn the_file_of_a_holder_that_ended_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("art.db");
+        let holder = Holder::register(&database).unwrap();
+        let left = holder.path.with_file_name("left");
+        fs::write(&left, "").unwrap();
+        drop(Holder::register(&database).unwrap());
+        assert!(!left.exists());
+        assert!(holder.path.exists());
+    }
+
+    #[test]
+    fn an_identifier_that_is_a_path_is_of_no_holder_and_removes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("art.db");
+        let _holder = Holder::register(&database).unwrap();
+        let other = directory.path().join("other");
+        fs::write(&other, "").unwrap();
+        assert!(!Holders::of(&database).is_alive("../other"));
+        assert!(!Holders::of(&database).is_alive(""));
+        assert!(other.exists());
+    }
+}

@@ -1,0 +1,105 @@
+//! Child processes that run one test of this program.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+
+/// Environment variable with the path of the database. Only the parent process sets it.
+const PATH: &str = "ART_STORE_TEST_DATABASE";
+
+/// Returns the path of the database if this process is a child of a test.
+pub(crate) fn database() -> Option<std::ffi::OsString> {
+    std::env::var_os(PATH)
+}
+
+/// Prints a line for the parent process, in one write, so that lines of several tasks are not mixed.
+pub(crate) fn tell(line: &str) {
+    std::io::stderr()
+        .write_all(format!("told {line}\n").as_bytes())
+        .unwrap();
+}
+
+/// A child process, killed when it is dropped.
+pub(crate) struct ChildTest {
+    child: Child,
+    output: Lines<BufReader<ChildStderr>>,
+}
+
+impl ChildTest {
+    /// Starts the test with that name in a child process.
+    pub(crate) fn start(test: &str, database: &Path) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", test, "--nocapture"]);
+        Self::spawn(command, database)
+    }
+
+    /// Starts the test in a child process that can only write files of up to `blocks` blocks of 512 bytes.
+    pub(crate) fn start_with_limited_files(test: &str, database: &Path, blocks: u32) -> Self {
+        let mut command = Command::new("sh");
+        // Without the trap, the signal ends the process before SQLite sees the error.
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+        command
+            .args(["-c", &script, "sh"])
+            .arg(std::env::current_exe().unwrap());
+        command.args(["--exact", test, "--nocapture"]);
+        Self::spawn(command, database)
+    }
+
+    fn spawn(mut command: Command, database: &Path) -> Self {
+        let mut child = command
+            .env(PATH, database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, output }
+    }
+
+    /// Returns the next line that the child told, or `None` if it has ended.
+    pub(crate) fn told(&mut self) -> Option<String> {
+        loop {
+            let line = self.output.next()?.ok()?;
+            if let Some(told) = line.strip_prefix("told ") {
+                return Some(told.to_owned());
+            }
+        }
+    }
+
+    /// Lets a child go on that waits for a line.
+    pub(crate) fn go_on(&mut self) {
+        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    }
+
+    /// Sends the signal with that name.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args(["-s", name, &self.child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+    }
+
+    /// Returns everything that the child still tells, and waits until it ends.
+    pub(crate) fn finish(&mut self) -> (Vec<String>, ExitStatus) {
+        let rest = std::iter::from_fn(|| self.told()).collect();
+        (rest, self.child.wait().unwrap())
+    }
+}
+
+impl Drop for ChildTest {
+    fn drop(&mut self) {
+        // Fails if the child has ended, which is fine.
+        self.child.kill().unwrap_or_default();
+        self.child.wait().unwrap_or_default();
+    }
+}
+
+/// Waits until the parent process calls [`ChildTest::go_on`].
+pub(crate) fn wait_for_parent() {
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+}

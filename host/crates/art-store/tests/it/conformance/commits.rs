@@ -1,0 +1,256 @@
+use art_core::agent::RunStatus;
+use art_core::observation::ObservationType;
+use art_core::usage::{ModelUsage, ModelWork, Usage};
+use art_store::{
+    CallRecord, Commit, JournalEntry, MessageOptions, ObservationFilter, RunEnd, RunState, StoreError, WorkRecord,
+    digest, limits,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{TestStore, event, message, observation, run, thought};
+
+suite! {
+    a_commit_stores_all_its_parts_and_returns_what_it_stored,
+    a_refused_commit_changes_nothing,
+    the_first_commit_of_a_run_can_have_events_and_end_it,
+    a_new_run_that_is_not_the_one_of_the_commit_is_refused,
+    a_run_that_has_ended_accepts_no_commit,
+    a_suspended_run_accepts_a_commit,
+    a_state_that_is_committed_has_the_next_version,
+    an_observation_of_another_thread_is_refused,
+    an_empty_commit_that_knows_the_journal_is_accepted,
+    the_room_for_blobs_shrinks_with_each_blob_of_the_run,
+    a_commit_whose_blobs_do_not_fit_together_is_refused,
+    equal_blobs_of_two_threads_stay_until_both_are_deleted,
+    the_head_of_a_run_is_the_digest_of_its_last_entry,
+    equal_events_of_two_runs_have_different_digests,
+}
+
+async fn with_run(fixture: TestStore) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
+    fixture.begin(run("r", "t")).await.unwrap();
+    fixture
+}
+
+/// Returns a commit with all parts.
+async fn full(fixture: &TestStore) -> Commit {
+    let call = CallRecord {
+        tool_digest: "d".to_owned(),
+        usage: Usage::default(),
+    };
+    let work = WorkRecord {
+        model: "m".to_owned(),
+        work: ModelWork::Step,
+        usage: ModelUsage::default(),
+    };
+    Commit {
+        events: vec![event("a", json!(1)), event("b", json!(2))],
+        blobs: vec![b"x".to_vec(), b"y".to_vec(), b"x".to_vec()],
+        state: Some(json!("state")),
+        messages: vec![message("m", "t", 1)],
+        observations: vec![thought("t"), thought("t")],
+        calls: vec![call],
+        work: vec![work],
+        end: Some(RunEnd {
+            status: RunStatus::Partial,
+            summary: json!("summary"),
+        }),
+        ..fixture.step("r").await
+    }
+}
+
+/// Returns the numbers of entries, blobs, states, messages, observations, calls and pieces of work.
+async fn counted(fixture: &TestStore) -> [usize; 7] {
+    let store = &fixture.store;
+    let (messages, observations) = (MessageOptions::default(), ObservationFilter::default());
+    [
+        store.read_journal("r").await.unwrap().len(),
+        store.get_blob("t", &digest(b"x")).await.unwrap().iter().len(),
+        store.load_state("t").await.unwrap().iter().len(),
+        store.list_messages("t", messages).await.unwrap().len(),
+        store.list_observations("t", observations).await.unwrap().len(),
+        store.list_calls("d", None).await.unwrap().len(),
+        store.list_work("m", ModelWork::Step, None).await.unwrap().len(),
+    ]
+}
+
+async fn a_commit_stores_all_its_parts_and_returns_what_it_stored(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.clock.advance(4);
+    let committed = fixture.store.commit(full(&fixture).await).await.unwrap();
+    assert_eq!(counted(&fixture).await, [2, 1, 1, 1, 2, 1, 1]);
+    assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap(), committed.run);
+    assert_eq!(fixture.store.read_journal("r").await.unwrap(), committed.entries);
+    let stored = fixture.store.list_observations("t", ObservationFilter::default()).await;
+    assert_eq!(stored.unwrap(), committed.observations);
+    assert_eq!(committed.blobs, [digest(b"x"), digest(b"y"), digest(b"x")]);
+    assert_eq!(committed.state_version, Some(1));
+    let run = committed.run;
+    assert_eq!(
+        (run.status, run.ended, run.last_sequence),
+        (RunState::Partial, Some(1_004), 2)
+    );
+    assert_eq!(run.summary, json!("summary"));
+    assert_eq!(fixture.store.get_thread("t").await.unwrap().unwrap().updated, 1_004);
+}
+
+async fn a_refused_commit_changes_nothing(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture
+        .store
+        .append_messages("t", vec![message("used", "t", 1)])
+        .await
+        .unwrap();
+    let run = fixture.store.get_run("r").await.unwrap();
+    let good = full(&fixture).await;
+    let broken: [fn(&mut Commit); 9] = [
+        |commit| commit.after = 1,
+        |commit| commit.lease.number += 1,
+        |commit| commit.trace_id = "nowhere".to_owned(),
+        |commit| commit.begin = Some(run_again()),
+        |commit| commit.messages.push(message("used", "t", 2)),
+        |commit| commit.messages.push(message("m", "t", 2)),
+        |commit| commit.calls[0].tool_digest.clear(),
+        |commit| commit.events[1].kind.clear(),
+        |commit| commit.blobs = (0..4).map(|n| vec![n; limits::MAX_VALUE_BYTES]).collect(),
+    ];
+    for (n, break_it) in broken.into_iter().enumerate() {
+        let mut commit = good.clone();
+        break_it(&mut commit);
+        assert!(fixture.store.commit(commit).await.is_err(), "{n}");
+        assert_eq!(counted(&fixture).await, [0, 0, 0, 1, 0, 0, 0], "{n}");
+        assert_eq!(fixture.store.get_run("r").await.unwrap(), run, "{n}");
+    }
+    fixture.store.commit(good).await.unwrap();
+}
+
+fn run_again() -> art_store::NewRun {
+    run("r", "t")
+}
+
+async fn the_first_commit_of_a_run_can_have_events_and_end_it(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let commit = Commit {
+        begin: Some(run("r", "t")),
+        ..full(&fixture).await
+    };
+    let run = fixture.store.commit(commit).await.unwrap().run;
+    assert_eq!((run.status, run.last_sequence), (RunState::Partial, 2));
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(run));
+}
+
+async fn a_new_run_that_is_not_the_one_of_the_commit_is_refused(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await.with_thread("other").await;
+    for begin in [run("other", "t"), run("r", "other")] {
+        let commit = Commit {
+            begin: Some(begin),
+            ..fixture.step("r").await
+        };
+        let refused = fixture.store.commit(commit).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Invalid { .. }), "{refused}");
+    }
+}
+
+async fn a_run_that_has_ended_accepts_no_commit(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.store.commit(full(&fixture).await).await.unwrap();
+    let empty = fixture.step("r").await;
+    let refused = fixture.store.commit(empty).await.unwrap_err();
+    assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
+}
+
+async fn a_suspended_run_accepts_a_commit(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
+    fixture.append("r", 0, "k", json!(1)).await.unwrap();
+    let run = fixture.store.get_run("r").await.unwrap().unwrap();
+    assert_eq!((run.status, run.last_sequence), (RunState::Suspended, 1));
+}
+
+async fn a_state_that_is_committed_has_the_next_version(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    assert_eq!(fixture.store.save_state("t", json!(1), None).await.unwrap(), 1);
+    let commit = Commit {
+        state: Some(json!(2)),
+        ..fixture.step("r").await
+    };
+    let committed = fixture.store.commit(commit).await.unwrap();
+    assert_eq!(committed.state_version, Some(2));
+    assert_eq!(fixture.store.save_state("t", json!(3), Some(2)).await.unwrap(), 3);
+}
+
+async fn an_observation_of_another_thread_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await.with_thread("other").await;
+    let commit = Commit {
+        observations: vec![observation("other", ObservationType::Error, json!(1))],
+        ..fixture.step("r").await
+    };
+    let refused = fixture.store.commit(commit).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "thread of an observation `other` is not the one of the lease: record it in its own thread"
+    );
+}
+
+async fn an_empty_commit_that_knows_the_journal_is_accepted(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let step = fixture.step("r").await;
+    let committed = fixture.store.commit(step).await.unwrap();
+    assert!(committed.entries.is_empty() && committed.observations.is_empty());
+    assert_eq!(
+        (committed.state_version, committed.run.status),
+        (None, RunState::Running)
+    );
+}
+
+async fn the_room_for_blobs_shrinks_with_each_blob_of_the_run(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let room = async |trace_id: &str| fixture.store.blob_room(trace_id).await.unwrap();
+    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
+    fixture.put_blob("r", vec![1; 100]).await.unwrap();
+    fixture.put_blob("r", vec![1; 100]).await.unwrap();
+    assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES - 1_124);
+    assert_eq!(room("nowhere").await, limits::MAX_RUN_BLOB_BYTES);
+}
+
+async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let commit = Commit {
+        blobs: (0..4).map(|n| vec![n; limits::MAX_VALUE_BYTES]).collect(),
+        ..fixture.step("r").await
+    };
+    let refused = fixture.store.commit(commit).await.unwrap_err();
+    assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
+    assert_eq!(fixture.store.blob_room("r").await.unwrap(), limits::MAX_RUN_BLOB_BYTES);
+}
+
+async fn equal_blobs_of_two_threads_stay_until_both_are_deleted(fixture: TestStore) {
+    let fixture = with_run(fixture).await.with_thread("other").await;
+    fixture.begin(run("later", "other")).await.unwrap();
+    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), name);
+    fixture.release("t").await;
+    assert!(fixture.store.delete_thread("t").await.unwrap());
+    let left = fixture.store.get_blob("other", &name).await.unwrap();
+    assert_eq!(left.as_deref(), Some(&b"x"[..]));
+}
+
+async fn the_head_of_a_run_is_the_digest_of_its_last_entry(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let mut heads = vec![fixture.store.get_run("r").await.unwrap().unwrap().head];
+    for after in 0..3 {
+        let JournalEntry { digest, .. } = fixture.append("r", after, "k", json!(1)).await.unwrap();
+        let run = fixture.store.get_run("r").await.unwrap().unwrap();
+        assert_eq!(run.head, digest);
+        assert!(!heads.contains(&digest));
+        heads.push(digest);
+    }
+}
+
+async fn equal_events_of_two_runs_have_different_digests(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    fixture.begin(run("s", "t")).await.unwrap();
+    let first = fixture.append("r", 0, "k", json!(1)).await.unwrap();
+    let second = fixture.append("s", 0, "k", json!(1)).await.unwrap();
+    assert_ne!(first.digest, second.digest);
+}

@@ -1,0 +1,210 @@
+use std::sync::Arc;
+
+use art_core::agent::RunStatus;
+use art_store::{Commit, Lease, RunFilter, StoreError, limits};
+use serde_json::{Value, json};
+
+use crate::fixture::{TestStore, event, run};
+
+suite! {
+    a_lease_that_is_held_cannot_be_acquired,
+    a_released_lease_can_be_acquired_at_once,
+    an_expired_lease_can_be_acquired,
+    renewing_and_committing_extend_a_lease,
+    an_expired_lease_that_nobody_took_can_be_renewed_and_used,
+    a_lost_lease_can_neither_be_renewed_nor_used,
+    a_released_lease_can_neither_be_renewed_nor_used,
+    releasing_a_lost_lease_does_not_release_the_new_one,
+    a_lease_of_another_thread_is_refused,
+    numbers_of_leases_grow_even_if_the_thread_is_created_again,
+    exactly_one_of_64_callers_acquires_a_lease,
+    a_thread_whose_lease_is_held_cannot_be_deleted,
+    a_thread_whose_lease_has_expired_can_be_deleted,
+    running_runs_without_a_live_lease_are_abandoned,
+}
+
+async fn acquire(fixture: &TestStore) -> Lease {
+    fixture.store.acquire_lease("t").await.unwrap()
+}
+
+fn begin(lease: &Lease) -> Commit {
+    Commit {
+        begin: Some(run("r", "t")),
+        trace_id: "r".to_owned(),
+        lease: lease.clone(),
+        events: vec![event("k", json!(1))],
+        ..Commit::default()
+    }
+}
+
+async fn a_lease_that_is_held_cannot_be_acquired(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await.with_thread("other").await;
+    acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS - 1);
+    let busy = fixture.store.acquire_lease("t").await.unwrap_err();
+    let expected = 1_000 + limits::LEASE_MS;
+    assert!(matches!(busy, StoreError::ThreadBusy { until, .. } if until == expected));
+    assert_eq!(
+        busy.to_string(),
+        "thread `t` is in use by another turn: wait for it, or use another thread"
+    );
+    fixture.store.acquire_lease("other").await.unwrap();
+}
+
+async fn a_released_lease_can_be_acquired_at_once(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let first = acquire(&fixture).await;
+    fixture.store.release_lease(&first).await.unwrap();
+    assert!(acquire(&fixture).await.number > first.number);
+}
+
+async fn an_expired_lease_can_be_acquired(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let first = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS);
+    assert!(acquire(&fixture).await.number > first.number);
+}
+
+async fn renewing_and_committing_extend_a_lease(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lease = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS - 1);
+    fixture.store.renew_lease(&lease).await.unwrap();
+    fixture.clock.advance(limits::LEASE_MS - 1);
+    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.clock.advance(limits::LEASE_MS - 1);
+    assert!(fixture.store.acquire_lease("t").await.is_err());
+}
+
+async fn an_expired_lease_that_nobody_took_can_be_renewed_and_used(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lease = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS * 2);
+    fixture.store.commit(begin(&lease)).await.unwrap();
+    fixture.clock.advance(limits::LEASE_MS * 2);
+    fixture.store.renew_lease(&lease).await.unwrap();
+    assert!(fixture.store.acquire_lease("t").await.is_err());
+}
+
+/// Asserts that a lease cannot be used, and that trying changes nothing.
+async fn assert_lost(fixture: &TestStore, lease: &Lease) {
+    let error = fixture.store.renew_lease(lease).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "thread `t` was taken over by another turn: read it again and begin another turn"
+    );
+    let error = fixture.store.commit(begin(lease)).await.unwrap_err();
+    assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
+    assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
+}
+
+async fn a_lost_lease_can_neither_be_renewed_nor_used(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lost = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS);
+    acquire(&fixture).await;
+    assert_lost(&fixture, &lost).await;
+}
+
+async fn a_released_lease_can_neither_be_renewed_nor_used(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let released = acquire(&fixture).await;
+    fixture.store.release_lease(&released).await.unwrap();
+    assert_lost(&fixture, &released).await;
+}
+
+async fn releasing_a_lost_lease_does_not_release_the_new_one(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lost = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS);
+    let current = acquire(&fixture).await;
+    fixture.store.release_lease(&lost).await.unwrap();
+    fixture.store.renew_lease(&current).await.unwrap();
+}
+
+async fn a_lease_of_another_thread_is_refused(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await.with_thread("other").await;
+    fixture.store.commit(begin(&acquire(&fixture).await)).await.unwrap();
+    let lease = fixture.store.acquire_lease("other").await.unwrap();
+    let commit = Commit {
+        trace_id: "r".to_owned(),
+        lease: lease.clone(),
+        after: 1,
+        ..Commit::default()
+    };
+    for refusal in [
+        fixture.store.commit(commit).await.map(drop),
+        fixture.store.resume_run("r", &lease).await.map(drop),
+    ] {
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            "thread of the lease `other` is not the thread of the run: use the lease of the run's thread"
+        );
+    }
+}
+
+async fn numbers_of_leases_grow_even_if_the_thread_is_created_again(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lost = acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS);
+    assert!(fixture.store.delete_thread("t").await.unwrap());
+    assert_lost(&fixture, &lost).await;
+    let fixture = fixture.with_thread("t").await;
+    assert!(acquire(&fixture).await.number > lost.number);
+    assert_lost(&fixture, &lost).await;
+}
+
+async fn exactly_one_of_64_callers_acquires_a_lease(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let callers: Vec<_> = (0..64)
+        .map(|_| {
+            let store = Arc::clone(&fixture.store);
+            tokio::spawn(async move { store.acquire_lease("t").await })
+        })
+        .collect();
+    let mut acquired = Vec::new();
+    for caller in callers {
+        acquired.extend(caller.await.unwrap());
+    }
+    assert_eq!(acquired.len(), 1);
+}
+
+async fn a_thread_whose_lease_is_held_cannot_be_deleted(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lease = acquire(&fixture).await;
+    let busy = fixture.store.delete_thread("t").await;
+    assert!(matches!(busy, Err(StoreError::ThreadBusy { .. })));
+    assert!(fixture.store.get_thread("t").await.unwrap().is_some());
+    fixture.store.release_lease(&lease).await.unwrap();
+    assert!(fixture.store.delete_thread("t").await.unwrap());
+}
+
+async fn a_thread_whose_lease_has_expired_can_be_deleted(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    acquire(&fixture).await;
+    fixture.clock.advance(limits::LEASE_MS);
+    assert!(fixture.store.delete_thread("t").await.unwrap());
+}
+
+async fn running_runs_without_a_live_lease_are_abandoned(fixture: TestStore) {
+    let mut fixture = fixture;
+    for thread_id in ["held", "released", "ended", "t"] {
+        fixture = fixture.with_thread(thread_id).await;
+        fixture.begin(run(&format!("r-{thread_id}"), thread_id)).await.unwrap();
+    }
+    fixture.end("r-ended", RunStatus::Success, Value::Null).await.unwrap();
+    fixture.release("ended").await;
+    fixture.release("released").await;
+    let abandoned = async || {
+        let filter = RunFilter {
+            abandoned: true,
+            ..RunFilter::default()
+        };
+        let runs = fixture.store.list_runs(filter).await.unwrap();
+        runs.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
+    };
+    assert_eq!(abandoned().await, ["r-released"]);
+    fixture.clock.advance(limits::LEASE_MS);
+    fixture.store.renew_lease(&fixture.lease("held").await).await.unwrap();
+    assert_eq!(abandoned().await, ["r-t", "r-released"]);
+}

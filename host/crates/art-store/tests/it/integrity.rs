@@ -1,0 +1,150 @@
+//! Changes of a database by others than the host are found when the data is read.
+
+use std::path::Path;
+
+use art_store::{Commit, SqliteStore, Store, StoreError, digest};
+use rusqlite::{Connection, params};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::fixture::{block_on, event, new_path, run, thread};
+
+const EVENTS: u64 = 3;
+
+/// Creates a database with a run of a few events and a blob.
+fn filled() -> (TempDir, SqliteStore) {
+    let (directory, path) = new_path();
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(async {
+        store.create_thread(thread("t")).await.unwrap();
+        let commit = Commit {
+            begin: Some(run("r", "t")),
+            trace_id: "r".to_owned(),
+            lease: store.acquire_lease("t").await.unwrap(),
+            events: (0..EVENTS).map(|n| event("kind", json!({"n": n, "x": 0.1}))).collect(),
+            blobs: vec![b"content".to_vec()],
+            ..Commit::default()
+        };
+        store.commit(commit).await.unwrap();
+    });
+    (directory, store)
+}
+
+/// Runs `change` with another connection to the database.
+fn tamper<T>(path: &Path, change: impl FnOnce(&Connection) -> T) -> T {
+    let connection = Connection::open(path).unwrap();
+    change(&connection)
+}
+
+/// Returns the sequence at which the journal is found to be broken.
+fn broken_at(store: &SqliteStore) -> Option<u64> {
+    match block_on(store.read_journal("r")) {
+        Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_flip_of_any_byte_of_any_stored_event_is_found() {
+    let (_directory, store) = filled();
+    let connection = Connection::open(store.path()).unwrap();
+    for column in ["kind", "payload", "digest"] {
+        for sequence in 1..=EVENTS {
+            let select = format!("SELECT CAST({column} AS BLOB) FROM journal WHERE sequence = ?1");
+            let update = format!("UPDATE journal SET {column} = CAST(?2 AS TEXT) WHERE sequence = ?1");
+            let good: Vec<u8> = connection
+                .query_row(&select, [sequence as i64], |row| row.get(0))
+                .unwrap();
+            let set = |bytes: &[u8]| connection.execute(&update, params![sequence as i64, bytes]).unwrap();
+            for position in 0..good.len() {
+                let mut bad = good.clone();
+                bad[position] ^= 1 << (position % 8);
+                set(&bad);
+                assert_eq!(broken_at(&store), Some(sequence), "{column} {position}");
+            }
+            set(&good);
+        }
+    }
+    assert_eq!(block_on(store.read_journal("r")).unwrap().len(), EVENTS as usize);
+}
+
+#[test]
+fn a_flip_of_any_bit_of_the_numbers_of_an_event_is_found() {
+    let (_directory, store) = filled();
+    let connection = Connection::open(store.path()).unwrap();
+    for column in ["timestamp", "sequence"] {
+        for bit in 0..63_i64 {
+            let update = format!("UPDATE journal SET {column} = ({column} | ?1) - ({column} & ?1) WHERE rowid = 2");
+            let flip = || connection.execute(&update, [1_i64 << bit]);
+            // A number that another entry has is refused by the database itself.
+            if flip().is_ok() {
+                assert!(broken_at(&store).is_some(), "{column} {bit}");
+                flip().unwrap();
+            }
+        }
+    }
+    assert_eq!(block_on(store.read_journal("r")).unwrap().len(), EVENTS as usize);
+}
+
+#[test]
+fn entries_that_are_missing_at_the_end_are_found() {
+    let (_directory, store) = filled();
+    tamper(store.path(), |connection| {
+        connection
+            .execute("DELETE FROM journal WHERE sequence = 3", [])
+            .unwrap();
+    });
+    assert_eq!(broken_at(&store), Some(3));
+}
+
+#[test]
+fn an_entry_that_is_missing_in_the_middle_is_found() {
+    let (_directory, store) = filled();
+    tamper(store.path(), |connection| {
+        connection
+            .execute("DELETE FROM journal WHERE sequence = 2", [])
+            .unwrap();
+    });
+    let error = block_on(store.read_journal("r")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the journal of run `r` was changed at event `2`: restore a backup or begin another run"
+    );
+}
+
+#[test]
+fn a_head_that_differs_from_the_last_digest_is_found() {
+    let (_directory, store) = filled();
+    tamper(store.path(), |connection| {
+        connection.execute("UPDATE runs SET head = 'other'", []).unwrap();
+    });
+    assert_eq!(broken_at(&store), Some(EVENTS + 1));
+}
+
+#[test]
+fn a_changed_blob_is_found() {
+    let (_directory, store) = filled();
+    tamper(store.path(), |connection| {
+        connection.execute("UPDATE blobs SET bytes = x'00'", []).unwrap();
+    });
+    let error = block_on(store.get_blob("t", &digest(b"content"))).unwrap_err();
+    assert!(matches!(error, StoreError::ChangedBlob { .. }), "{error}");
+}
+
+#[test]
+fn a_blob_that_no_run_uses_any_more_is_deleted() {
+    let (_directory, store) = filled();
+    let path = store.path().to_owned();
+    let blobs = || {
+        tamper(&path, |connection| {
+            let count = connection.query_row("SELECT count(*) FROM blobs", [], |row| row.get::<_, i64>(0));
+            count.unwrap()
+        })
+    };
+    assert_eq!(blobs(), 1);
+    // Releases the lease of the thread.
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    assert!(block_on(store.delete_thread("t")).unwrap());
+    assert_eq!(blobs(), 0);
+}

@@ -1,0 +1,109 @@
+//! Recorded calls that are run again.
+
+use art_core::intake::{Answer, Crossing, CrossingKind, DivergenceReason};
+use art_core::outcome::{CallLog, Success};
+use art_core::usage::Usage;
+use art_core::{limits::Limits, tool::ToolSchema};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::*;
+use crate::{Admitted, ToolExecutor};
+
+/// A tool that can be replayed, and then returns its input and a divergence. It panics if its input has `panic`.
+#[derive(Debug)]
+struct Replayable(ToolSchema);
+
+impl ToolExecutor for Replayable {
+    fn schema(&self) -> &ToolSchema {
+        &self.0
+    }
+
+    fn owner(&self) -> &str {
+        "plugin"
+    }
+
+    fn limits(&self) -> Limits {
+        Limits::EXECUTE
+    }
+
+    fn execute<'a>(&'a self, _: &'a Admitted) -> BoxFuture<'a, Outcome> {
+        panic!("a replay does not execute the call")
+    }
+
+    fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
+        assert!(!call.input_json().contains("panic"), "on purpose");
+        let outcome = Outcome {
+            ending: Ending::Success(Success {
+                output: call.input_json().to_owned(),
+                ..Success::default()
+            }),
+            usage: Usage {
+                fuel: 7,
+                ..Usage::default()
+            },
+            log: CallLog::default(),
+            intake: recorded.clone(),
+        };
+        let divergence = Some(divergence());
+        Some(std::future::ready(Replayed { outcome, divergence }).boxed())
+    }
+}
+
+const fn divergence() -> Divergence {
+    Divergence {
+        number: 1,
+        reason: DivergenceReason::Exhausted {
+            asked: CrossingKind::WallClock,
+        },
+    }
+}
+
+fn recorded() -> Intake {
+    Intake {
+        crossings: vec![Crossing {
+            answer: Answer::Waited,
+            count: 1,
+        }],
+        ..Intake::default()
+    }
+}
+
+/// Replays a call of a tool that can be replayed.
+async fn replayed(arguments: Value) -> ReplayedCall {
+    let bench = Bench::new([]);
+    let registry = bench.system.registry();
+    registry.register(Arc::new(Replayable(schema("again")))).unwrap();
+    let scope = CallScope {
+        enabled_tools: EnabledTools::named(["again"]),
+        ..bench.scope
+    };
+    let admitted = bench.system.admit(call("again", arguments), &scope).await.unwrap();
+    bench.system.replay(admitted, &recorded()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_replay_has_the_report_of_a_call_and_its_divergence() {
+    let ReplayedCall {
+        report,
+        divergence: found,
+    } = replayed(json!({"a": 1})).await;
+    assert_eq!(report.result.output, Some(json!({"a": 1})));
+    assert_eq!((report.ending, report.usage.fuel), (CallEnding::Success, 7));
+    assert_eq!((report.intake, found), (recorded(), Some(divergence())));
+}
+
+#[tokio::test]
+async fn a_replay_that_panics_is_a_failure_of_the_host() {
+    let ReplayedCall { report, .. } = replayed(json!({"panic": true})).await;
+    assert_eq!(report.ending, CallEnding::HostError);
+}
+
+#[tokio::test]
+async fn a_tool_that_cannot_be_replayed_is_not_run() {
+    let tool = echo("once");
+    let bench = Bench::new([Arc::clone(&tool)]);
+    let admitted = bench.system.admit(call("once", json!({})), &bench.scope).await.unwrap();
+    assert_eq!(bench.system.replay(admitted, &recorded()).await, None);
+    assert_eq!(tool.call_count(), 0);
+}

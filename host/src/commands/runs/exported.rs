@@ -1,0 +1,76 @@
+//! `art runs export`: writes a run to a file. The other commands for runs read such files.
+
+use std::path::Path;
+
+use art_files::open_regular;
+use art_runtime::Recording;
+use art_runtime::compose::{Toolbox, open_store_read_only};
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::commands::{check_plugins, config, ids};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::new_file;
+use crate::render::compiling::Compiling;
+use crate::render::{self, units};
+
+/// Writes a run to a new file.
+pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    check_plugins(&config)?;
+    new_file::check_free(file, force)?;
+    let store = open_store_read_only(&config)?;
+    let mut recording = executor()?.block_on(async {
+        let id = ids::resolve_run(store.as_ref(), named).await?;
+        Ok::<_, CommandError>(Recording::read(store.as_ref(), &id).await?)
+    })?;
+    let compiling = Compiling::new(global.json);
+    let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.show(compiled))?;
+    let missing = recording.add_components(&config.plugins.value, &toolbox.plugins)?;
+    let bytes = recording.to_file()?;
+    new_file::write(file, &bytes, force)?;
+    if global.json {
+        let components = recording.components.len();
+        render::json(&json!({"path": file, "bytes": bytes.len(), "components": components, "missing": missing}));
+        return Ok(Exit::Success);
+    }
+    render::answer(&file.display().to_string());
+    let size = units::bytes(bytes.len() as u64);
+    render::note(&format!("wrote {size} with {} components", recording.components.len()));
+    if !missing.is_empty() {
+        let count = missing.len();
+        render::note(&format!(
+            "components that are not there any more: {count}; a replay takes their calls as recorded"
+        ));
+    }
+    Ok(Exit::Success)
+}
+
+/// Returns the path that `typed` is, or `None` if it is `last` or can be the identifier of a run: hexadecimal digits and hyphens.
+pub(super) fn path(typed: &str) -> Option<&Path> {
+    let is_run = typed.chars().all(|char| char.is_ascii_hexdigit() || char == '-') || typed == ids::LAST;
+    (!is_run).then(|| Path::new(typed))
+}
+
+/// Reads a run from a file.
+pub(super) fn read(file: &Path) -> Result<Recording, CommandError> {
+    let opened = open_regular(file).map_err(CommandError::file("read", file))?;
+    Ok(Recording::from_file(opened)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_or_last_is_a_run_and_everything_else_a_file() {
+        for run in ["last", "0192f1c2-4", "abc", ""] {
+            assert_eq!(path(run), None, "{run}");
+        }
+        for file in ["run.art", "./abc", "abc.jsonl", "/tmp/0192", "x"] {
+            assert_eq!(path(file), Some(Path::new(file)));
+        }
+    }
+}

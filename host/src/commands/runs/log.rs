@@ -1,0 +1,294 @@
+//! The log of a run for people: one line for each event, and what each step used.
+
+use std::collections::BTreeMap;
+
+use art_agent::{ActionId, CallEnd, CallRefusal, Run, RunEvent, RunStage};
+use art_core::stream::ModelReply;
+use art_core::text::truncate;
+use art_core::tool::ToolResult;
+use art_store::JournalEntry;
+use serde::Serialize;
+
+use crate::render::{table, units};
+
+/// Maximum length of the text of an event, in characters.
+const MAX_TEXT_CHARS: usize = 100;
+/// Name of what belongs to no single step, in place of the step.
+const NO_STEP: &str = "-";
+
+/// The events of a journal, each with its entry and the step to which it belongs.
+pub(super) struct Log<'a> {
+    events: Vec<LoggedEvent<'a>>,
+    costs: Costs,
+}
+
+struct LoggedEvent<'a> {
+    entry: &'a JournalEntry,
+    event: RunEvent,
+    step: String,
+}
+
+/// What a run used, by step.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(super) struct Costs {
+    /// The steps in the order in which they began to use something; `planning` and `answer` are the model calls for these.
+    steps: Vec<StepCosts>,
+    /// All steps together.
+    total: StepCosts,
+}
+
+/// What a step used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StepCosts {
+    step: String,
+    model_calls: u32,
+    tokens_in: u64,
+    tokens_out: u64,
+    /// Cost of the model calls whose price is known, in US dollars.
+    cost_usd: f64,
+    tool_calls: u32,
+    fuel: u64,
+    /// Duration of the tool calls, in microseconds.
+    tool_time_us: u64,
+}
+
+impl<'a> Log<'a> {
+    /// Reads a journal. Fails with the reason if it is not that of a run.
+    pub(super) fn read(journal: &'a [JournalEntry]) -> Result<Self, String> {
+        let (mut run, mut asked) = (None::<Run>, BTreeMap::new());
+        let (mut events, mut costs) = (Vec::new(), Costs::default());
+        for entry in journal {
+            let number = entry.sequence;
+            let event: RunEvent = serde_json::from_value(entry.payload.clone())
+                .map_err(|error| format!("event {number} cannot be read: {error}"))?;
+            let step = run
+                .as_ref()
+                .map(|run| step_of(run, &event, &mut asked))
+                .unwrap_or_default();
+            let before = run.as_ref().map(used).unwrap_or_default();
+            match &mut run {
+                None => run = Some(Run::restore(&event).map_err(|error| error.to_string())?),
+                Some(run) => run
+                    .apply_recorded(&event)
+                    .map_err(|error| format!("event {number}: {error}"))?,
+            }
+            costs.total = run.as_ref().map(used).unwrap_or_default();
+            let added = costs.total.since(&before);
+            costs.add(&step, &added);
+            events.push(LoggedEvent { entry, event, step });
+        }
+        Ok(Self { events, costs })
+    }
+
+    /// Returns a table of the events of a run that started at `started`.
+    pub(super) fn lines(&self, started: u64) -> Vec<String> {
+        let mut rows = vec![["no", "after", "step", "event"].map(str::to_owned).to_vec()];
+        rows.extend(self.events.iter().map(|LoggedEvent { entry, event, step }| {
+            let after = units::micros(entry.timestamp.saturating_sub(started) * 1_000);
+            let text = truncate(&text(event), MAX_TEXT_CHARS);
+            vec![entry.sequence.to_string(), after, step.clone(), text]
+        }));
+        table::lines(&rows)
+    }
+
+    /// Returns what the run used, by step.
+    pub(super) const fn costs(&self) -> &Costs {
+        &self.costs
+    }
+}
+
+impl Costs {
+    fn add(&mut self, step: &str, used: &StepCosts) {
+        if *used == StepCosts::default() {
+            return;
+        }
+        let name = if step.is_empty() { NO_STEP } else { step };
+        match self.steps.iter_mut().find(|costs| costs.step == name) {
+            Some(costs) => costs.add(used),
+            None => self.steps.push(StepCosts {
+                step: name.to_owned(),
+                ..used.clone()
+            }),
+        }
+    }
+
+    /// Returns a table with a line for each step and one for all of them.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let heading = [
+            "step",
+            "model calls",
+            "tokens in",
+            "out",
+            "cost",
+            "tool calls",
+            "fuel",
+            "tool time",
+        ];
+        let total = StepCosts {
+            step: "total".to_owned(),
+            ..self.total.clone()
+        };
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(self.steps.iter().chain([&total]).map(StepCosts::row));
+        table::lines(&rows)
+    }
+}
+
+impl StepCosts {
+    fn add(&mut self, other: &Self) {
+        self.model_calls += other.model_calls;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+        self.cost_usd += other.cost_usd;
+        self.tool_calls += other.tool_calls;
+        self.fuel += other.fuel;
+        self.tool_time_us += other.tool_time_us;
+    }
+
+    /// Returns what was used since `before`.
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            step: String::new(),
+            model_calls: self.model_calls.saturating_sub(before.model_calls),
+            tokens_in: self.tokens_in.saturating_sub(before.tokens_in),
+            tokens_out: self.tokens_out.saturating_sub(before.tokens_out),
+            cost_usd: self.cost_usd - before.cost_usd,
+            tool_calls: self.tool_calls.saturating_sub(before.tool_calls),
+            fuel: self.fuel.saturating_sub(before.fuel),
+            tool_time_us: self.tool_time_us.saturating_sub(before.tool_time_us),
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let cost = if self.cost_usd > 0.0 {
+            units::dollars(self.cost_usd)
+        } else {
+            "-".to_owned()
+        };
+        vec![
+            self.step.clone(),
+            self.model_calls.to_string(),
+            self.tokens_in.to_string(),
+            self.tokens_out.to_string(),
+            cost,
+            self.tool_calls.to_string(),
+            units::count(self.fuel),
+            units::micros(self.tool_time_us),
+        ]
+    }
+}
+
+/// Returns what a run used so far.
+fn used(run: &Run) -> StepCosts {
+    let view = run.view();
+    StepCosts {
+        step: String::new(),
+        model_calls: view.llm_calls,
+        tokens_in: view.tokens.prompt_tokens,
+        tokens_out: view.tokens.completion_tokens,
+        cost_usd: run.known_cost(),
+        tool_calls: view.tool_calls,
+        fuel: view.usage.fuel,
+        tool_time_us: view.usage.wall_us,
+    }
+}
+
+/// Returns the step to which an event belongs, or an empty text. `run` is the run before it. `steps` has those of
+/// the model calls before it.
+fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) -> String {
+    let of_call = |action: &ActionId, result: &ToolResult| {
+        let call = run.open_call(*action, &result.call_id);
+        call.map(|call| call.item_id).unwrap_or_default()
+    };
+    match event {
+        RunEvent::ModelAsked { action, item_id, .. } => {
+            let phase = match run.stage() {
+                RunStage::Synthesis => "answer",
+                _ => "planning",
+            };
+            let step = item_id.clone().unwrap_or_else(|| phase.to_owned());
+            steps.insert(*action, step.clone());
+            step
+        }
+        RunEvent::ModelNotAsked { action, .. }
+        | RunEvent::ModelReplied { action, .. }
+        | RunEvent::ModelFailed { action, .. } => steps.get(action).cloned().unwrap_or_default(),
+        RunEvent::ToolCalled { item_id, .. } => item_id.clone(),
+        RunEvent::ToolEnded { action, end, .. } => of_call(action, &end.result),
+        RunEvent::ToolsReturned { action, results, .. } => {
+            let first = results.first().map(|result| of_call(action, result));
+            first.unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns what an event is, in one line.
+fn text(event: &RunEvent) -> String {
+    match event {
+        RunEvent::Started { start, .. } => format!("question: {}", start.props.query),
+        RunEvent::ModelAsked { .. } => "the model is asked".to_owned(),
+        RunEvent::ModelNotAsked { refusal, .. } => format!("the model is not asked: {}", refusal_text(refusal)),
+        RunEvent::ModelReplied { reply, .. } => format!("the model replies{}", reply_text(reply)),
+        RunEvent::ModelFailed { error, .. } => format!("the model fails: {}", error.message),
+        RunEvent::ToolCalled { tool_name, .. } => format!("{tool_name} is called"),
+        RunEvent::ToolEnded { end, .. } => end_text(end),
+        RunEvent::Resumed { .. } => "another host goes on with the run".to_owned(),
+        RunEvent::ToolsReturned { results, .. } => results.iter().map(result_text).collect::<Vec<_>>().join("; "),
+        RunEvent::CancelRequested { .. } => "the person cancels the run".to_owned(),
+        RunEvent::HostFailed { reason, .. } => format!("the host ends the run: {reason}"),
+    }
+}
+
+fn refusal_text(refusal: &CallRefusal) -> &str {
+    match refusal {
+        CallRefusal::BudgetSpent => "a budget is used up",
+        CallRefusal::Invalid { error } => &error.message,
+        CallRefusal::TooLong { reason } => reason,
+        CallRefusal::NotShorter => "its request is too long and cannot be shortened",
+    }
+}
+
+/// Returns the tokens of a reply, and its calls or its text.
+fn reply_text(reply: &ModelReply) -> String {
+    let tokens = reply.metadata.usage().completion_tokens;
+    let tokens = if tokens > 0 {
+        format!(" ({} tokens)", units::count(tokens))
+    } else {
+        String::new()
+    };
+    let calls: Vec<_> = reply
+        .tool_calls
+        .iter()
+        .map(|call| call.function.name.as_str())
+        .collect();
+    if calls.is_empty() {
+        format!("{tokens}: {}", reply.text)
+    } else {
+        format!("{tokens}, and calls {}", calls.join(", "))
+    }
+}
+
+fn end_text(end: &CallEnd) -> String {
+    let (tool, ending) = (&end.result.tool_name, end.ending.as_str());
+    let time = units::micros(end.usage.wall_us);
+    let used = match end.usage.fuel {
+        0 => time,
+        fuel => format!("{} fuel, {time}", units::count(fuel)),
+    };
+    format!("{tool}: {ending} ({used}): {}", output_text(&end.result))
+}
+
+/// Returns the tool of a result with its output or its error.
+fn result_text(result: &ToolResult) -> String {
+    format!("{}: {}", result.tool_name, output_text(result))
+}
+
+fn output_text(result: &ToolResult) -> String {
+    let output = || result.output.as_ref().map(ToString::to_string);
+    result.error.clone().or_else(output).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use art_agent::RunStart;
+use art_core::agent::AgentProps;
+use art_core::outcome::CallEnding;
+use art_core::provider::RuntimeProviderConfig;
+use art_core::stream::LlmMetadata;
+use art_core::usage::Usage;
+use serde_json::json;
+
+use super::*;
+
+/// Returns a journal with these events, one each millisecond.
+fn journal(events: &[RunEvent]) -> Vec<JournalEntry> {
+    let entries = (1..).zip(events).map(|(sequence, event)| JournalEntry {
+        sequence,
+        timestamp: 1_000 + sequence,
+        kind: String::new(),
+        payload: serde_json::to_value(event).unwrap(),
+        digest: String::new(),
+    });
+    entries.collect()
+}
+
+fn started() -> RunEvent {
+    let props = AgentProps {
+        query: "What is 6 times 7?".to_owned(),
+        thread_id: "t".to_owned(),
+        trace_id: Some("r".to_owned()),
+        ..AgentProps::default()
+    };
+    let calculator = json!({"name": "calculator", "description": "Calculates.", "inputSchema": {"type": "object"}});
+    let mut start = Box::new(RunStart::new(props, RuntimeProviderConfig::default()));
+    start.tools = vec![serde_json::from_value(calculator).unwrap()];
+    RunEvent::Started { at: 0, start }
+}
+
+fn reply(text: String, cost: f64) -> ModelReply {
+    ModelReply {
+        text,
+        metadata: LlmMetadata {
+            input_tokens: Some(1_200),
+            output_tokens: Some(30),
+            cost_usd: Some(cost),
+            ..LlmMetadata::default()
+        },
+        ..ModelReply::default()
+    }
+}
+
+/// Drives a run that makes one call of a plan, and returns its events.
+fn events() -> Vec<RunEvent> {
+    let call = json!({"toolName": "calculator", "arguments": {"expression": "6*7"}});
+    let step = json!({"id": "step_1", "description": "Multiply", "stepType": "tool", "dependencies": [],
+        "requiredTools": ["calculator"]});
+    let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": [step]});
+    let mut replies = vec![
+        "It is 42.".to_owned(),
+        json!({"content": "done", "nextStepDecision": "complete_item"}).to_string(),
+        json!({ "toolCalls": [call] }).to_string(),
+        format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"),
+    ];
+    let mut events = vec![started()];
+    let (mut run, _) = Run::start(&events[0]).unwrap();
+    while run.finished().is_none() {
+        let asked = run.ask_models(0, |_| String::new());
+        events.extend(asked.events);
+        let mut next: Vec<_> = asked
+            .calls
+            .into_iter()
+            .map(|call| RunEvent::ModelReplied {
+                at: 0,
+                action: call.id,
+                reply: reply(replies.pop().unwrap(), 0.25),
+            })
+            .collect();
+        for call in run.ready_calls() {
+            next.push(call.announced(0));
+            let mut end = CallEnd::new(
+                ToolResult::success(&call.call, json!({"result": 42})),
+                CallEnding::Success,
+            );
+            end.usage = Usage {
+                fuel: 12_345,
+                wall_us: 678,
+                ..Usage::default()
+            };
+            next.push(RunEvent::ToolEnded {
+                at: 0,
+                action: call.action,
+                end: Box::new(end),
+            });
+        }
+        for event in next {
+            run.apply(&event).unwrap();
+            events.push(event);
+        }
+    }
+    events
+}
+
+#[test]
+fn a_log_has_a_line_for_each_event_with_its_step() {
+    let journal = journal(&events());
+    insta::assert_snapshot!(Log::read(&journal).unwrap().lines(1_000).join("\n"));
+}
+
+#[test]
+fn the_costs_of_the_steps_add_up_to_those_of_the_run() {
+    let journal = journal(&events());
+    let log = Log::read(&journal).unwrap();
+    let costs = log.costs();
+    insta::assert_snapshot!(costs.lines().join("\n"));
+    let mut sum = StepCosts::default();
+    costs.steps.iter().for_each(|step| sum.add(step));
+    assert_eq!(sum, costs.total);
+}
+
+#[test]
+fn other_events_are_told_in_words() {
+    let told = |event: RunEvent| text(&event);
+    let action = ActionId(1);
+    let lines = [
+        told(RunEvent::ModelNotAsked {
+            at: 0,
+            action,
+            refusal: CallRefusal::BudgetSpent,
+        }),
+        told(RunEvent::Resumed {
+            at: 0,
+            fuel_basis: String::new(),
+        }),
+        told(RunEvent::CancelRequested {
+            at: 0,
+            interrupted: Vec::new(),
+        }),
+        told(RunEvent::HostFailed {
+            at: 0,
+            reason: "it stopped".to_owned(),
+        }),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    the model is not asked: a budget is used up
+    another host goes on with the run
+    the person cancels the run
+    the host ends the run: it stopped
+    ");
+}
+
+#[test]
+fn a_journal_that_is_not_that_of_a_run_is_refused_with_the_event() {
+    let mut damaged = journal(&[started(), started()]);
+    let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();
+    assert!(reason(&damaged).starts_with("event 2: "));
+    damaged[1].payload = json!({"type": "unknown"});
+    assert!(reason(&damaged).starts_with("event 2 cannot be read: "));
+}

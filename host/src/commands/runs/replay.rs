@@ -1,0 +1,149 @@
+//! `art runs replay`: runs a recorded run again, of the store or of a file.
+
+use std::path::Path;
+
+use art_runtime::compose::{Toolbox, open_sandbox, open_store_read_only};
+use art_runtime::config::Config;
+use art_runtime::{Recording, Replay};
+
+use super::exported;
+use crate::cli::Global;
+use crate::commands::{check_plugins, config, ids};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render;
+use crate::render::compiling::Compiling;
+
+pub(super) fn replay(global: &Global, named: &str) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let replay = match exported::path(named) {
+        Some(file) => replay_file(&config, file)?,
+        None => replay_stored(global, &config, named)?,
+    };
+    if global.json {
+        render::json(&replay);
+    } else {
+        lines(&replay).iter().for_each(|line| render::answer(line));
+    }
+    Ok(if replay.is_identical() {
+        Exit::Success
+    } else {
+        Exit::Failure
+    })
+}
+
+/// Replays a run of the store with the components of the plugins folder.
+fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay, CommandError> {
+    check_plugins(config)?;
+    let store = open_store_read_only(config)?;
+    let compiling = Compiling::new(global.json);
+    let toolbox = Toolbox::load(config, Vec::new(), &|compiled| compiling.show(compiled))?;
+    executor()?.block_on(async {
+        let id = ids::resolve_run(store.as_ref(), named).await?;
+        let recording = Recording::read(store.as_ref(), &id).await?;
+        Ok(recording.replay(&toolbox.plugins).await?)
+    })
+}
+
+/// Replays the run in a file with the components in it.
+fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
+    let recording = exported::read(file)?;
+    let (plugins, refused) = recording.load_components(&open_sandbox(config)?);
+    for refused in &refused {
+        render::note(&format!("refused {refused}"));
+    }
+    Ok(executor()?.block_on(recording.replay(&plugins))?)
+}
+
+/// Returns what a replay found, for people.
+fn lines(replay: &Replay) -> Vec<String> {
+    let Replay { trace_id, events, .. } = replay;
+    let mut lines = vec![match &replay.difference {
+        None if replay.ended => format!("run {trace_id} is identical in all {events} events"),
+        None => format!("run {trace_id} has not ended; it is identical in the {events} events so far"),
+        Some(difference) => format!("run {trace_id} differs at {difference}"),
+    }];
+    let (calls, fuel) = (replay.calls_run, replay.fuel_compared);
+    lines.push(format!("tool calls run again: {calls}, with the same fuel: {fuel}"));
+    if !replay.taken.is_empty() {
+        lines.push(format!("tool calls taken as recorded: {}", replay.taken.len()));
+    }
+    for call in &replay.taken {
+        lines.push(format!("  event {}, tool `{}`: {}", call.event, call.tool, call.reason));
+    }
+    let (requests, changed) = (replay.requests, replay.requests_changed);
+    lines.push(format!(
+        "requests to models: {requests}, worded differently today: {changed}"
+    ));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use art_runtime::{Difference, TakenCall, TakenReason};
+
+    use super::*;
+
+    fn replay() -> Replay {
+        Replay {
+            trace_id: "r".to_owned(),
+            events: 12,
+            ended: true,
+            calls_run: 2,
+            fuel_compared: 2,
+            requests: 3,
+            ..Replay::default()
+        }
+    }
+
+    #[test]
+    fn an_identical_replay_says_what_was_compared() {
+        assert_eq!(
+            lines(&replay()),
+            [
+                "run r is identical in all 12 events",
+                "tool calls run again: 2, with the same fuel: 2",
+                "requests to models: 3, worded differently today: 0",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_replay_of_an_unfinished_run_says_so() {
+        let unfinished = Replay {
+            ended: false,
+            ..replay()
+        };
+        let first = &lines(&unfinished)[0];
+        assert_eq!(first, "run r has not ended; it is identical in the 12 events so far");
+    }
+
+    #[test]
+    fn the_first_difference_and_the_calls_that_were_not_run_are_named() {
+        let differing = Replay {
+            difference: Some(Difference {
+                event: 9,
+                step: Some("a".to_owned()),
+                tool: Some("calculator".to_owned()),
+                what: "fuel".to_owned(),
+                recorded: "1".to_owned(),
+                found: "2".to_owned(),
+            }),
+            taken: vec![TakenCall {
+                event: 4,
+                step: None,
+                tool: "clock".to_owned(),
+                reason: TakenReason::Native,
+            }],
+            ..replay()
+        };
+        let lines = lines(&differing);
+        assert_eq!(
+            lines[0],
+            "run r differs at event 9, step `a`, tool `calculator`: fuel differs: recorded 1, found 2"
+        );
+        assert_eq!(lines[2], "tool calls taken as recorded: 1");
+        assert_eq!(lines[3], "  event 4, tool `clock`: its tool is no component");
+    }
+}

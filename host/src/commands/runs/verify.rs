@@ -1,0 +1,44 @@
+//! `art runs verify`: checks the digests of a journal.
+
+use art_runtime::compose::open_store_read_only;
+use serde_json::json;
+
+use super::{exported, find_run};
+use crate::cli::Global;
+use crate::commands::config;
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render;
+
+/// Checks the chain of digests of a run, of the store or of a file.
+pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError> {
+    // Both ways of reading a journal verify it.
+    let (run, events) = match exported::path(named) {
+        Some(file) => {
+            let recording = exported::read(file)?;
+            (recording.run, recording.entries.len())
+        }
+        None => {
+            let store = open_store_read_only(&config(global)?)?;
+            executor()?.block_on(async {
+                let run = find_run(store.as_ref(), named).await?;
+                let events = store.read_journal(&run.trace_id).await?.len();
+                Ok::<_, CommandError>((run, events))
+            })?
+        }
+    };
+    if run.head.is_empty() {
+        return Err(CommandError::Failed(
+            "an earlier version wrote the database, without digests; any question migrates it".to_owned(),
+        ));
+    }
+    if global.json {
+        render::json(&json!({"traceId": run.trace_id, "events": events, "head": run.head}));
+    } else {
+        let id = &run.trace_id;
+        render::answer(&format!("the {events} events of run {id} are as they were written"));
+        render::note(&format!("digest {}", run.head));
+    }
+    Ok(Exit::Success)
+}
