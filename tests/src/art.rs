@@ -1,7 +1,35 @@
-//! The program `art`, built together with the tests that run it.
+//! The program `art`, built together with the tests that run it. The crash tests make it stop itself and give it tools:
+//!
+//! - `ART_TEST_STOP_AT=PLACE:COUNT` kills the process when it reaches that [`FailPoint`] for the `COUNT`th time.
+//! - `ART_TEST_EFFECTS=FILE` adds the tools `effect` and `repeatable_effect`, which append a line to `FILE` for each call.
+
+mod effects;
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use art_host::cli::Extension;
+use art_store::{FailPoint, fail_point};
+use rustix::process::{Signal, getpid, kill_process};
+
+const STOP_AT: &str = "ART_TEST_STOP_AT";
 
 fn main() -> ExitCode {
-    art_host::commands::main()
+    if std::env::var_os(STOP_AT).is_some() {
+        fail_point::install(stop_at);
+    }
+    art_host::commands::main_with(Extension(effects::add))
+}
+
+/// Kills this process, without any cleaning up, if the test has asked for that at this place.
+fn stop_at(reached: FailPoint) {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let wanted = std::env::var(STOP_AT).unwrap_or_default();
+    let Some((place, count)) = wanted.split_once(':') else {
+        return;
+    };
+    // The count is taken only of the wanted place.
+    if place == reached.name() && Ok(COUNT.fetch_add(1, Ordering::SeqCst) + 1) == count.parse() {
+        kill_process(getpid(), Signal::KILL).unwrap_or_else(|_| std::process::abort());
+    }
 }

@@ -1,0 +1,205 @@
+//! Checks what a run left behind, however often its hosts were killed.
+
+use std::collections::BTreeMap;
+
+use art_store::{JournalEntry, RunRecord};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::world::{Ended, Kill, World};
+
+/// What the crashes of a test came upon.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// Number of processes that were killed, by the test or by themselves at a place.
+    killed: u32,
+    killed_at_places: u32,
+    /// Number of calls that ended, and of those whose outcome is unknown.
+    pub(super) calls: usize,
+    unknown: usize,
+    /// Number of calls that a later host made again.
+    repeated: usize,
+    /// Longest time from the start of a process until it went on with a run, in milliseconds.
+    pub(super) slowest_recovery_ms: u64,
+}
+
+impl Tally {
+    /// Adds the end of a process that was to be killed so.
+    pub(super) fn add_kill(&mut self, kill: Option<Kill>, ended: &Ended) {
+        let killed = u32::from(ended.was_killed());
+        self.killed += killed;
+        if let Some(Kill::At(..)) = kill {
+            self.killed_at_places += killed;
+        }
+    }
+
+    /// Adds the calls of a run.
+    pub(super) fn add_calls(&mut self, calls: &Tally) {
+        self.calls += calls.calls;
+        self.unknown += calls.unknown;
+        self.repeated += calls.repeated;
+    }
+
+    /// Adds all of another tally.
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.killed += other.killed;
+        self.killed_at_places += other.killed_at_places;
+        self.slowest_recovery_ms = self.slowest_recovery_ms.max(other.slowest_recovery_ms);
+        self.add_calls(other);
+    }
+
+    /// Returns whether the crashes interrupted calls of both kinds, without which they prove little.
+    pub(super) fn is_telling(&self) -> bool {
+        self.killed > 0 && self.killed_at_places > 0 && self.unknown > 0 && self.repeated > 0
+    }
+}
+
+/// A call of a tool in a journal.
+#[derive(Debug, Default)]
+struct Call {
+    tool: String,
+    /// Position of its last announcement.
+    announced: u64,
+    /// Number of its announcements.
+    announcements: u32,
+    /// Position and ending of its end.
+    ended: Option<(u64, String)>,
+}
+
+/// Checks that a run has ended, and that its journal, its effects and its thread agree. Returns its calls.
+pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
+    assert!(run.status.is_final(), "{run:?} has not ended");
+    let journal = world.journal(&run.trace_id);
+    check_gapless(run, &journal);
+    let calls = calls(&journal);
+    check_effects(world, run, &calls);
+    check_ends(&journal, &calls);
+    let observed = world.observed(&run.thread_id);
+    assert!(observed.iter().copied().eq(1..=observed.len() as u64), "{observed:?}");
+    let verified = world.art(&["runs", "verify", &run.trace_id]).output;
+    assert_eq!(verified.code(), 0, "{verified}");
+    tally(&calls)
+}
+
+/// Checks that all runs of a home have ended, and that its database is sound.
+pub(super) fn check_database(world: &World) {
+    let running: Vec<_> = world.runs().into_iter().filter(|run| !run.status.is_final()).collect();
+    assert!(running.is_empty(), "these runs have not ended: {running:?}");
+    let database = Connection::open(world.database()).unwrap();
+    let report = database.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+    assert_eq!(report.unwrap(), "ok");
+}
+
+fn tally(calls: &BTreeMap<String, Call>) -> Tally {
+    let count = |which: &dyn Fn(&Call) -> bool| calls.values().filter(|call| which(call)).count();
+    Tally {
+        calls: count(&|call| call.ended.is_some()),
+        unknown: count(&|call| {
+            call.ended
+                .as_ref()
+                .is_some_and(|(_, ending)| ending == "unknown_outcome")
+        }),
+        repeated: count(&|call| call.announcements > 1),
+        ..Tally::default()
+    }
+}
+
+/// Checks that a journal has what was seen in it before.
+pub(super) fn check_kept(seen: &[JournalEntry], now: &[JournalEntry]) {
+    assert_eq!(Some(seen), now.get(..seen.len()), "entries of a journal were lost");
+}
+
+/// Checks that a report that was printed is stored.
+pub(super) fn check_acknowledged(report: &Value, run: &RunRecord) {
+    assert_eq!(
+        report.get("traceId").and_then(Value::as_str),
+        Some(run.trace_id.as_str())
+    );
+    assert!(
+        run.status.is_final(),
+        "an answer was printed, but the run goes on: {run:?}"
+    );
+    assert_eq!(report.get("answer"), run.summary.get("answer"), "{report}\n{run:?}");
+}
+
+fn check_gapless(run: &RunRecord, journal: &[JournalEntry]) {
+    let sequences = journal.iter().map(|entry| entry.sequence);
+    assert!(sequences.eq(1..=run.last_sequence), "{journal:?}");
+}
+
+/// Returns the calls that a journal announces, by identifier.
+fn calls(journal: &[JournalEntry]) -> BTreeMap<String, Call> {
+    let mut calls = BTreeMap::<String, Call>::new();
+    for entry in journal {
+        let (text, at) = (|pointer| text(&entry.payload, pointer), entry.sequence);
+        match entry.kind.as_str() {
+            "tool_called" => {
+                let call = calls.entry(text("/callId")).or_default();
+                (call.tool, call.announced) = (text("/toolName"), at);
+                call.announcements += 1;
+            }
+            "tool_ended" => {
+                let call = calls.entry(text("/end/result/callId")).or_default();
+                assert!(call.ended.is_none(), "a call ended twice: {journal:?}");
+                call.ended = Some((at, text("/end/ending")));
+            }
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// Returns the text at a place of a payload.
+fn text(payload: &Value, pointer: &str) -> String {
+    let text = payload.pointer(pointer).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+/// Checks that each effect was announced, and that no call that must not be repeated took effect twice.
+fn check_effects(world: &World, run: &RunRecord, calls: &BTreeMap<String, Call>) {
+    let effects = world.effects().into_iter().filter(|effect| effect.run == run.trace_id);
+    let mut counts = BTreeMap::<String, u32>::new();
+    for effect in effects {
+        let call = calls.get(&effect.call);
+        assert!(
+            call.is_some_and(|call| call.tool == effect.tool),
+            "{effect:?} was not announced"
+        );
+        let count = counts.entry(effect.call).or_default();
+        *count += 1;
+        assert!(
+            *count == 1 || effect.tool == "repeatable_effect",
+            "a call was repeated: {calls:?}"
+        );
+    }
+    for (id, call) in calls {
+        let succeeded = call.ended.as_ref().is_some_and(|(_, ending)| ending == "success");
+        assert!(
+            !succeeded || counts.contains_key(id),
+            "a call succeeded without effect: {call:?}"
+        );
+    }
+}
+
+/// Checks that a call whose host was killed ended with an unknown outcome, unless it could be repeated or the whole run ended with its host.
+fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
+    let host_failed = journal.iter().any(|entry| entry.kind == "host_failed");
+    let resumed: Vec<_> = journal
+        .iter()
+        .filter(|entry| entry.kind == "resumed")
+        .map(|entry| entry.sequence)
+        .collect();
+    for call in calls.values() {
+        let Some((end, ending)) = &call.ended else {
+            assert!(host_failed, "a call has no end: {call:?}\n{journal:?}");
+            continue;
+        };
+        let interrupted = resumed.iter().any(|resumed| (call.announced..*end).contains(resumed));
+        assert!(
+            !interrupted || call.tool == "repeatable_effect",
+            "a call went on after a crash: {call:?}"
+        );
+        let unknown = ending == "unknown_outcome";
+        assert!(!unknown || call.tool == "effect", "{call:?} could be repeated");
+    }
+}

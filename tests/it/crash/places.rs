@@ -1,0 +1,51 @@
+//! A crash at each named place does no harm.
+
+use art_store::FailPoint;
+
+use super::judge;
+use super::world::{Kill, World};
+
+const QUESTION: &str = "Act and act again";
+
+/// Kills the first host of a question at `place`, goes on until the run has ended, and checks it.
+fn crash_at(place: FailPoint) {
+    let world = World::new();
+    // A place of a takeover is reached only after another crash.
+    let first = match place {
+        FailPoint::TakenOver => FailPoint::AfterIntents,
+        place => place,
+    };
+    let killed = world.run(&["--json", "run", QUESTION], Some(Kill::At(first, 1)));
+    assert!(killed.was_killed(), "{first:?} was not reached:\n{}", killed.output);
+    if let (FailPoint::TakenOver, Some(run)) = (place, world.run_of(QUESTION)) {
+        let killed = world.run(&["runs", "resume", &run.trace_id], Some(Kill::At(place, 1)));
+        assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
+    }
+    go_on(&world);
+    let run = world.run_of(QUESTION).unwrap();
+    judge::check(&world, &run);
+}
+
+/// Resumes the run, or asks again if nothing of it is stored.
+fn go_on(world: &World) {
+    let Some(run) = world.run_of(QUESTION) else {
+        assert_eq!(world.effects(), [], "effects of a run that is not stored");
+        let asked = world.art(&["run", QUESTION]).output;
+        assert_eq!(asked.code(), 0, "{asked}");
+        return;
+    };
+    let seen = world.journal(&run.trace_id);
+    if !run.status.is_final() {
+        let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
+        let report = resumed
+            .report()
+            .unwrap_or_else(|| panic!("no report: {}", resumed.output));
+        judge::check_acknowledged(&report, &world.run_of(QUESTION).unwrap());
+    }
+    judge::check_kept(&seen, &world.journal(&run.trace_id));
+}
+
+#[test]
+fn a_crash_at_each_named_place_loses_nothing_and_repeats_no_effect() {
+    FailPoint::ALL.into_iter().for_each(crash_at);
+}

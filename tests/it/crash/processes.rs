@@ -1,0 +1,186 @@
+//! Several processes use one home at the same time.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use art_store::{FailPoint, RunState};
+use serde_json::Value;
+
+use super::chance::Chance;
+use super::judge;
+use super::model::{ANSWER, SHORT};
+use super::world::{Ended, Kill, World};
+
+/// Number of processes at a time.
+const WORKERS: u64 = 4;
+/// Time for which they work, unless `ART_PROCESSES_SECONDS` sets another.
+const SECONDS: u64 = 10;
+
+/// Starts one process after the other, and keeps account of what has to be stored.
+struct Worker<'a> {
+    number: u64,
+    world: &'a World,
+    chance: Chance,
+    /// A thread in which all workers ask.
+    shared: &'a str,
+    /// Number of commands so far.
+    commands: u64,
+    /// Number of commands that failed because others were busy.
+    busy: u64,
+    /// The runs that were answered and not deleted, with their threads.
+    answered: BTreeMap<String, String>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(number: u64, world: &'a World, shared: &'a str, seed: u64) -> Self {
+        Self {
+            number,
+            world,
+            chance: Chance::new(seed ^ number),
+            shared,
+            commands: 0,
+            busy: 0,
+            answered: BTreeMap::new(),
+        }
+    }
+
+    fn work(mut self, until: Instant) -> Self {
+        while Instant::now() < until {
+            match self.chance.below(8) {
+                0..3 => self.ask(&[]),
+                3 => self.ask(&["--thread", self.shared]),
+                4 => self.read(&["--json", "runs", "list"]),
+                5 => self.read(&["--json", "thread", "show", self.shared]),
+                6 => self.show(),
+                _ => self.delete(),
+            }
+        }
+        self
+    }
+
+    /// Runs a command. Returns how it ended, or `None` if others were busy.
+    fn art(&mut self, args: &[&str]) -> Option<Ended> {
+        self.commands += 1;
+        let ended = self.world.art(args);
+        if ended.output.code() == 0 {
+            return Some(ended);
+        }
+        let text = ended.output.to_string();
+        let says_what_to_do = text.contains("is in use by another turn: wait for it") || text.contains("try again");
+        assert!(says_what_to_do, "`art {args:?}` failed: {text}");
+        self.busy += 1;
+        None
+    }
+
+    fn ask(&mut self, more: &[&str]) {
+        let kind = if self.chance.percent(50) { SHORT } else { "fully" };
+        let question = format!("Act {kind}, question {} of {}", self.commands, self.number);
+        let Some(ended) = self.art(&[&["--json", "run"], more, &[question.as_str()]].concat()) else {
+            return;
+        };
+        let report = ended.report().unwrap();
+        let text = |field: &str| report.get(field).and_then(Value::as_str).unwrap().to_owned();
+        assert_eq!(text("answer"), ANSWER);
+        self.answered.insert(text("traceId"), text("threadId"));
+    }
+
+    fn read(&mut self, args: &[&str]) {
+        self.art(args);
+    }
+
+    /// Shows one of the answered runs.
+    fn show(&mut self) {
+        let run = self.answered.keys().next_back().cloned();
+        if let Some(run) = run {
+            self.art(&["--json", "runs", "show", &run]);
+        }
+    }
+
+    /// Deletes one of the threads in which only this worker asks.
+    fn delete(&mut self) {
+        let own = self.answered.values().find(|thread| thread.as_str() != self.shared);
+        if let Some(thread) = own.cloned()
+            && self.art(&["thread", "delete", &thread]).is_some()
+        {
+            self.answered.retain(|_, other| *other != thread);
+        }
+    }
+}
+
+/// Checks that exactly the runs that were answered are stored, each with all its effects.
+fn check(world: &World, answered: &BTreeMap<String, String>) {
+    let runs = world.runs();
+    let stored: BTreeMap<_, _> = runs
+        .iter()
+        .map(|run| (run.trace_id.clone(), run.thread_id.clone()))
+        .collect();
+    assert_eq!(stored, *answered);
+    for run in &runs {
+        assert_eq!(run.status, RunState::Success, "{run:?}");
+        let calls = judge::check(world, run).calls;
+        let effects = world.effects().into_iter().filter(|effect| effect.run == run.trace_id);
+        assert!(calls > 0 && effects.count() == calls, "{run:?}");
+    }
+    judge::check_database(world);
+}
+
+#[test]
+fn four_processes_on_one_home_lose_nothing_and_double_nothing() {
+    let seed = Chance::seed();
+    let seconds = std::env::var("ART_PROCESSES_SECONDS").map_or(SECONDS, |seconds| seconds.parse().unwrap());
+    println!("ART_CRASH_SEED={seed} ART_PROCESSES_SECONDS={seconds}");
+    let world = World::new();
+    let mut first = Worker::new(WORKERS, &world, "", seed);
+    first.ask(&[]);
+    let mut answered = first.answered;
+    let shared = answered.values().next().unwrap().clone();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let workers = std::thread::scope(|scope| {
+        let start = |number| {
+            let (world, shared) = (&world, &shared);
+            scope.spawn(move || Worker::new(number, world, shared, seed).work(until))
+        };
+        let started: Vec<_> = (0..WORKERS).map(start).collect();
+        started
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .collect::<Vec<_>>()
+    });
+    for worker in workers {
+        println!(
+            "{} commands, {} of them found others busy",
+            worker.commands, worker.busy
+        );
+        answered.extend(worker.answered);
+    }
+    check(&world, &answered);
+}
+
+#[test]
+fn of_several_processes_that_resume_a_run_exactly_one_goes_on_with_it() {
+    for _ in 0..5 {
+        let world = World::new();
+        let question = "Act and act again";
+        let killed = world.run(&["run", question], Some(Kill::At(FailPoint::AfterIntents, 1)));
+        assert!(killed.was_killed(), "{}", killed.output);
+        let run = world.run_of(question).unwrap();
+        let reports = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                scope.spawn(|| {
+                    let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
+                    let text = resumed.output.to_string();
+                    let report = resumed.report();
+                    let refused = text.contains("is in use by another turn") || text.contains("has ended");
+                    assert!(report.is_some() || refused, "{text}");
+                    reports.lock().unwrap().extend(report);
+                });
+            }
+        });
+        assert_eq!(reports.lock().unwrap().len(), 1);
+        let journal = world.journal(&run.trace_id);
+        assert_eq!(journal.iter().filter(|entry| entry.kind == "resumed").count(), 1);
+        judge::check(&world, &world.run_of(question).unwrap());
+    }
+}

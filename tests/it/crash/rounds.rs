@@ -1,0 +1,169 @@
+//! Rounds of crashes at random moments, of several processes on the same homes.
+
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use art_store::{FailPoint, RunRecord};
+
+use super::chance::Chance;
+use super::judge::{self, Tally};
+use super::model::SHORT;
+use super::world::{Kill, World};
+
+/// Number of rounds, unless `ART_CRASH_ROUNDS` sets another.
+const ROUNDS: u64 = 200;
+/// Number of processes that work at the same time, on [`HOMES`] homes.
+const WORKERS: u64 = 4;
+const HOMES: u64 = 2;
+/// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
+const ROUNDS_OF_HOME: u64 = 25;
+/// Maximum number of crashes of one run; after these it goes on to its end.
+const MAX_CRASHES: u32 = 4;
+/// Longest recovery that is accepted, in milliseconds. It usually takes a few hundredths of a second.
+const MAX_RECOVERY_MS: u64 = 20_000;
+
+/// One of the processes' drivers: asks, kills and goes on.
+struct Worker<'a> {
+    world: &'a World,
+    chance: Chance,
+    tally: &'a Mutex<Tally>,
+    /// A thread of this home in which other workers ask as well.
+    shared: &'a Mutex<Option<String>>,
+}
+
+impl Worker<'_> {
+    /// Asks a question, kills its hosts some times, and checks what is left when its run has ended.
+    fn round(&mut self, number: u64) {
+        let kind = if self.chance.percent(30) { SHORT } else { "fully" };
+        let question = format!("Act {kind} in round {number}");
+        let thread = self.shared.lock().unwrap().clone().filter(|_| self.chance.percent(30));
+        let mut args = vec!["--json", "run"];
+        args.extend(thread.iter().flat_map(|thread| ["--thread", thread.as_str()]));
+        args.push(&question);
+        let kill = self.kill();
+        let asked = self.world.run(&args, kill);
+        let mut tally = Tally::default();
+        tally.add_kill(kill, &asked);
+        match self.world.run_of(&question) {
+            Some(run) => self.follow(&run, asked.report(), &mut tally),
+            // The first host was killed before it stored anything.
+            None => assert!(asked.was_killed() && asked.report().is_none(), "{}", asked.output),
+        }
+        self.tally.lock().unwrap().add(&tally);
+    }
+
+    /// Goes on with a run until it has ended, and checks it.
+    fn follow(&mut self, run: &RunRecord, report: Option<serde_json::Value>, tally: &mut Tally) {
+        let mut reports = Vec::from_iter(report);
+        for crashes in 0.. {
+            let record = self.world.run_of(&run.query).expect("a run is not lost");
+            if record.status.is_final() {
+                break;
+            }
+            assert!(crashes < 100, "a run cannot be brought to its end: {record:?}");
+            let kill = self.kill().filter(|_| crashes < MAX_CRASHES && self.chance.percent(50));
+            reports.extend(self.resume(&record, kill, tally));
+        }
+        let record = self.world.run_of(&run.query).expect("a run is not lost");
+        reports
+            .iter()
+            .for_each(|report| judge::check_acknowledged(report, &record));
+        tally.add_calls(&judge::check(self.world, &record));
+        self.shared.lock().unwrap().get_or_insert(record.thread_id);
+    }
+
+    /// Resumes a run, and measures how long it takes until its journal goes on.
+    fn resume(&self, run: &RunRecord, kill: Option<Kill>, tally: &mut Tally) -> Option<serde_json::Value> {
+        let seen = self.world.journal(&run.trace_id);
+        let start = now();
+        let resumed = self.world.run(&["--json", "runs", "resume", &run.trace_id], kill);
+        let journal = self.world.journal(&run.trace_id);
+        judge::check_kept(&seen, &journal);
+        tally.add_kill(kill, &resumed);
+        let (output, code) = (&resumed.output, resumed.output.0.status.code());
+        if let Some(first) = journal.get(seen.len()) {
+            let took = first.timestamp.saturating_sub(start);
+            assert!(took < MAX_RECOVERY_MS, "the run went on only after {took} ms");
+            tally.slowest_recovery_ms = tally.slowest_recovery_ms.max(took);
+        } else if code.is_some() {
+            // Another question was asked in the thread, and is in progress or has ended the run.
+            let text = output.to_string();
+            assert!(text.contains("is in use") || text.contains("has ended"), "{text}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        resumed.report()
+    }
+
+    /// Chooses how the next process is killed, if at all.
+    fn kill(&mut self) -> Option<Kill> {
+        if self.chance.percent(15) {
+            return None;
+        }
+        if self.chance.percent(40) {
+            let place = FailPoint::ALL.len() as u64;
+            let place = usize::try_from(self.chance.below(place)).unwrap();
+            let count = u32::try_from(self.chance.below(3)).unwrap() + 1;
+            return FailPoint::ALL.get(place).map(|place| Kill::At(*place, count));
+        }
+        // An idle machine answers in a third of the longer time.
+        let bound = if self.chance.percent(50) { 150 } else { 500 };
+        Some(Kill::After(Duration::from_millis(self.chance.below(bound))))
+    }
+}
+
+/// Returns the milliseconds since the Unix epoch, as the journal has them.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(now.as_millis()).unwrap()
+}
+
+/// Goes on with the runs that no worker has seen. If a process is killed during its first commit while others have the database open, that
+/// commit may become visible only when SQLite recovers the log, after all of them have closed it.
+fn finish_unseen(world: &World) {
+    for run in world.interrupted() {
+        let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
+        assert!(resumed.report().is_some(), "{}", resumed.output);
+        judge::check(world, &world.run_of(&run.query).unwrap());
+    }
+}
+
+/// Runs `rounds` rounds on new homes, the first of which has the number `first`.
+fn run_rounds(seed: u64, first: u64, rounds: u64, tally: &Mutex<Tally>) {
+    let worlds: Vec<_> = (0..HOMES).map(|_| (World::new(), Mutex::new(None))).collect();
+    std::thread::scope(|scope| {
+        for (index, (world, shared)) in (0..WORKERS).zip(worlds.iter().cycle()) {
+            scope.spawn(move || {
+                let chance = Chance::new(seed ^ (first << 8) ^ index);
+                let mut worker = Worker {
+                    world,
+                    chance,
+                    tally,
+                    shared,
+                };
+                let numbers = (first..first + rounds).filter(|number| number % WORKERS == index);
+                numbers.for_each(|number| worker.round(number));
+            });
+        }
+    });
+    for (world, _) in &worlds {
+        finish_unseen(world);
+        judge::check_database(world);
+    }
+}
+
+#[test]
+fn crashes_at_random_moments_lose_nothing_and_repeat_no_effect() {
+    let seed = Chance::seed();
+    let rounds = std::env::var("ART_CRASH_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    println!("ART_CRASH_SEED={seed} ART_CRASH_ROUNDS={rounds}");
+    let tally = Mutex::new(Tally::default());
+    for first in (0..rounds).step_by(ROUNDS_OF_HOME as usize) {
+        run_rounds(seed, first, ROUNDS_OF_HOME.min(rounds - first), &tally);
+    }
+    let tally = tally.into_inner().unwrap();
+    println!("{tally:?}");
+    assert!(
+        rounds < ROUNDS || tally.is_telling(),
+        "the crashes came at harmless moments only: {tally:?}"
+    );
+}

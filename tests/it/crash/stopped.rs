@@ -1,0 +1,73 @@
+//! A host that is stopped, and goes on when another one has taken its run over.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use art_store::RunRecord;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::judge;
+use super::model::{SHORT, SLOWLY};
+use super::world::{Ended, World};
+use crate::program::CommandOutput;
+
+/// Longest time until another host gets the run: the lease lasts 15 seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn signal(process: &Child, signal: Signal) {
+    kill_process(Pid::from_child(process), signal).unwrap();
+}
+
+/// Waits until a tool of the question's run is called, and returns the run.
+fn run_in_progress(world: &World, question: &str) -> RunRecord {
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < PATIENCE, "no tool is called");
+        std::thread::sleep(Duration::from_millis(20));
+        let Some(run) = world.run_of(question) else { continue };
+        let journal = world.journal(&run.trace_id);
+        if journal.iter().any(|entry| entry.kind == "tool_called") {
+            return run;
+        }
+    }
+}
+
+/// Tries to resume a run until its lease has expired. Returns the refusals before that, and the end.
+fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
+    let start = Instant::now();
+    for refusals in 0.. {
+        let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
+        if resumed.report().is_some() {
+            return (refusals, resumed);
+        }
+        let text = resumed.output.to_string();
+        assert!(text.contains("is in use by another turn: wait for it"), "{text}");
+        assert!(start.elapsed() < PATIENCE, "the lease does not expire");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    unreachable!("the loop ends only by a return");
+}
+
+#[test]
+fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
+    let world = World::new();
+    // With one call, the host writes nothing when it is stopped: a host that is stopped during a write keeps all others from writing.
+    let question = format!("Act {SLOWLY}, {SHORT}");
+    let first = world.command(&["run", &question]).spawn().unwrap();
+    let run = run_in_progress(&world, &question);
+    signal(&first, Signal::STOP);
+    let (refusals, resumed) = resume_when_possible(&world, &run);
+    assert!(refusals > 0, "the run was taken over while its lease lasted");
+    let ended = world.run_of(&question).unwrap();
+    judge::check_acknowledged(&resumed.report().unwrap(), &ended);
+    let journal = world.journal(&run.trace_id);
+    signal(&first, Signal::CONT);
+    let first = CommandOutput(first.wait_with_output().unwrap());
+    assert_ne!(first.code(), 0, "{first}");
+    assert!(first.stderr().contains("was taken over by another turn"), "{first}");
+    assert_eq!(
+        (world.journal(&run.trace_id), world.run_of(&question)),
+        (journal, Some(ended.clone()))
+    );
+    judge::check(&world, &ended);
+}

@@ -1,0 +1,189 @@
+//! A home, its model, and the effects outside of it.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use art_store::{FailPoint, JournalEntry, ObservationFilter, RunFilter, RunRecord, SqliteStore, Store};
+use serde_json::Value;
+
+use super::model;
+use crate::home::Home;
+use crate::program::CommandOutput;
+
+/// Number of the signal that kills.
+const SIGKILL: i32 = 9;
+
+/// Longest that a command may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A home, its model, and the file of the effects.
+pub(super) struct World {
+    pub(super) home: Home,
+    /// Address of the model.
+    base_url: String,
+}
+
+/// How a command is killed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kill {
+    /// After this time.
+    After(Duration),
+    /// By itself, when it reaches a place for the given time.
+    At(FailPoint, u32),
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) output: CommandOutput,
+}
+
+/// A line of the file of the effects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EffectLine {
+    pub(super) run: String,
+    pub(super) call: String,
+    pub(super) tool: String,
+    pub(super) key: String,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let home = Home::empty();
+        // Creates the link to the cache before several processes need it.
+        drop(home.command(&[]));
+        Self {
+            home,
+            base_url: model::start(),
+        }
+    }
+
+    /// Returns the command `art` with the model and the tools.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self
+            .home
+            .command(&["--model", "compatible:m", "--base-url", &self.base_url]);
+        command.args(args).env("ART_TEST_EFFECTS", self.effects_file());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs `art` to its end.
+    pub(super) fn art(&self, args: &[&str]) -> Ended {
+        self.run(args, None)
+    }
+
+    /// Runs `art` until it ends or is killed.
+    pub(super) fn run(&self, args: &[&str], kill: Option<Kill>) -> Ended {
+        let mut command = self.command(args);
+        let after = match kill {
+            Some(Kill::At(place, count)) => {
+                command.env("ART_TEST_STOP_AT", format!("{}:{count}", place.name()));
+                PATIENCE
+            }
+            Some(Kill::After(after)) => after,
+            None => PATIENCE,
+        };
+        let mut child = command.spawn().unwrap();
+        let start = Instant::now();
+        while start.elapsed() < after && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        let output = CommandOutput(child.wait_with_output().unwrap());
+        assert!(start.elapsed() < PATIENCE, "`art {args:?}` does not end:\n{output}");
+        Ended { output }
+    }
+
+    fn effects_file(&self) -> PathBuf {
+        self.home.dir.path().join("effects")
+    }
+
+    /// Returns the effects so far.
+    pub(super) fn effects(&self) -> Vec<EffectLine> {
+        let text = fs::read_to_string(self.effects_file()).unwrap_or_default();
+        text.lines().map(effect).collect()
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.home.dir.path().join("state/art.db")
+    }
+
+    /// Opens the store for reading; `None` if it does not exist yet.
+    pub(super) fn store(&self) -> Option<SqliteStore> {
+        let database = self.database();
+        database
+            .exists()
+            .then(|| SqliteStore::open_read_only(database).unwrap())
+    }
+
+    /// Returns all runs.
+    pub(super) fn runs(&self) -> Vec<RunRecord> {
+        self.list(RunFilter::default())
+    }
+
+    /// Returns the runs that a crash left unfinished.
+    pub(super) fn interrupted(&self) -> Vec<RunRecord> {
+        self.list(RunFilter {
+            abandoned: true,
+            ..RunFilter::default()
+        })
+    }
+
+    fn list(&self, filter: RunFilter) -> Vec<RunRecord> {
+        let runs = self.store().map(|store| wait(store.list_runs(filter)));
+        runs.unwrap_or_default()
+    }
+
+    /// Returns the run of a question, if it began.
+    pub(super) fn run_of(&self, question: &str) -> Option<RunRecord> {
+        let mut runs = self.runs().into_iter().filter(|run| run.query == question);
+        let run = runs.next();
+        assert!(runs.next().is_none(), "`{question}` has several runs");
+        run
+    }
+
+    /// Returns the journal of a run.
+    pub(super) fn journal(&self, run: &str) -> Vec<JournalEntry> {
+        self.store()
+            .map(|store| wait(store.read_journal(run)))
+            .unwrap_or_default()
+    }
+
+    /// Returns the sequences of the observations of a thread.
+    pub(super) fn observed(&self, thread: &str) -> Vec<u64> {
+        let store = self.store().unwrap();
+        let observations = wait(store.list_observations(thread, ObservationFilter::default()));
+        observations.iter().map(|observation| observation.sequence).collect()
+    }
+}
+
+/// Waits for a read of a store.
+fn wait<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
+    let executor = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    executor.block_on(future).unwrap()
+}
+
+fn effect(line: &str) -> EffectLine {
+    let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+    let [run, call, tool, key] = words.try_into().expect("a line of the effects has four words");
+    EffectLine { run, call, tool, key }
+}
+
+impl Ended {
+    pub(super) fn was_killed(&self) -> bool {
+        self.output.0.status.signal() == Some(SIGKILL)
+    }
+
+    /// Returns the report of a run that the command printed, if it did.
+    pub(super) fn report(&self) -> Option<Value> {
+        let report: Value = serde_json::from_slice(&self.output.0.stdout).ok()?;
+        report.get("traceId").is_some().then_some(report)
+    }
+}

@@ -1,0 +1,292 @@
+//! A recorded call can be run again from its record, with the same result and the same fuel.
+
+use std::sync::Arc;
+
+use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Intake, Replayed, Seed};
+use art_core::limits::Limits;
+use art_core::outcome::{Ending, Outcome};
+use art_core::usage::Usage;
+use art_sandbox::Plugin;
+use art_tools::executor::{Admitted, ToolExecutor};
+use futures_util::future::join_all;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::{call, components, guest, output, request};
+
+/// All questions of the guest that do not depend on a cancellation.
+const QUESTIONS: [&str; 10] = [
+    "wall_clock",
+    "clock",
+    "clock_often",
+    "random",
+    "hash_seed",
+    "sleep",
+    "poll",
+    "ready",
+    "cancelled",
+    "compute",
+];
+
+fn asks() -> Arc<Plugin> {
+    guest(components::ASKS)
+}
+
+fn questions(questions: &[&str], n: u64) -> Value {
+    json!({"questions": questions, "n": n})
+}
+
+async fn record(arguments: Value) -> Outcome {
+    call(&asks(), arguments, Limits::EXECUTE).await
+}
+
+async fn replay_within(arguments: Value, recorded: &Intake, limits: Limits) -> Replayed {
+    let call = Admitted::for_test(request(arguments), limits);
+    asks().replay(&call, recorded).expect("a plugin can be replayed").await
+}
+
+async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
+    replay_within(arguments, recorded, Limits::EXECUTE).await
+}
+
+/// Returns an outcome without the times, which differ between two runs.
+fn without_times(mut outcome: Outcome) -> Outcome {
+    outcome.usage = Usage {
+        wall_us: 0,
+        cpu_us: 0,
+        ..outcome.usage
+    };
+    outcome
+}
+
+fn once(answer: Answer) -> Crossing {
+    Crossing { answer, count: 1 }
+}
+
+/// Returns a record with a seed, because the guest draws a random number when it reads its input.
+fn handmade(crossings: Vec<Crossing>) -> Intake {
+    Intake {
+        seed: Some(Seed([1; 32])),
+        crossings,
+        truncated: false,
+    }
+}
+
+async fn assert_replays(arguments: Value, recorded: Outcome) {
+    let replayed = replay(arguments, &recorded.intake).await;
+    assert_eq!(replayed.divergence, None);
+    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+}
+
+#[tokio::test]
+async fn a_replayed_call_has_the_same_output_log_fuel_and_record() {
+    let arguments = questions(&QUESTIONS, 3);
+    let recorded = record(arguments.clone()).await;
+    assert_eq!(output(&recorded).as_array().unwrap().len(), QUESTIONS.len());
+    assert!(!recorded.log.is_empty() && recorded.intake.seed.is_some());
+    assert_replays(arguments, recorded).await;
+}
+
+#[tokio::test]
+async fn a_record_answers_also_after_it_was_stored_as_json() {
+    let arguments = questions(&QUESTIONS, 2);
+    let mut recorded = record(arguments.clone()).await;
+    let text = serde_json::to_string(&recorded.intake).unwrap();
+    recorded.intake = serde_json::from_str(&text).unwrap();
+    assert_replays(arguments, recorded).await;
+}
+
+#[tokio::test]
+async fn a_recorded_cancellation_is_answered_although_nobody_cancels() {
+    let arguments = questions(&["until_cancelled"], 0);
+    let crossings = vec![
+        Crossing {
+            answer: Answer::Cancelled(false),
+            count: 41,
+        },
+        once(Answer::Cancelled(true)),
+    ];
+    let recorded = handmade(crossings);
+    let replayed = replay(arguments, &recorded).await;
+    assert_eq!((output(&replayed.outcome), replayed.divergence), (json!(["42"]), None));
+}
+
+#[tokio::test]
+async fn a_loop_that_asks_for_a_cancellation_is_one_entry() {
+    let recorded = record(questions(&["cancelled"], 50_000)).await;
+    let expected = Crossing {
+        answer: Answer::Cancelled(false),
+        count: 50_000,
+    };
+    assert_eq!(recorded.intake.crossings, [expected]);
+}
+
+#[tokio::test]
+async fn a_tool_without_wasi_that_asks_nothing_has_an_empty_record() {
+    let plugin = guest(components::WITHOUT_WASI);
+    let outcome = call(&plugin, json!({"action": "hold", "n": 1}), Limits::EXECUTE).await;
+    assert!(outcome.intake.is_empty(), "{:?}", outcome.intake);
+}
+
+#[tokio::test]
+async fn a_replayed_call_does_not_read_the_real_clocks() {
+    let crossings = vec![once(Answer::WallClock(1, 5)), once(Answer::MonotonicClock(7))];
+    let recorded = handmade(crossings);
+    let replayed = replay(questions(&["wall_clock", "clock"], 0), &recorded).await;
+    assert_eq!(replayed.divergence, None);
+    assert_eq!(output(&replayed.outcome), json!(["1.000000005s", "7 1"]));
+}
+
+#[tokio::test]
+async fn a_replayed_call_does_not_wait() {
+    let recorded = handmade(vec![once(Answer::Waited), once(Answer::Polled(vec![0, 1]))]);
+    // An hour, far beyond the time limit.
+    let replayed = replay(questions(&["sleep", "poll"], 3_600_000), &recorded).await;
+    assert_eq!(replayed.divergence, None);
+    assert_eq!(output(&replayed.outcome), json!(["slept", "[0, 1]"]));
+}
+
+#[tokio::test]
+async fn each_call_draws_other_random_numbers_and_a_replay_the_same() {
+    let arguments = questions(&["random", "hash_seed", "random"], 0);
+    let (first, second) = (record(arguments.clone()).await, record(arguments.clone()).await);
+    assert_ne!(output(&first), output(&second));
+    assert_ne!(output(&first)[0], output(&first)[2]);
+    assert!(first.intake.crossings.is_empty());
+    assert_replays(arguments, first).await;
+}
+
+#[tokio::test]
+async fn another_seed_draws_other_random_numbers() {
+    let arguments = questions(&["random"], 0);
+    let recorded = record(arguments.clone()).await;
+    let replayed = replay(arguments, &handmade(Vec::new())).await;
+    assert_eq!(replayed.divergence, None);
+    assert_ne!(output(&replayed.outcome), output(&recorded));
+}
+
+/// Records a call that asks the clock, whether it was cancelled, and the clock again. Replays it with a changed record.
+async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
+    let arguments = questions(&["clock", "cancelled", "clock"], 2);
+    let mut recorded = record(arguments.clone()).await.intake;
+    change(&mut recorded.crossings);
+    replay(arguments, &recorded).await
+}
+
+fn assert_diverged(replayed: &Replayed, number: u64, reason: DivergenceReason) {
+    let divergence = Divergence { number, reason };
+    assert_eq!(replayed.divergence, Some(divergence));
+    if !matches!(reason, DivergenceReason::Unused { .. }) {
+        let message = divergence.to_string();
+        assert_eq!(replayed.outcome.ending, Ending::HostError { message });
+    }
+}
+
+#[tokio::test]
+async fn a_record_with_another_kind_of_answer_diverges_there() {
+    let replayed = replay_changed(|crossings| {
+        crossings.remove(1);
+    });
+    let (asked, recorded) = (CrossingKind::Cancelled, CrossingKind::MonotonicClock);
+    assert_diverged(&replayed.await, 2, DivergenceReason::OtherKind { asked, recorded });
+}
+
+#[tokio::test]
+async fn a_record_that_is_too_short_diverges_after_its_end() {
+    let replayed = replay_changed(|crossings| {
+        crossings.pop();
+    });
+    let asked = CrossingKind::MonotonicClock;
+    assert_diverged(&replayed.await, 4, DivergenceReason::Exhausted { asked });
+}
+
+#[tokio::test]
+async fn a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
+    let replayed = replay_changed(|crossings| crossings.push(once(Answer::Waited))).await;
+    let recorded = CrossingKind::Waited;
+    assert_diverged(&replayed, 5, DivergenceReason::Unused { recorded });
+    assert_eq!(replayed.outcome.ending.name(), "success");
+}
+
+#[tokio::test]
+async fn a_call_that_draws_random_numbers_without_a_recorded_seed_diverges() {
+    let replayed = replay(questions(&["random"], 0), &Intake::default()).await;
+    let asked = CrossingKind::Random;
+    assert_diverged(&replayed, 1, DivergenceReason::Exhausted { asked });
+}
+
+#[tokio::test]
+async fn a_record_of_an_entry_that_was_not_polled_diverges() {
+    for ready in [vec![2], vec![]] {
+        let recorded = handmade(vec![once(Answer::Polled(ready))]);
+        let replayed = replay(questions(&["poll"], 0), &recorded).await;
+        let asked = CrossingKind::Polled;
+        assert_diverged(&replayed, 1, DivergenceReason::Unfit { asked });
+    }
+}
+
+#[tokio::test]
+async fn a_truncated_record_is_not_replayed() {
+    let arguments = questions(&["clock_often"], 20_000);
+    let recorded = record(arguments.clone()).await;
+    assert_eq!(recorded.ending.name(), "success");
+    assert!(recorded.intake.truncated && recorded.intake.crossings.is_empty());
+    let replayed = replay(arguments, &recorded.intake).await;
+    assert_diverged(&replayed, 1, DivergenceReason::Truncated);
+    assert_eq!(replayed.outcome.usage, Usage::default());
+}
+
+#[tokio::test]
+async fn a_replay_is_stopped_if_it_takes_far_longer_than_the_time_limit() {
+    let limits = Limits {
+        timeout_ms: 20,
+        fuel: Limits::MAX.fuel,
+        ..Limits::EXECUTE
+    };
+    let replayed = replay_within(questions(&["compute"], u64::MAX), &handmade(Vec::new()), limits).await;
+    assert_eq!(replayed.outcome.ending, Ending::Timeout { limit_ms: 40 });
+}
+
+#[tokio::test]
+async fn fuel_does_not_depend_on_the_load_of_the_machine() {
+    let arguments = questions(&["compute", "cancelled", "compute"], 20_000);
+    let alone = record(arguments.clone()).await;
+    let mut fuel = Vec::new();
+    for concurrent in [1, 4, 16, 29, 50] {
+        let calls = (0..concurrent).map(|_| record(arguments.clone()));
+        fuel.extend(join_all(calls).await.into_iter().map(|outcome| outcome.usage.fuel));
+    }
+    assert_eq!(fuel, vec![alone.usage.fuel; 100]);
+}
+
+#[tokio::test]
+async fn the_fuel_of_a_call_with_too_many_host_calls_does_not_depend_on_the_load() {
+    let arguments = questions(&["compute", "cancelled", "compute"], 20_000);
+    let limits = Limits {
+        host_calls: 100,
+        ..Limits::EXECUTE
+    };
+    let plugin = asks();
+    let calls = (0..40).map(|_| call(&plugin, arguments.clone(), limits));
+    let outcomes = join_all(calls).await;
+    for outcome in &outcomes {
+        assert_eq!(outcome.ending.name(), "fuel_exhausted");
+        assert_eq!(outcome.usage.fuel, outcomes[0].usage.fuel);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn any_sequence_of_questions_is_replayed_with_the_same_result_and_fuel(
+        script in prop::collection::vec(prop::sample::select(&QUESTIONS[..]), 0..12),
+        n in 0_u64..4,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        runtime.block_on(async {
+            let arguments = questions(&script, n);
+            let recorded = record(arguments.clone()).await;
+            assert_replays(arguments, recorded).await;
+        });
+    }
+}
