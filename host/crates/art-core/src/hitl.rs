@@ -116,6 +116,28 @@ pub struct InputValidation {
     pub max_selections: Option<u64>,
 }
 
+impl FeedbackSchema {
+    /// Creates a form on which a person approves or rejects, without any input (C16).
+    #[must_use]
+    pub fn confirm(prompt: impl Into<String>) -> Self {
+        Self {
+            input_type: InputType::Confirm,
+            prompt: prompt.into(),
+            title: None,
+            options: Vec::new(),
+            validation: None,
+            default_value: None,
+            placeholder: None,
+            confirm_label: approve(),
+            cancel_label: reject(),
+            allow_modify_args: false,
+            custom_schema: None,
+            hint: None,
+            sensitive: false,
+        }
+    }
+}
+
 /// A person's decision and answer (C15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -145,6 +167,21 @@ pub struct Feedback {
 }
 
 impl Feedback {
+    /// Creates a decision without an answer or a comment.
+    #[must_use]
+    pub fn new(approved: bool, timestamp: Timestamp) -> Self {
+        Self {
+            approved,
+            timestamp,
+            value: None,
+            text_input: None,
+            selected_values: None,
+            modified_args: None,
+            reason: None,
+            metadata: JsonObject::new(),
+        }
+    }
+
     /// Returns the answer, which has three possible names: `value`, else `textInput`, else `selectedValues` (C21).
     #[must_use]
     pub fn answer(&self) -> Option<Value> {

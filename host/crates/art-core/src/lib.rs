@@ -21,6 +21,7 @@ pub mod rank;
 pub mod show;
 pub mod span;
 pub mod stream;
+pub mod suspension;
 pub mod task;
 pub mod text;
 pub mod think;

@@ -1,0 +1,112 @@
+//! Calls that wait for the decision of a person, and their decisions (C16, C19, K01).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Timestamp;
+use crate::hitl::{Feedback, FeedbackSchema};
+use crate::tool::{ParsedToolCall, RiskLevel};
+
+/// A call that waits for a decision: the question to the person, and all that the decision is bound to.
+///
+/// The run that it belongs to, its thread and its person are those of the journal that contains it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SuspendedCall {
+    /// Random identifier, by which the person decides. Chosen by the host.
+    pub suspension_id: String,
+    /// The call, with the arguments that the person sees: validated, defaults included.
+    pub call: ParsedToolCall,
+    /// Digest of the code of the tool, if it has one. A decision does not hold for another version of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_digest: Option<String>,
+    /// Digest of the arguments as JSON text. An approved call runs with exactly these, or with those that the person gave.
+    pub input: String,
+    /// Who asks.
+    pub cause: SuspensionCause,
+    /// The question and the form of the answer.
+    pub form: FeedbackSchema,
+    /// Information that the tool gives for the decision.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub details: Option<Value>,
+    /// What happens on approval, as the tool describes it.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub preview: Option<Value>,
+    /// Risk of a wrong approval, as the tool declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<RiskLevel>,
+    /// Whether an approved call runs. Otherwise the decision itself is its result.
+    pub runs_on_approval: bool,
+    /// Whether the model may call the tool again in this run after a rejection, with other arguments.
+    pub allow_retry: bool,
+    /// Time after which the question counts as decided by [`on_expiry`](Self::on_expiry); absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
+    /// What an undecided question counts as when its time is over.
+    #[serde(default)]
+    pub on_expiry: ExpiryAction,
+}
+
+/// Who asks for a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SuspensionCause {
+    /// The tool, which ran and ended as suspended.
+    Tool,
+    /// A rule of the operator or the risk of the tool. The tool has not run.
+    Rule {
+        /// The rule in words, for the person.
+        reason: String,
+    },
+}
+
+/// What an undecided question counts as when its time is over (Q4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExpiryAction {
+    /// Rejected.
+    #[default]
+    Reject,
+    /// Approved. Only an operator can choose it.
+    Approve,
+}
+
+/// The decision about a suspended call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// What was decided, valid under the form of the question.
+    pub feedback: Feedback,
+    /// Who decided.
+    pub by: DecidedBy,
+}
+
+/// Who decided about a suspended call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// A person.
+    Person {
+        /// The person, if the host knows several.
+        #[serde(default, rename = "userId", skip_serializing_if = "Option::is_none")]
+        user_id: Option<String>,
+    },
+    /// The time of the question was over.
+    Expiry,
+}
+
+impl SuspendedCall {
+    /// Returns whether the time of the question is over.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
