@@ -8,7 +8,7 @@ use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
 use art_runtime::compose::Toolbox;
 use art_runtime::config::Config;
 use art_sandbox::Plugin;
-use art_tools::{FEEDBACK_SCHEMA, ToolExecutor, ToolReport, same_name};
+use art_tools::{ToolExecutor, ToolReport, same_name};
 use serde_json::{Value, json};
 
 use super::{check_plugins, config};
@@ -170,7 +170,7 @@ fn print_report(report: &ToolReport) {
     let result = &report.result;
     print_metadata(result);
     match (&result.output, &result.error) {
-        _ if result.status == ToolStatus::Suspended => render::note(&question(result)),
+        _ if result.status == ToolStatus::Suspended => render::note(&question(report)),
         (output, Some(error)) => print_error(output.as_ref(), error, result.code),
         (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
@@ -227,16 +227,12 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     lines
 }
 
-/// Returns the question of a tool that waits for a decision.
-fn question(result: &ToolResult) -> String {
-    let text_of = |value: Option<&Value>| Some(value?.as_str()?.to_owned());
-    let message = text_of(result.output.as_ref().and_then(|output| output.get("message"))).unwrap_or_default();
-    let form = result.metadata.extra.get(FEEDBACK_SCHEMA);
-    let prompt = text_of(form.and_then(|form| form.get("prompt"))).filter(|prompt| *prompt != message);
-    let texts: Vec<_> = [message, prompt.unwrap_or_default()]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
+/// Returns the question of a tool that waits for a decision, with the hint of its form.
+fn question(report: &ToolReport) -> String {
+    let form = report.suspension.as_ref().map(|question| &question.form);
+    let prompt = form.map(|form| form.prompt.as_str());
+    let hint = form.and_then(|form| form.hint.as_deref());
+    let texts: Vec<_> = [prompt, hint].into_iter().flatten().collect();
     format!(
         "waits for a decision: {} (this host cannot ask for it yet, so the tool did not act)",
         texts.join(": ")

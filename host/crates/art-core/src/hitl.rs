@@ -103,9 +103,9 @@ pub struct InputValidation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Number>,
+    pub min: Option<Bound>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Number>,
+    pub max: Option<Bound>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +114,15 @@ pub struct InputValidation {
     pub min_selections: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_selections: Option<u64>,
+}
+
+/// Smallest or greatest answer (C14): a number, or for `date` and `datetime` a text as in RFC 3339.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub enum Bound {
+    Number(Number),
+    Text(String),
 }
 
 impl FeedbackSchema {

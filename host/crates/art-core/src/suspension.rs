@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Timestamp;
-use crate::hitl::{Feedback, FeedbackSchema};
+use crate::hitl::{Feedback, FeedbackSchema, HitlContext};
 use crate::tool::{ParsedToolCall, RiskLevel};
 
 /// A call that waits for a decision: the question to the person, and all that the decision is bound to.
@@ -108,5 +108,17 @@ impl SuspendedCall {
     #[must_use]
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
+    }
+
+    /// Returns what an approved or rejected call gets when it runs after the decision (C18). Its `feedback` is the answer.
+    #[must_use]
+    pub fn context(&self, feedback: &Feedback) -> HitlContext {
+        HitlContext {
+            is_resuming: true,
+            was_approved: Some(feedback.approved),
+            feedback: feedback.answer(),
+            suspension_id: Some(self.suspension_id.clone()),
+            original_args: Some(self.call.arguments.clone()),
+        }
     }
 }

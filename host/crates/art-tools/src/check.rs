@@ -16,8 +16,10 @@ use crate::offload::{TimeBudget, offload};
 use crate::output::report_without_payload;
 use crate::registry::ToolRegistry;
 use crate::report::{ToolReport, about_tool};
+use crate::schema::CompiledSchema;
 use crate::scope::CallScope;
 use crate::shape::Shape;
+use crate::violation::Violations;
 
 /// Admits a call, or returns the report of its refusal. Only this function creates an [`Admitted`], except in tests.
 pub(crate) async fn check(
@@ -62,9 +64,9 @@ fn elapsed_ms(start: Instant) -> u64 {
 }
 
 pub(crate) struct ValidArguments {
-    arguments: Value,
+    pub(crate) arguments: Value,
     /// The arguments as compact JSON text, which is the input of the tool.
-    input_json: String,
+    pub(crate) input_json: String,
 }
 
 /// Checks the arguments without blocking other calls. The inner error describes the violations. The outer error is the
@@ -90,27 +92,29 @@ async fn check_offloaded(
     offload(budget, move || check_arguments(&tool, arguments, shape)).await
 }
 
-/// Fills in the defaults, validates the arguments, and serialises them. The error describes the violations.
-pub(crate) fn check_arguments(
-    tool: &RegisteredTool,
+/// Same as [`check_input`] with the schema and the limit of a tool. The error describes the violations.
+pub(crate) fn check_arguments(tool: &RegisteredTool, arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
+    check_input(&tool.input, tool.limits.input_bytes, "input", arguments, shape)
+        .map_err(|violations| violations.to_string())
+}
+
+/// Fills in the defaults, validates the arguments, and serialises them. `root` is their name in messages.
+pub(crate) fn check_input(
+    schema: &CompiledSchema,
+    max_bytes: u64,
+    root: &str,
     mut arguments: Value,
     shape: Shape,
-) -> Result<ValidArguments, String> {
-    let max_bytes = usize::try_from(tool.limits.input_bytes).unwrap_or(usize::MAX);
-    let shape = tool
-        .input
-        .fill(&mut arguments, shape, max_bytes)
-        .map_err(|problem| format!("input {problem}"))?;
-    tool.input
-        .check(&arguments, &shape, "input")
-        .map_err(|violations| violations.to_string())?;
+) -> Result<ValidArguments, Violations> {
+    let shape = schema
+        .fill(&mut arguments, shape, usize::try_from(max_bytes).unwrap_or(usize::MAX))
+        .map_err(|problem| Violations::of_root(root, &problem.to_string()))?;
+    schema.check(&arguments, &shape, root)?;
     let input_json = arguments.to_string();
     let bytes = u64::try_from(input_json.len()).unwrap_or(u64::MAX);
-    if bytes > tool.limits.input_bytes {
-        return Err(format!(
-            "input has {bytes} bytes, more than {}",
-            tool.limits.input_bytes
-        ));
+    if bytes > max_bytes {
+        let text = format!("has {bytes} bytes, more than {max_bytes}");
+        return Err(Violations::of_root(root, &text));
     }
     Ok(ValidArguments { arguments, input_json })
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::admission::{Root, admit};
 use crate::executor::ToolExecutor;
+use crate::form::admit_config;
 use crate::refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError, SchemaKind};
 use crate::schema::CompiledSchema;
 use crate::shape::{Shape, text_len};
@@ -97,21 +98,20 @@ fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledS
     Ok(compiled)
 }
 
-/// Admits the schemas of displayed data and of feedback. They are applied after the call, by other code, and their cost
-/// must be bounded as well.
+/// Admits the schema of displayed data and the form of a question. They are applied after the call, by other code, and their
+/// cost must be bounded as well. A tool of any mode may have a form: the operator's rules use it, and every tool may ask (P64).
 fn admit_embedded(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());
-    let blocking = schema.blocking_config.as_mut();
-    let form = blocking.and_then(|config| config.feedback_schema.as_mut());
-    let feedback = form.and_then(|form| form.custom_schema.as_mut());
-    for (kind, schema) in [(SchemaKind::DisplayData, data), (SchemaKind::Feedback, feedback)] {
-        if let Some(schema) = schema {
-            let tree = admit(schema, Root::Any).map_err(|problem| RegisterError::Schema { kind, problem })?;
-            *schema = tree.schema;
-        }
+    if let Some(schema) = data {
+        let kind = SchemaKind::DisplayData;
+        let tree = admit(schema, Root::Any).map_err(|problem| RegisterError::Schema { kind, problem })?;
+        *schema = tree.schema;
     }
-    Ok(())
+    match &mut schema.blocking_config {
+        Some(config) => admit_config(config).map_err(|problem| RegisterError::Form { problem }),
+        None => Ok(()),
+    }
 }
 
 /// Checks every example against the schemas of its tool. An invalid example would teach the model to make calls that

@@ -8,6 +8,7 @@
 pub mod executor;
 
 pub mod admission;
+pub mod form;
 pub mod refusal;
 pub mod registry;
 pub mod schema;
@@ -30,6 +31,7 @@ mod output;
 mod parse;
 mod queue;
 mod run;
+mod scalar;
 #[cfg(test)]
 mod testing;
 mod typed;
@@ -39,7 +41,8 @@ pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
-pub use output::{ASSIST_REQUIRED, FEEDBACK_SCHEMA, TOOL_SUSPENSION_ID};
+pub use form::{answer_schema, file_answer};
+pub use output::{ASSIST_REQUIRED, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};
 pub use registry::{ToolRegistry, same_name};

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::assist;
 use crate::compiled::RegisteredTool;
+use crate::form::{Asked, question_of_tool};
 use crate::parse;
 use crate::report::{ToolReport, about_tool};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
@@ -31,15 +32,13 @@ const MAX_ATTACHMENTS: usize = 100;
 /// Maximum length of the address of a source, in characters.
 const MAX_URL_CHARS: usize = 4_000;
 
-/// Key in the metadata of a suspension: the schema of the answer as the tool wrote it, not validated.
-pub const FEEDBACK_SCHEMA: &str = "feedbackSchema";
 /// Key in the metadata: the identifier that the tool chose for its suspension (X2).
 pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// Key in the metadata: true if the tool asks the model for help. The model reads the result like any other and
 /// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
-const RESERVED: [&str; 10] = [
+const RESERVED: [&str; 9] = [
     "title",
     "sources",
     "attachments",
@@ -47,16 +46,16 @@ const RESERVED: [&str; 10] = [
     "notRun",
     "forDisplay",
     "logDigest",
-    FEEDBACK_SCHEMA,
     TOOL_SUSPENSION_ID,
     ASSIST_REQUIRED,
 ];
 
-/// Parses and validates the output of a call, and returns the report of the call.
+/// Parses and validates the output of a call, and returns the report of the call. The arguments of `call` are needed only for a
+/// suspension.
 pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Ending) -> ToolReport {
     let report = match ending {
         Ending::Success(success) => succeeded(call, tool, success),
-        Ending::Suspended(suspension) => suspended(call, suspension),
+        Ending::Suspended(suspension) => suspended(call, tool, suspension),
         Ending::Failure(failure) => failed(call, failure),
         other => return report_without_payload(call, &other),
     };
@@ -129,34 +128,39 @@ fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     true
 }
 
-fn suspended(call: &ParsedToolCall, suspension: Suspension) -> Result<ToolReport, String> {
-    let mut metadata = JsonObject::new();
-    if let Some(id) = suspension
-        .details
-        .as_ref()
-        .and_then(|details| details.get("suspensionId"))
-    {
-        insert_suspension_id(&mut metadata, id);
+/// Returns the report of a suspension (C19), with the question to the person. Any tool may suspend its call (P64).
+fn suspended(call: &ParsedToolCall, tool: &RegisteredTool, suspension: Suspension) -> Result<ToolReport, String> {
+    let asked = Asked {
+        message: truncate(&suspension.message, MAX_MESSAGE_CHARS),
+        form: suspension.feedback_schema.map(checked).transpose()?,
+        details: suspension.details.map(checked).transpose()?,
+        preview: suspension.preview_data.map(checked).transpose()?,
+    };
+    let mut result = ToolResult::success(call, shown(&asked));
+    let own_id = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
+    if let Some(id) = own_id {
+        insert_suspension_id(&mut result.metadata.extra, id);
     }
-    if let Some(schema) = suspension.feedback_schema {
-        metadata.insert(FEEDBACK_SCHEMA.to_owned(), checked(schema)?);
-    }
-    let mut output = JsonObject::new();
-    output.insert(
-        "message".to_owned(),
-        truncate(&suspension.message, MAX_MESSAGE_CHARS).into(),
-    );
-    if let Some(details) = suspension.details {
-        output.insert("details".to_owned(), checked(details)?);
-    }
-    if let Some(preview) = suspension.preview_data {
-        output.insert("previewData".to_owned(), checked(preview)?);
-    }
-    let mut result = ToolResult::success(call, Value::Object(output));
+    let question =
+        question_of_tool(call, tool, asked).map_err(|problem| format!("the form of its question: {problem}"))?;
     result.status = ToolStatus::Suspended;
-    result.metadata.suspension_id = Some(art_core::id::random());
-    result.metadata.extra = metadata;
-    Ok(ToolReport::new(result, CallEnding::Suspended))
+    result.metadata.suspension_id = Some(question.suspension_id.clone());
+    Ok(ToolReport {
+        suspension: Some(Box::new(question)),
+        ..ToolReport::new(result, CallEnding::Suspended)
+    })
+}
+
+/// Returns the output of a suspension.
+fn shown(asked: &Asked) -> Value {
+    let mut output = JsonObject::new();
+    output.insert("message".to_owned(), asked.message.as_str().into());
+    let values = [("details", &asked.details), ("previewData", &asked.preview)];
+    let given = values
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)));
+    output.extend(given);
+    Value::Object(output)
 }
 
 /// Returns the report of a failure. The message is the one that the tool wrote (T4).

@@ -5,6 +5,7 @@ use std::fmt;
 use art_core::limits::LimitTooHigh;
 
 use crate::admission::SchemaProblem;
+use crate::form::FormProblem;
 
 /// Maximum size of a tool's description and input schema together, in bytes. A prompt may have to contain both.
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
@@ -38,6 +39,12 @@ pub enum RegisterError {
         kind: SchemaKind,
         /// The reason.
         problem: SchemaProblem,
+    },
+    /// The settings of its questions to a person are refused (C16).
+    #[error("the question to a person is refused: {problem}")]
+    Form {
+        /// The reason.
+        problem: FormProblem,
     },
     /// An example violates a schema of its tool.
     #[error("example {index} does not match the {kind}: {message}")]
@@ -92,8 +99,6 @@ pub enum SchemaKind {
     Output,
     /// `displayConfig.dataSchema`.
     DisplayData,
-    /// `blockingConfig.feedbackSchema.customSchema`.
-    Feedback,
 }
 
 impl fmt::Display for SchemaKind {
@@ -102,7 +107,6 @@ impl fmt::Display for SchemaKind {
             Self::Input => "input schema",
             Self::Output => "output schema",
             Self::DisplayData => "schema of the displayed data",
-            Self::Feedback => "schema of the feedback",
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use art_core::error::ToolErrorCode;
 use art_core::intake::Intake;
 use art_core::outcome::{Attachment, CallEnding, CallLog};
+use art_core::suspension::SuspendedCall;
 use art_core::text::truncate;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::Usage;
@@ -30,6 +31,8 @@ pub struct ToolReport {
     pub intake: Intake,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
+    /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
+    pub suspension: Option<Box<SuspendedCall>>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,
 }
@@ -45,6 +48,7 @@ impl ToolReport {
             log: CallLog::default(),
             intake: Intake::default(),
             attachments: Arc::default(),
+            suspension: None,
             duration: Duration::ZERO,
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use art_core::Timestamp;
 use art_core::hitl::HitlContext;
 use art_core::tool::ExecutionContext;
 use futures_util::future::BoxFuture;
@@ -63,6 +64,9 @@ pub struct CallScope {
     pub parent_id: Option<String>,
     /// Present if a suspended call is run again after its decision. Such a batch has only that call.
     pub hitl_context: Option<HitlContext>,
+    /// Time at which the calls are run. The time limit of a question begins at it and the duration of the call later; the crate
+    /// reads no clock.
+    pub now: Timestamp,
     /// Cancels all calls of the batch.
     pub cancel: CancellationToken,
     /// Receives the start, the progress and the end of each call that runs. Messages to a closed receiver are lost.

@@ -140,8 +140,18 @@ impl ToolSystem {
             checked_in,
         } = call;
         let start = Instant::now();
+        let timeout_ms = tool
+            .schema
+            .blocking_config
+            .as_ref()
+            .and_then(|config| config.timeout_ms);
         let mut report = self.run_admitted(tool, admitted, scope).await;
-        report.duration = checked_in.saturating_add(start.elapsed());
+        let elapsed = start.elapsed();
+        report.duration = checked_in.saturating_add(elapsed);
+        if let Some(question) = &mut report.suspension {
+            let asked_at = scope.now.saturating_add(micros(elapsed) / 1_000);
+            question.expires = timeout_ms.map(|timeout_ms| asked_at.saturating_add(timeout_ms));
+        }
         report
     }
 
@@ -219,18 +229,23 @@ async fn report_offloaded(
 ) -> ToolReport {
     let is_light = match &ending {
         Ending::Success(success) => tool.is_light_output(success.output.len()),
+        // Compiling the schema of a form takes more than a millisecond.
+        Ending::Suspended(suspension) => suspension.feedback_schema.is_none(),
         _ => true,
     };
     if is_light {
         return report(call, &tool, ending);
     }
-    // A report does not contain the arguments, so do not copy them.
-    let without_arguments = ParsedToolCall {
+    let copy = ParsedToolCall {
         call_id: call.call_id.clone(),
         tool_name: call.tool_name.clone(),
-        arguments: Value::Null,
+        // Only the report of a suspension contains the arguments.
+        arguments: match &ending {
+            Ending::Suspended(_) => call.arguments.clone(),
+            _ => Value::Null,
+        },
     };
-    let result = offload(budget, move || report(&without_arguments, &tool, ending)).await;
+    let result = offload(budget, move || report(&copy, &tool, ending)).await;
     result.unwrap_or_else(|ending| report_without_payload(call, &ending))
 }
 

@@ -34,6 +34,28 @@ impl Violations {
         }
     }
 
+    /// Returns whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty() && self.more == 0
+    }
+
+    /// Adds those of a part of a value, whose name in messages is `root`.
+    pub(crate) fn append(&mut self, part: Self, root: &str) {
+        let part = part.under(root);
+        part.listed.into_iter().for_each(|violation| self.add(|| violation));
+        self.more += part.more;
+    }
+
+    /// Returns the same violations with `root` before the path of each, so that it is clear in which of several values it is.
+    pub(crate) fn under(mut self, root: &str) -> Self {
+        for violation in &mut self.listed {
+            if violation.starts_with('/') {
+                violation.insert_str(0, root);
+            }
+        }
+        self
+    }
+
     /// Lists one more violation, or only counts it if enough are listed.
     pub(crate) fn add(&mut self, describe: impl FnOnce() -> String) {
         let bytes: usize = self.listed.iter().map(String::len).sum();

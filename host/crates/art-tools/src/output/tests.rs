@@ -251,7 +251,10 @@ fn the_host_chooses_the_identifier_of_a_suspension() {
     assert_eq!(report.result.status, ToolStatus::Suspended);
     assert_eq!(metadata.suspension_id.as_ref().map(String::len), Some(36));
     assert_eq!(metadata.extra[TOOL_SUSPENSION_ID], "mine");
-    assert_eq!(metadata.extra[FEEDBACK_SCHEMA], json!({"inputType": "boolean"}));
+    assert_eq!(
+        report.suspension.map(|question| question.suspension_id),
+        metadata.suspension_id
+    );
     assert_eq!(
         report.result.output,
         Some(json!({"message": "sure?", "details": {"suspensionId": "mine", "amount": 5}}))
@@ -359,4 +362,30 @@ proptest! {
         let report = report_of(&tool(None), Ending::Success(success));
         prop_assert!(text_len(&report.result) < 20_000);
     }
+}
+
+#[test]
+fn an_invalid_form_makes_a_suspension_an_invalid_output() {
+    let forms = [
+        json!({"inputType": "email"}),
+        json!({"inputType": "select", "options": []}),
+        json!({"inputType": "text", "validation": {"pattern": "(?=a)"}}),
+        json!({"inputType": "number", "validation": {"min": 2, "max": 1}}),
+        json!({"inputType": "boolean", "defaultValue": "yes"}),
+        json!({"$ref": "https://example.com/schema"}),
+        json!("text"),
+        json!({"inputType": "text", "prompt": "x".repeat(9_000)}),
+    ];
+    let lines = forms.map(|form| {
+        let suspension = Suspension {
+            message: "sure?".to_owned(),
+            details: None,
+            preview_data: None,
+            feedback_schema: Some(form),
+        };
+        let report = report_of(&tool(None), Ending::Suspended(suspension));
+        assert_eq!((report.ending, report.suspension), (CallEnding::InvalidOutput, None));
+        report.result.error.unwrap()
+    });
+    insta::assert_snapshot!(lines.join("\n"));
 }

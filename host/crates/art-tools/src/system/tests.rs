@@ -1,3 +1,4 @@
+mod asking;
 mod progress;
 mod replay;
 

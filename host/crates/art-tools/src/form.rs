@@ -1,0 +1,36 @@
+//! Forms of questions to a person: which forms the host accepts, and how answers are checked.
+//!
+//! A form comes from an untrusted tool and an answer from a client, and the host applies the one to the other without
+//! metering. So a form is admitted first, which bounds its size and the cost of its patterns and schemas. An answer is checked
+//! against an admitted form; this takes at most about 100 ms. Nothing here does I/O.
+
+mod admit;
+mod answer;
+mod date;
+mod file;
+mod problem;
+mod prompt;
+mod question;
+
+pub(crate) use admit::{admit, admit_config};
+pub use answer::answer_schema;
+pub use file::{FileProblem, file_answer};
+pub use problem::FormProblem;
+pub(crate) use question::{Asked, question_of_tool};
+
+/// Maximum size of a form as compact JSON text, in bytes.
+pub const MAX_FORM_BYTES: usize = 64 << 10;
+/// Maximum length of a prompt, in characters.
+pub const MAX_PROMPT_CHARS: usize = 8_000;
+/// Maximum length of a title, a placeholder, a hint, a description or a message of a form, in characters.
+pub const MAX_TEXT_CHARS: usize = 2_000;
+/// Maximum length of a label, in characters.
+pub const MAX_LABEL_CHARS: usize = 200;
+/// Maximum number of options.
+pub const MAX_OPTIONS: usize = 200;
+/// Maximum time that a person may have for a decision, in milliseconds: about ten years.
+pub const MAX_WAIT_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
+/// Maximum size of an answer that is no file, as compact JSON text in bytes.
+pub const MAX_ANSWER_BYTES: usize = 64 << 10;
+/// Maximum size of a file that is an answer, in bytes.
+pub const MAX_FILE_BYTES: usize = 1 << 20;

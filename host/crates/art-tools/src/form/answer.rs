@@ -1,0 +1,194 @@
+//! Checks answers against forms (C11, C14).
+
+use art_core::hitl::{Bound, FeedbackSchema, InputType, InputValidation};
+use art_core::text::truncate;
+use serde_json::{Map, Value, json};
+
+use super::{MAX_ANSWER_BYTES, MAX_FILE_BYTES, MAX_TEXT_CHARS, date, file};
+use crate::admission::Root;
+use crate::schema::CompiledSchema;
+use crate::shape::{Shape, text_len};
+use crate::violation::Violations;
+
+/// Maximum size of a file as an answer, as compact JSON text in bytes: its content in base64, its name and its media type.
+const MAX_FILE_JSON_BYTES: usize = MAX_FILE_BYTES.div_ceil(3) * 4 + (4 << 10);
+
+/// Returns the JSON Schema of the answer to a form. It does not contain the pattern of a text, nor what a schema cannot say of a
+/// date or a file; [`check_feedback`](super::check_feedback) checks these as well.
+#[must_use]
+pub fn answer_schema(form: &FeedbackSchema) -> Value {
+    let rules = form.validation.clone().unwrap_or_default();
+    match form.input_type {
+        InputType::Boolean => json!({"type": "boolean"}),
+        InputType::Text => with_keywords(
+            json!({"type": "string"}),
+            [
+                ("minLength", rules.min_length.map(Value::from)),
+                ("maxLength", rules.max_length.map(Value::from)),
+            ],
+        ),
+        InputType::Number => with_keywords(
+            json!({"type": "number"}),
+            [("minimum", number(rules.min)), ("maximum", number(rules.max))],
+        ),
+        InputType::Select => options(form),
+        InputType::Multiselect => with_keywords(
+            json!({"type": "array", "items": options(form), "uniqueItems": true}),
+            [
+                ("minItems", rules.min_selections.map(Value::from)),
+                ("maxItems", rules.max_selections.map(Value::from)),
+            ],
+        ),
+        InputType::Date | InputType::Datetime => json!({"type": "string"}),
+        InputType::File => file::schema(),
+        InputType::Confirm => Value::Bool(false),
+        InputType::Custom => form.custom_schema.clone().unwrap_or(Value::Bool(true)),
+    }
+}
+
+/// Returns a schema for the values of the options that can be chosen.
+fn options(form: &FeedbackSchema) -> Value {
+    let enabled = form.options.iter().filter(|option| !option.disabled);
+    json!({"enum": enabled.map(|option| option.value.clone()).collect::<Vec<_>>()})
+}
+
+fn number(bound: Option<Bound>) -> Option<Value> {
+    match bound {
+        Some(Bound::Number(number)) => Some(Value::Number(number)),
+        Some(Bound::Text(_)) | None => None,
+    }
+}
+
+fn with_keywords<const N: usize>(schema: Value, keywords: [(&str, Option<Value>); N]) -> Value {
+    let mut members = match schema {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    let given = keywords
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    members.extend(given);
+    Value::Object(members)
+}
+
+/// Returns whether an approval needs an answer: if the form asks for one, and does not say that it is optional.
+pub(super) fn is_required(form: &FeedbackSchema) -> bool {
+    let required = form.validation.as_ref().and_then(|rules| rules.required);
+    form.input_type != InputType::Confirm && required.unwrap_or(true)
+}
+
+/// Checks an answer. `root` is its name in messages, which never contain the answer itself.
+///
+/// # Errors
+/// Fails with the violations.
+pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<(), Violations> {
+    if form.input_type == InputType::Confirm {
+        return Err(Violations::of_root(
+            root,
+            "must be absent: the question is only whether to approve",
+        ));
+    }
+    let shape = measure(form, answer, root)?;
+    if is_required(form) && (answer.as_str() == Some("") || answer.as_array().is_some_and(Vec::is_empty)) {
+        return Err(Violations::of_root(root, "must not be empty"));
+    }
+    let schema = CompiledSchema::new(&answer_schema(form), Root::Any);
+    let schema = schema.map_err(|problem| Violations::of_root(root, &format!("cannot be checked: {problem}")))?;
+    let mut violations = Violations::default();
+    match (schema.check(answer, &shape, root), answer) {
+        (Ok(()), _) => {}
+        // Go on with the pattern, so that the person hears of all problems at once.
+        (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, root),
+        (Err(found), _) => return Err(found.under(root)),
+    }
+    check_content(form, answer, root, &mut violations);
+    match violations.is_empty() {
+        true => Ok(()),
+        false => Err(violations),
+    }
+}
+
+/// Measures an answer, or fails if it is too large.
+fn measure(form: &FeedbackSchema, answer: &Value, root: &str) -> Result<Shape, Violations> {
+    let shape =
+        Shape::of_payload(answer).map_err(|problem| Violations::of_root(root, &format!("is {problem}: shorten it")))?;
+    let max_bytes = match form.input_type {
+        InputType::File => MAX_FILE_JSON_BYTES,
+        _ => MAX_ANSWER_BYTES,
+    };
+    match text_len(answer) {
+        bytes if bytes > max_bytes => {
+            let text = format!("has {bytes} bytes as JSON, more than {max_bytes}: shorten it");
+            Err(Violations::of_root(root, &text))
+        }
+        _ => Ok(shape),
+    }
+}
+
+/// Checks what the schema of the answer cannot say. The answer is valid under that schema, or a text of a wrong length.
+fn check_content(form: &FeedbackSchema, answer: &Value, root: &str, violations: &mut Violations) {
+    let none = InputValidation::default();
+    let rules = form.validation.as_ref().unwrap_or(&none);
+    let text = answer.as_str().unwrap_or_default();
+    match form.input_type {
+        InputType::Text => check_pattern(rules, text, root, violations),
+        InputType::Date => check_time(rules, text, date::date, date::DATE, root, violations),
+        InputType::Datetime => check_time(rules, text, date::date_time, date::DATE_TIME, root, violations),
+        InputType::File => {
+            for problem in file::problems(answer) {
+                violations.add(|| format!("{root}/{problem}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn check_pattern(rules: &InputValidation, text: &str, root: &str, violations: &mut Violations) {
+    let Some(pattern) = &rules.pattern else { return };
+    let (value, shape) = (Value::from(text), Shape::of_text(text.len()));
+    let schema = match pattern_schema(pattern) {
+        Ok(schema) => schema,
+        Err(problem) => return violations.add(|| format!("{root} cannot be checked: {problem}")),
+    };
+    let Err(found) = schema.check(&value, &shape, root) else {
+        return;
+    };
+    match &rules.pattern_message {
+        Some(message) if schema.cost().allows(&shape) => {
+            violations.add(|| format!("{root} is not as required: {}", truncate(message, MAX_TEXT_CHARS)));
+        }
+        _ => violations.append(found, root),
+    }
+}
+
+/// Compiles a pattern, with bounds on its size and on the cost of matching it.
+pub(super) fn pattern_schema(pattern: &str) -> Result<CompiledSchema, crate::admission::SchemaProblem> {
+    CompiledSchema::new(&json!({"pattern": pattern}), Root::Any)
+}
+
+/// Checks a date or a time, and that it is within its bounds.
+fn check_time<T: PartialOrd>(
+    rules: &InputValidation,
+    text: &str,
+    parse: impl Fn(&str) -> Option<T>,
+    expected: &str,
+    root: &str,
+    violations: &mut Violations,
+) {
+    let Some(time) = parse(text) else {
+        return violations.add(|| format!("{root} must be {expected}"));
+    };
+    let bound = |bound: &Option<Bound>| match bound {
+        Some(Bound::Text(text)) => parse(text).map(|time| (time, text.clone())),
+        _ => None,
+    };
+    if let Some((_, min)) = bound(&rules.min).filter(|(min, _)| time < *min) {
+        violations.add(|| format!("{root} must be {min} or later"));
+    }
+    if let Some((_, max)) = bound(&rules.max).filter(|(max, _)| time > *max) {
+        violations.add(|| format!("{root} must be {max} or earlier"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Builds the questions to a person.
+
+use art_core::hitl::FeedbackSchema;
+use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
+use art_core::text::truncate;
+use art_core::tool::{BlockingToolConfig, ParsedToolCall};
+use serde_json::Value;
+
+use super::prompt::interpolate;
+use super::{FormProblem, MAX_TEXT_CHARS, admit};
+use crate::compiled::RegisteredTool;
+
+/// What a tool asks, bounded in size.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) message: String,
+    /// The form or the JSON Schema of the answer, not yet admitted.
+    pub(crate) form: Option<Value>,
+    pub(crate) details: Option<Value>,
+    pub(crate) preview: Option<Value>,
+}
+
+/// Returns the question of a tool that ran and ended as suspended. It has no time limit yet.
+///
+/// # Errors
+/// Fails if the form of the tool is not admitted.
+pub(crate) fn question_of_tool(
+    call: &ParsedToolCall,
+    tool: &RegisteredTool,
+    asked: Asked,
+) -> Result<SuspendedCall, FormProblem> {
+    let config = tool.schema.blocking_config.as_ref();
+    let form = match asked.form.filter(|form| !form.is_null()) {
+        Some(form) => admit(parse_form(form)?)?,
+        None => config
+            .and_then(|config| config.feedback_schema.clone())
+            .unwrap_or_else(|| FeedbackSchema::confirm("")),
+    };
+    let form = with_prompt(form, prompt(call, config, &asked.message));
+    Ok(SuspendedCall {
+        details: asked.details,
+        preview: asked.preview,
+        // Without any settings the tool expects to run again and to find the decision in its context.
+        runs_on_approval: config.is_none_or(|config| !config.completes_on_approval),
+        ..question(call, tool, SuspensionCause::Tool, form)
+    })
+}
+
+fn question(
+    call: &ParsedToolCall,
+    tool: &RegisteredTool,
+    cause: SuspensionCause,
+    form: FeedbackSchema,
+) -> SuspendedCall {
+    let config = tool.schema.blocking_config.as_ref();
+    SuspendedCall {
+        suspension_id: art_core::id::random(),
+        call: call.clone(),
+        tool_digest: tool.digest.as_deref().map(str::to_owned),
+        input: input_digest(call.arguments.to_string().as_bytes()),
+        cause,
+        form,
+        details: None,
+        preview: None,
+        risk_level: config.and_then(|config| config.risk_level),
+        runs_on_approval: true,
+        allow_retry: config.is_none_or(|config| config.allow_retry_on_reject),
+        expires: None,
+        on_expiry: ExpiryAction::Reject,
+    }
+}
+
+/// Returns the digest of the input of a tool, in the form in which the journal and the store name it.
+fn input_digest(input: &[u8]) -> String {
+    format!("blake3:{}", blake3::hash(input).to_hex())
+}
+
+/// Reads a form: an object with `inputType` is one, and all else is the JSON Schema of an answer.
+fn parse_form(mut value: Value) -> Result<FeedbackSchema, FormProblem> {
+    let is_form = value.get("inputType").is_some();
+    if !is_form {
+        let mut form = FeedbackSchema::confirm("");
+        form.input_type = art_core::hitl::InputType::Custom;
+        form.custom_schema = Some(value);
+        return Ok(form);
+    }
+    if let Some(members) = value.as_object_mut() {
+        // The message of the tool is the prompt of a form that has none.
+        members.entry("prompt").or_insert_with(|| "".into());
+    }
+    serde_json::from_value(value).map_err(|error| FormProblem::NotAForm(truncate(&error.to_string(), 200)))
+}
+
+/// Returns the message of the tool, or else the prompt of its settings with the arguments, if there is one.
+fn prompt(call: &ParsedToolCall, config: Option<&BlockingToolConfig>, message: &str) -> Option<String> {
+    if !message.trim().is_empty() {
+        return Some(message.to_owned());
+    }
+    let template = config?.approval_prompt.as_deref()?;
+    Some(interpolate(template, &call.arguments)).filter(|prompt| !prompt.trim().is_empty())
+}
+
+/// Returns the form with this prompt, or with its own. If it has another one, that becomes a part of its hint, because it may
+/// say what to enter.
+fn with_prompt(mut form: FeedbackSchema, prompt: Option<String>) -> FeedbackSchema {
+    match prompt {
+        Some(prompt) if form.prompt != prompt => {
+            let own = std::mem::replace(&mut form.prompt, prompt);
+            let texts = [Some(own), form.hint.take()].into_iter().flatten();
+            let hint = texts
+                .filter(|text| !text.trim().is_empty())
+                .collect::<Vec<_>>()
+                .join("\n");
+            form.hint = (!hint.is_empty()).then(|| truncate(&hint, 2 * MAX_TEXT_CHARS));
+        }
+        Some(_) => {}
+        None if form.prompt.trim().is_empty() => form.prompt = "The tool asks for a decision.".to_owned(),
+        None => {}
+    }
+    form
+}
+
+#[cfg(test)]
+mod tests;

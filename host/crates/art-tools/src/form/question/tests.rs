@@ -1,0 +1,140 @@
+use std::sync::Arc;
+
+use art_core::hitl::InputType;
+use art_core::tool::RiskLevel;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{Scripted, call};
+
+fn tool(config: Option<Value>) -> RegisteredTool {
+    let mut executor = Scripted::echo("send");
+    executor.schema.blocking_config = config.map(|config| serde_json::from_value(config).unwrap());
+    RegisteredTool::compile(Arc::new(executor)).unwrap()
+}
+
+fn asked(message: &str, form: Option<Value>) -> Asked {
+    Asked {
+        message: message.to_owned(),
+        form,
+        ..Asked::default()
+    }
+}
+
+fn question_with(config: Option<Value>, asked: Asked) -> SuspendedCall {
+    let call = call("send", json!({"to": "Bob", "amount": 10}));
+    question_of_tool(&call, &tool(config), asked).unwrap()
+}
+
+fn form_of(config: Option<Value>, message: &str, form: Option<Value>) -> FeedbackSchema {
+    question_with(config, asked(message, form)).form
+}
+
+#[test]
+fn a_question_has_the_call_and_the_digest_of_its_input() {
+    let question = question_with(None, asked("sure?", None));
+    let input = r#"{"to":"Bob","amount":10}"#;
+    assert_eq!(question.call.arguments.to_string(), input);
+    assert_eq!(
+        question.input,
+        format!("blake3:{}", blake3::hash(input.as_bytes()).to_hex())
+    );
+    assert_eq!(question.cause, SuspensionCause::Tool);
+    assert_eq!(question.on_expiry, ExpiryAction::Reject);
+}
+
+#[test]
+fn each_question_has_an_identifier_of_its_own() {
+    let id = || question_with(None, asked("sure?", None)).suspension_id;
+    assert_eq!(id().len(), 36);
+    assert_ne!(id(), id());
+}
+
+#[test]
+fn details_and_preview_are_part_of_the_question() {
+    let asked = Asked {
+        details: Some(json!({"files": 3})),
+        preview: Some(json!("gone")),
+        ..asked("sure?", None)
+    };
+    let question = question_with(None, asked);
+    assert_eq!(
+        (question.details, question.preview),
+        (Some(json!({"files": 3})), Some(json!("gone")))
+    );
+}
+
+#[test]
+fn without_a_form_the_person_approves_or_rejects() {
+    assert_eq!(form_of(None, "sure?", None), FeedbackSchema::confirm("sure?"));
+    assert_eq!(
+        form_of(Some(json!({})), "sure?", Some(json!(null))),
+        FeedbackSchema::confirm("sure?")
+    );
+}
+
+#[test]
+fn the_form_of_the_suspension_wins_over_that_of_the_settings() {
+    let config = json!({"feedbackSchema": {"inputType": "text", "prompt": ""}});
+    assert_eq!(form_of(Some(config.clone()), "sure?", None).input_type, InputType::Text);
+    let form = json!({"inputType": "boolean"});
+    assert_eq!(
+        form_of(Some(config), "sure?", Some(form)).input_type,
+        InputType::Boolean
+    );
+}
+
+#[test]
+fn a_schema_without_an_input_type_is_that_of_a_custom_answer() {
+    let schema =
+        json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}});
+    let form = form_of(None, "sure?", Some(schema));
+    assert_eq!(form.input_type, InputType::Custom);
+    assert_eq!(
+        form.custom_schema.unwrap()["properties"]["n"],
+        json!({"type": "integer"})
+    );
+}
+
+#[test]
+fn the_message_is_the_prompt_and_that_of_the_form_becomes_a_hint() {
+    let form = json!({"inputType": "text", "prompt": "Name of the branch", "hint": "like main"});
+    let form = form_of(None, "Push?", Some(form));
+    assert_eq!(form.prompt, "Push?");
+    assert_eq!(form.hint.as_deref(), Some("Name of the branch\nlike main"));
+    let same = form_of(None, "Push?", Some(json!({"inputType": "text", "prompt": "Push?"})));
+    assert_eq!((same.prompt.as_str(), same.hint), ("Push?", None));
+}
+
+#[test]
+fn without_a_message_the_prompt_of_the_settings_has_the_arguments() {
+    let config = json!({"approvalPrompt": "Send {{amount}} to {{to}}?"});
+    assert_eq!(form_of(Some(config.clone()), " ", None).prompt, "Send 10 to Bob?");
+    assert_eq!(form_of(Some(config), "sure?", None).prompt, "sure?");
+    let of_form = json!({"inputType": "text", "prompt": "Name of the branch"});
+    assert_eq!(form_of(None, "", Some(of_form)).prompt, "Name of the branch");
+    assert_eq!(form_of(None, "", None).prompt, "The tool asks for a decision.");
+}
+
+#[test]
+fn an_approved_call_runs_if_the_decision_is_not_its_result() {
+    let runs = |config| question_with(config, asked("sure?", None)).runs_on_approval;
+    assert!(runs(None));
+    assert!(!runs(Some(json!({}))));
+    assert!(!runs(Some(json!({"completesOnApproval": true}))));
+    assert!(runs(Some(json!({"completesOnApproval": false}))));
+}
+
+#[test]
+fn risk_and_retry_are_those_of_the_settings() {
+    let question = question_with(
+        Some(json!({"riskLevel": "high", "allowRetryOnReject": false})),
+        asked("sure?", None),
+    );
+    assert_eq!(
+        (question.risk_level, question.allow_retry),
+        (Some(RiskLevel::High), false)
+    );
+    let question = question_with(None, asked("sure?", None));
+    assert_eq!((question.risk_level, question.allow_retry), (None, true));
+}

@@ -1,0 +1,55 @@
+use std::sync::Arc;
+
+use art_core::outcome::{Ending, Suspension};
+use art_core::suspension::SuspendedCall;
+use serde_json::{Value, json};
+
+use crate::testing::{Bench, Scripted, call, schema};
+
+/// Returns a tool that asks with this form, with these settings.
+fn asking(form: Option<Value>, config: Value) -> Arc<Scripted> {
+    let mut schema = schema("send");
+    schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}});
+    schema.blocking_config = serde_json::from_value(config).unwrap();
+    Arc::new(Scripted::new(schema, move |_| {
+        std::future::ready(Ending::Suspended(Suspension {
+            message: "sure?".to_owned(),
+            details: None,
+            preview_data: None,
+            feedback_schema: form.clone(),
+        }))
+    }))
+}
+
+async fn question(bench: &Bench) -> SuspendedCall {
+    let report = bench.run(vec![call("send", json!({}))]).await.remove(0);
+    *report.suspension.unwrap()
+}
+
+#[tokio::test]
+async fn a_tool_of_any_mode_may_ask() {
+    let bench = Bench::new([asking(None, json!(null))]);
+    let report = bench.run(vec![call("send", json!({}))]).await.remove(0);
+    assert_eq!(
+        report.result.metadata.suspension_id,
+        report.suspension.map(|question| question.suspension_id)
+    );
+}
+
+#[tokio::test]
+async fn a_question_has_the_arguments_that_the_tool_got_also_if_its_form_is_compiled_elsewhere() {
+    for form in [None, Some(json!({"inputType": "text"}))] {
+        let question = question(&Bench::new([asking(form, json!(null))])).await;
+        assert_eq!(question.call, call("send", json!({"copies": 1})));
+    }
+}
+
+#[tokio::test]
+async fn the_time_of_a_question_begins_when_the_call_ended() {
+    let mut bench = Bench::new([asking(None, json!({"timeoutMs": 60_000}))]);
+    bench.scope.now = 1_000_000;
+    let expires = question(&bench).await.expires.unwrap();
+    assert!((1_060_000..1_070_000).contains(&expires), "{expires}");
+    let without = Bench::new([asking(None, json!({}))]);
+    assert_eq!(question(&without).await.expires, None);
+}
