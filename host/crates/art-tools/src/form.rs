@@ -7,6 +7,7 @@
 mod admit;
 mod answer;
 mod date;
+mod feedback;
 mod file;
 mod problem;
 mod prompt;
@@ -14,9 +15,12 @@ mod question;
 
 pub(crate) use admit::{admit, admit_config};
 pub use answer::answer_schema;
+pub use feedback::{FeedbackErrors, check_feedback};
 pub use file::{FileProblem, file_answer};
 pub use problem::FormProblem;
 pub(crate) use question::{Asked, question_of_tool};
+
+pub(crate) use feedback::check_feedback_within;
 
 /// Maximum size of a form as compact JSON text, in bytes.
 pub const MAX_FORM_BYTES: usize = 64 << 10;
@@ -34,3 +38,5 @@ pub const MAX_WAIT_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1_000;
 pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// Maximum size of a file that is an answer, in bytes.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
+/// Maximum length of the comment of a person, in characters.
+pub const MAX_REASON_CHARS: usize = 8_000;

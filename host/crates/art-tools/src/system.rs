@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::hitl::Feedback;
 use art_core::intake::{Divergence, Intake, Replayed};
+use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
+use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,6 +16,7 @@ use crate::check::check;
 use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
+use crate::form::{FeedbackErrors, check_feedback_within};
 use crate::offload::{TimeBudget, offload};
 use crate::output::{report, report_without_payload};
 use crate::progress::CallProgress;
@@ -168,6 +172,22 @@ impl ToolSystem {
         let report = report_outcome(&admitted, tool, outcome, remaining).await;
         drop(permit);
         report
+    }
+
+    /// Checks the decision of a person about a call: see [`check_feedback`](crate::check_feedback). Edited arguments are checked as
+    /// those of any call of the tool.
+    ///
+    /// # Errors
+    /// Fails with everything that is wrong.
+    pub fn check_feedback(&self, call: &SuspendedCall, feedback: Feedback) -> Result<Feedback, FeedbackErrors> {
+        let tool = self.registry.tool(&call.call.tool_name);
+        let limits = tool.as_ref().map_or(Limits::MAX, |tool| tool.limits);
+        check_feedback_within(
+            call,
+            tool.as_ref().map(|tool| &tool.input),
+            limits.input_bytes,
+            feedback,
+        )
     }
 
     /// Runs a recorded call again with the same answers from outside. `recorded` is the [`intake`](ToolReport::intake) of its report.

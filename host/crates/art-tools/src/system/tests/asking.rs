@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use art_core::hitl::Feedback;
 use art_core::outcome::{Ending, Suspension};
 use art_core::suspension::SuspendedCall;
 use serde_json::{Value, json};
@@ -52,4 +53,20 @@ async fn the_time_of_a_question_begins_when_the_call_ended() {
     assert!((1_060_000..1_070_000).contains(&expires), "{expires}");
     let without = Bench::new([asking(None, json!({}))]);
     assert_eq!(question(&without).await.expires, None);
+}
+
+#[tokio::test]
+async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
+    let bench = Bench::new([asking(
+        None,
+        json!({"feedbackSchema": {"inputType": "confirm", "prompt": "?", "allowModifyArgs": true}}),
+    )]);
+    let mut question = question(&bench).await;
+    let mut feedback = Feedback::new(true, 5);
+    feedback.modified_args = Some(json!({}));
+    let checked = bench.system.check_feedback(&question, feedback.clone()).unwrap();
+    assert_eq!(checked.modified_args, Some(json!({"copies": 1})));
+    question.call.tool_name = "gone".to_owned();
+    let errors = bench.system.check_feedback(&question, feedback).unwrap_err();
+    assert!(errors.to_string().contains("does not exist any more"), "{errors}");
 }

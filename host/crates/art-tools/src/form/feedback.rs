@@ -1,0 +1,143 @@
+//! Checks the decision of a person against its question (C15, C21).
+
+use art_core::JsonObject;
+use art_core::hitl::Feedback;
+use art_core::limits::Limits;
+use art_core::suspension::{SuspendedCall, SuspensionCause};
+use serde_json::Value;
+
+use super::MAX_REASON_CHARS;
+use super::answer::{check_answer, is_required};
+use crate::check::check_input;
+use crate::schema::CompiledSchema;
+use crate::shape::{MAX_DEPTH, Shape, text_len};
+use crate::violation::Violations;
+
+/// Maximum size of the further fields of a decision, as compact JSON text in bytes.
+const MAX_METADATA_BYTES: usize = 16 << 10;
+/// Maximum number of values in the further fields of a decision.
+const MAX_METADATA_NODES: usize = 2_000;
+
+/// What is wrong with a decision. Each entry has the form `<path> <message>`, where the path begins with the name of a field of
+/// [`Feedback`]: `value/0 must be ..`. No entry contains the answer, which may be secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FeedbackErrors(pub Violations);
+
+/// Checks a decision, and returns it in its one form: the answer is in `value`, whichever of its names it had, and the arguments
+/// have their defaults. `input` is the input schema of the tool, if the tool still exists.
+///
+/// - An approval has an answer that the form accepts, or the default answer of the form. Only an answer to a form of the type
+///   `confirm` is absent, and one that `validation.required` makes optional may be.
+/// - A rejection has neither an answer nor arguments: they are dropped unchecked, so that a person can always reject.
+/// - `modifiedArgs` are allowed if the form says so or a rule asks, and are valid under the input schema.
+///
+/// # Errors
+/// Fails with everything that is wrong.
+pub fn check_feedback(
+    call: &SuspendedCall,
+    input: Option<&CompiledSchema>,
+    feedback: Feedback,
+) -> Result<Feedback, FeedbackErrors> {
+    check_feedback_within(call, input, Limits::MAX.input_bytes, feedback)
+}
+
+/// Same as [`check_feedback`] with the limit of the tool on its input, in bytes.
+pub(crate) fn check_feedback_within(
+    call: &SuspendedCall,
+    input: Option<&CompiledSchema>,
+    max_input_bytes: u64,
+    mut feedback: Feedback,
+) -> Result<Feedback, FeedbackErrors> {
+    let mut violations = Violations::default();
+    check_comment(&feedback, &mut violations);
+    feedback.value =
+        Some(feedback.answer().unwrap_or_default()).filter(|answer| feedback.approved && !answer.is_null());
+    feedback.text_input = None;
+    feedback.selected_values = None;
+    if feedback.approved {
+        complete_answer(call, &mut feedback, &mut violations);
+    }
+    let modified = feedback.modified_args.take().filter(|_| feedback.approved);
+    if let Some(arguments) = modified {
+        match modified_arguments(call, input, max_input_bytes, arguments) {
+            Ok(arguments) => feedback.modified_args = Some(arguments),
+            Err(found) => violations.append(found, ARGUMENTS),
+        }
+    }
+    match violations.is_empty() {
+        true => Ok(feedback),
+        false => Err(FeedbackErrors(violations)),
+    }
+}
+
+/// Name of the answer in messages.
+const ANSWER: &str = "value";
+/// Name of the arguments in messages.
+const ARGUMENTS: &str = "modifiedArgs";
+
+/// Checks the answer of an approval, or sets the default one.
+fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &mut Violations) {
+    let form = &call.form;
+    if feedback.value.is_none() {
+        feedback.value.clone_from(&form.default_value);
+    }
+    match &feedback.value {
+        Some(answer) => {
+            if let Err(found) = check_answer(form, answer, ANSWER) {
+                violations.append(found, ANSWER);
+            }
+        }
+        None if is_required(form) => violations.add(|| format!("{ANSWER} is missing: the question needs an answer")),
+        None => {}
+    }
+}
+
+fn modified_arguments(
+    call: &SuspendedCall,
+    input: Option<&CompiledSchema>,
+    max_bytes: u64,
+    arguments: Value,
+) -> Result<Value, Violations> {
+    let is_rule = matches!(call.cause, SuspensionCause::Rule { .. });
+    if !is_rule && !call.form.allow_modify_args {
+        let text = "must be absent: the tool does not allow to edit its arguments";
+        return Err(Violations::of_root(ARGUMENTS, text));
+    }
+    let Some(input) = input else {
+        return Err(Violations::of_root(
+            ARGUMENTS,
+            "cannot be checked: the tool does not exist any more",
+        ));
+    };
+    let shape =
+        Shape::of_payload(&arguments).map_err(|problem| Violations::of_root(ARGUMENTS, &format!("is {problem}")))?;
+    check_input(input, max_bytes, ARGUMENTS, arguments, shape).map(|valid| valid.arguments)
+}
+
+fn check_comment(feedback: &Feedback, violations: &mut Violations) {
+    let chars = feedback.reason.as_ref().map_or(0, |reason| reason.chars().count());
+    if chars > MAX_REASON_CHARS {
+        violations.add(|| format!("reason has {chars} characters, more than {MAX_REASON_CHARS}: shorten it"));
+    }
+    if let Some(problem) = metadata_problem(&feedback.metadata) {
+        violations.add(|| format!("metadata {problem}"));
+    }
+}
+
+fn metadata_problem(metadata: &JsonObject) -> Option<String> {
+    for value in metadata.values() {
+        if let Err(problem) = Shape::measure(value, MAX_DEPTH, MAX_METADATA_NODES) {
+            return Some(format!("is {problem}: leave some out"));
+        }
+    }
+    match text_len(metadata) {
+        bytes if bytes > MAX_METADATA_BYTES => Some(format!(
+            "has {bytes} bytes as JSON, more than {MAX_METADATA_BYTES}: leave some out"
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
