@@ -7,6 +7,7 @@
 mod admit;
 mod answer;
 mod date;
+mod entry;
 mod feedback;
 mod file;
 mod problem;
@@ -15,6 +16,7 @@ mod question;
 
 pub(crate) use admit::{admit, admit_config};
 pub use answer::answer_schema;
+pub use entry::{Entry, parse_entry};
 pub use feedback::{FeedbackErrors, check_feedback};
 pub use file::{FileProblem, file_answer};
 pub use problem::FormProblem;

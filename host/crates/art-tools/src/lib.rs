@@ -41,7 +41,7 @@ pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
-pub use form::{FeedbackErrors, answer_schema, check_feedback, file_answer};
+pub use form::{FeedbackErrors, answer_schema, check_feedback, file_answer, parse_entry};
 pub use output::{ASSIST_REQUIRED, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};

@@ -1,0 +1,192 @@
+//! What a person types becomes an answer.
+
+use art_core::hitl::{FeedbackSchema, InputType, SelectOption};
+use serde_json::{Number, Value};
+
+use super::{MAX_ANSWER_BYTES, date};
+use crate::parse;
+use crate::scalar::scalar_text;
+
+/// What a person typed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// Nothing. The default answer applies, if the form has one.
+    Nothing,
+    /// An answer, not yet checked.
+    Value(Value),
+    /// The path of a file, which the caller reads and turns into an answer with [`file_answer`](super::file_answer).
+    File(String),
+}
+
+/// Maximum number of options that a message lists.
+const MAX_LISTED: usize = 10;
+
+/// Converts what a person typed on a terminal into an answer to `form`. Spaces around it do not count, except in a text.
+///
+/// - `boolean`: `yes`, `y`, `true`, `no`, `n` or `false`, in any case.
+/// - `select`: the label or the value of an option, or its number from 1 on. If these mean different options, it is an error, and
+///   `#2` is always the second option. `multiselect`: several of these, separated by commas; `none` is an empty selection.
+/// - `number`, `date` and `datetime`: as in JSON and RFC 3339; there may be a space between date and time.
+/// - `custom`: JSON. If the schema wants a text, what is no text in JSON is one without quotes.
+/// - `file`: a path. `confirm`: nothing.
+///
+/// The answer still has to be checked with [`check_feedback`](super::check_feedback).
+///
+/// # Errors
+/// Fails with a message for the person that says what to type.
+pub fn parse_entry(form: &FeedbackSchema, text: &str) -> Result<Entry, String> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(format!(
+            "the answer has {} bytes, more than {MAX_ANSWER_BYTES}: shorten it",
+            text.len()
+        ));
+    }
+    let line = text.trim_end_matches(['\r', '\n']);
+    let word = line.trim();
+    if word.is_empty() && (line.is_empty() || form.input_type != InputType::Text) {
+        return Ok(Entry::Nothing);
+    }
+    match form.input_type {
+        InputType::Text => return Ok(Entry::Value(line.into())),
+        InputType::File => return Ok(Entry::File(word.to_owned())),
+        InputType::Boolean => boolean(word),
+        InputType::Number => number(word),
+        InputType::Select => option(&form.options, word),
+        InputType::Multiselect => options(&form.options, word),
+        InputType::Date => time(word, |text| date::date(text).is_some(), date::DATE),
+        InputType::Datetime => date_time(word),
+        InputType::Confirm => Err("nothing is asked for: only approve or reject".to_owned()),
+        InputType::Custom => custom(form.custom_schema.as_ref(), word),
+    }
+    .map(Entry::Value)
+}
+
+fn boolean(word: &str) -> Result<Value, String> {
+    match word.to_lowercase().as_str() {
+        "yes" | "y" | "true" => Ok(true.into()),
+        "no" | "n" | "false" => Ok(false.into()),
+        _ => Err("type `yes` or `no`".to_owned()),
+    }
+}
+
+fn number(word: &str) -> Result<Value, String> {
+    let json: Option<Number> = serde_json::from_str(word).ok();
+    // Also accept `+5` and `.5`, which are no JSON.
+    let float = || word.parse().ok().and_then(Number::from_f64);
+    json.or_else(float)
+        .map(Value::Number)
+        .ok_or_else(|| "type a number such as 12 or 0.5".to_owned())
+}
+
+fn date_time(word: &str) -> Result<Value, String> {
+    let joined = word.replacen(' ', "T", 1);
+    time(&joined, |text| date::date_time(text).is_some(), date::DATE_TIME)
+}
+
+fn time(word: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> Result<Value, String> {
+    match is_valid(word) {
+        true => Ok(word.into()),
+        false => Err(format!("type {expected}")),
+    }
+}
+
+fn custom(schema: Option<&Value>, word: &str) -> Result<Value, String> {
+    let wants_text = schema.and_then(|schema| schema.get("type")) == Some(&Value::from("string"));
+    match parse::strict(word) {
+        Ok((value, _)) if value.is_string() || !wants_text => Ok(value),
+        _ if wants_text => Ok(word.into()),
+        Ok((value, _)) => Ok(value),
+        Err(error) => Err(format!(
+            "this is not JSON: {error}; type a value such as {{\"name\": \"value\"}}, [1, 2] or \"text\""
+        )),
+    }
+}
+
+fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
+    // A label may have a comma.
+    let words: Vec<_> = match option(options, line) {
+        Ok(value) => return Ok(Value::Array(vec![value])),
+        Err(_) if line.eq_ignore_ascii_case("none") => return Ok(Value::Array(Vec::new())),
+        Err(_) => line.split(',').map(str::trim).filter(|word| !word.is_empty()).collect(),
+    };
+    let mut values = Vec::new();
+    for word in words {
+        let value = option(options, word)?;
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    Ok(Value::Array(values))
+}
+
+/// Returns the value of the only option that `word` means.
+fn option(options: &[SelectOption], word: &str) -> Result<Value, String> {
+    if let Some(nth) = word.strip_prefix('#').and_then(|number| nth(options, number)) {
+        return enabled(nth);
+    }
+    let named = |is_same: fn(&str, &str) -> bool| -> Vec<_> {
+        let is_named = |option: &&SelectOption| names(option).iter().any(|name| is_same(name.trim(), word));
+        options.iter().filter(is_named).collect()
+    };
+    let mut meant = named(|name, word| name == word);
+    if meant.is_empty() {
+        meant = named(|name, word| name.to_lowercase() == word.to_lowercase());
+    }
+    meant.extend(nth(options, word));
+    meant.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    match meant.as_slice() {
+        [] => Err(format!(
+            "no option is named `{}`: type {}",
+            short(word),
+            listed(options)
+        )),
+        [option] => enabled(option),
+        _ => Err(format!(
+            "`{}` may mean several options: type `#` and a number, as in {}",
+            short(word),
+            listed(options)
+        )),
+    }
+}
+
+/// Returns the texts that a person may type for an option: its label and its value.
+fn names(option: &SelectOption) -> [String; 2] {
+    [option.label.clone(), scalar_text(&option.value).unwrap_or_default()]
+}
+
+/// Returns the option with a number; the first one has the number 1.
+fn nth<'o>(options: &'o [SelectOption], number: &str) -> Option<&'o SelectOption> {
+    let number: usize = number.trim().parse().ok()?;
+    options.get(number.checked_sub(1)?)
+}
+
+fn enabled(option: &SelectOption) -> Result<Value, String> {
+    match option.disabled {
+        true => Err(format!(
+            "`{}` cannot be chosen now: choose another option",
+            short(&option.label)
+        )),
+        false => Ok(option.value.clone()),
+    }
+}
+
+/// Lists the options that can be chosen, with their numbers.
+fn listed(options: &[SelectOption]) -> String {
+    let enabled = options.iter().enumerate().filter(|(_, option)| !option.disabled);
+    let mut texts: Vec<_> = enabled
+        .map(|(index, option)| format!("#{} ({})", index + 1, short(&option.label)))
+        .collect();
+    let more = texts.len().saturating_sub(MAX_LISTED);
+    texts.truncate(MAX_LISTED);
+    match more {
+        0 => texts.join(", "),
+        _ => format!("{} or one of {more} more", texts.join(", ")),
+    }
+}
+
+fn short(text: &str) -> String {
+    super::prompt::one_line(&art_core::text::truncate(text, 40))
+}
+
+#[cfg(test)]
+mod tests;

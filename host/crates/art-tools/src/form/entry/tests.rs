@@ -1,0 +1,292 @@
+use art_core::hitl::Feedback;
+use art_core::suspension::SuspendedCall;
+use art_core::tool::ParsedToolCall;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::form::{admit, check_feedback, file_answer};
+
+fn form(input_type: &str, more: Value) -> FeedbackSchema {
+    let mut members = match more {
+        Value::Object(members) => members,
+        _ => art_core::JsonObject::new(),
+    };
+    members.insert("inputType".to_owned(), input_type.into());
+    members.insert("prompt".to_owned(), "?".into());
+    admit(serde_json::from_value(Value::Object(members)).unwrap()).unwrap()
+}
+
+fn value(form: &FeedbackSchema, text: &str) -> Value {
+    match parse_entry(form, text) {
+        Ok(Entry::Value(value)) => value,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn error(form: &FeedbackSchema, text: &str) -> String {
+    parse_entry(form, text).unwrap_err()
+}
+
+fn colours() -> Value {
+    json!({"options": [
+        {"value": "r", "label": "Red"},
+        {"value": 7, "label": "Green, light"},
+        {"value": "b", "label": "Blue", "disabled": true},
+        {"value": 1, "label": "Black"},
+    ]})
+}
+
+#[test]
+fn yes_and_no_have_several_spellings() {
+    let form = form("boolean", json!({}));
+    for text in ["yes", "Y", " true \n"] {
+        assert_eq!(value(&form, text), json!(true));
+    }
+    for text in ["no", "N", "FALSE"] {
+        assert_eq!(value(&form, text), json!(false));
+    }
+    assert_eq!(error(&form, "maybe"), "type `yes` or `no`");
+}
+
+#[test]
+fn a_text_is_taken_as_it_is_without_its_end_of_line() {
+    let form = form("text", json!({}));
+    assert_eq!(value(&form, " a \"b\" \r\n"), json!(" a \"b\" "));
+    assert_eq!(value(&form, " "), json!(" "));
+}
+
+#[test]
+fn an_empty_line_is_nothing() {
+    let schemas = [
+        ("text", json!({})),
+        ("number", json!({})),
+        ("multiselect", colours()),
+        ("file", json!({})),
+        ("confirm", json!({})),
+    ];
+    for (input_type, more) in schemas {
+        assert_eq!(parse_entry(&form(input_type, more), "\n"), Ok(Entry::Nothing));
+    }
+    assert_eq!(parse_entry(&form("date", json!({})), "  "), Ok(Entry::Nothing));
+}
+
+#[test]
+fn a_number_may_be_written_in_several_ways() {
+    let form = form("number", json!({}));
+    for (text, number) in [
+        ("12", json!(12)),
+        ("-0.5", json!(-0.5)),
+        ("+5", json!(5.0)),
+        (".5", json!(0.5)),
+        ("1e3", json!(1000.0)),
+    ] {
+        assert_eq!(value(&form, text), number);
+    }
+    for text in ["twelve", "1,5", "NaN", "inf", "1e999", "0x10"] {
+        assert_eq!(error(&form, text), "type a number such as 12 or 0.5", "{text}");
+    }
+}
+
+#[test]
+fn an_option_is_chosen_by_its_label_its_value_or_its_number() {
+    let form = form("select", colours());
+    for text in ["Red", "red", "r", "#1"] {
+        assert_eq!(value(&form, text), json!("r"), "{text}");
+    }
+    for text in ["green, light", "7", "2", "#2"] {
+        assert_eq!(value(&form, text), json!(7), "{text}");
+    }
+}
+
+#[test]
+fn what_may_mean_several_options_means_none() {
+    let form = form("select", colours());
+    // The number of the first option, and the value of the fourth.
+    let text = error(&form, "1");
+    insta::assert_snapshot!(text, @"`1` may mean several options: type `#` and a number, as in #1 (Red), #2 (Green, light), #4 (Black)");
+    assert_eq!(value(&form, "#1"), json!("r"));
+    assert_eq!(value(&form, "#4"), json!(1));
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_distinct() {
+    let options = json!({"options": [{"value": "a", "label": "first"}, {"value": "A", "label": "second"}]});
+    let form = form("select", options);
+    assert_eq!(value(&form, "a"), json!("a"));
+    assert_eq!(value(&form, "A"), json!("A"));
+}
+
+#[test]
+fn an_option_that_is_disabled_or_unknown_is_refused() {
+    let form = form("select", colours());
+    assert_eq!(
+        error(&form, "Blue"),
+        "`Blue` cannot be chosen now: choose another option"
+    );
+    assert_eq!(error(&form, "3"), "`Blue` cannot be chosen now: choose another option");
+    insta::assert_snapshot!(error(&form, "pi\u{1b}nk"), @r"no option is named `pi\u{1b}nk`: type #1 (Red), #2 (Green, light), #4 (Black)");
+    for text in ["#0", "#5", "0", "-1", "#", "99999999999999999999"] {
+        assert!(error(&form, text).starts_with("no option"), "{text}");
+    }
+}
+
+#[test]
+fn a_long_list_of_options_is_cut_in_a_message() {
+    let options: Value = (0..50)
+        .map(|n| json!({"value": format!("v{n}"), "label": format!("label {n}")}))
+        .collect();
+    let text = error(&form("select", json!({"options": options})), "?");
+    assert!(text.ends_with("#10 (label 9) or one of 40 more"), "{text}");
+}
+
+#[test]
+fn several_options_are_separated_by_commas() {
+    let form = form("multiselect", colours());
+    assert_eq!(value(&form, "red, #2"), json!(["r", 7]));
+    assert_eq!(value(&form, "Red,r,"), json!(["r"]));
+    assert_eq!(value(&form, "Green, light"), json!([7]));
+    assert_eq!(value(&form, "none"), json!([]));
+    assert!(error(&form, "red, pink").contains("`pink`"));
+}
+
+#[test]
+fn dates_and_times_are_those_of_rfc_3339() {
+    assert_eq!(value(&form("date", json!({})), " 2024-02-29"), json!("2024-02-29"));
+    assert_eq!(
+        error(&form("date", json!({})), "2023-02-29"),
+        "type a date such as 2026-01-31"
+    );
+    let time = form("datetime", json!({}));
+    assert_eq!(value(&time, "2024-02-29 10:00:00Z"), json!("2024-02-29T10:00:00Z"));
+    assert_eq!(
+        error(&time, "2024-02-29 10:00"),
+        "type a date and time such as 2026-01-31T14:30:00+01:00"
+    );
+}
+
+#[test]
+fn a_file_is_named_by_its_path_which_is_not_read() {
+    assert_eq!(
+        parse_entry(&form("file", json!({})), " /no/such file \n"),
+        Ok(Entry::File("/no/such file".to_owned()))
+    );
+}
+
+#[test]
+fn a_confirmation_asks_for_nothing() {
+    assert_eq!(
+        error(&form("confirm", json!({})), "yes"),
+        "nothing is asked for: only approve or reject"
+    );
+}
+
+#[test]
+fn a_custom_answer_is_json() {
+    let any = form("custom", json!({}));
+    assert_eq!(value(&any, " {\"n\": [1]} "), json!({"n": [1]}));
+    insta::assert_snapshot!(
+        error(&any, "{n: 1}"),
+        @r#"this is not JSON: key must be a string at line 1 column 2; type a value such as {"name": "value"}, [1, 2] or "text""#
+    );
+    assert!(error(&any, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
+    assert!(error(&any, &"[".repeat(65)).contains("nested"));
+}
+
+#[test]
+fn a_custom_text_needs_no_quotes() {
+    let text = form("custom", json!({"customSchema": {"type": "string"}}));
+    assert_eq!(value(&text, "plain"), json!("plain"));
+    assert_eq!(value(&text, "\"quoted\""), json!("quoted"));
+    assert_eq!(value(&text, "5"), json!("5"));
+}
+
+#[test]
+fn an_entry_is_bounded() {
+    let text = "x".repeat(MAX_ANSWER_BYTES + 1);
+    assert!(error(&form("text", json!({})), &text).contains("shorten it"));
+}
+
+/// Returns the question with this form.
+fn question(form: &FeedbackSchema) -> SuspendedCall {
+    serde_json::from_value(json!({
+        "suspensionId": "s",
+        "call": ParsedToolCall { call_id: "c".to_owned(), tool_name: "t".to_owned(), arguments: json!({}) },
+        "input": "blake3:0",
+        "cause": {"kind": "tool"},
+        "form": form,
+        "runsOnApproval": true,
+        "allowRetry": true,
+    }))
+    .unwrap()
+}
+
+/// Types `text`, and returns the answer if it is accepted.
+fn accepted(form: &FeedbackSchema, text: &str) -> Option<Value> {
+    let mut feedback = Feedback::new(true, 0);
+    feedback.value = match parse_entry(form, text).ok()? {
+        Entry::Nothing => None,
+        Entry::Value(value) => Some(value),
+        Entry::File(path) => Some(file_answer(&path, "text/plain", b"content").ok()?),
+    };
+    check_feedback(&question(form), None, feedback).ok()?.value
+}
+
+fn every_form() -> Vec<FeedbackSchema> {
+    let types = [
+        "boolean", "text", "number", "date", "datetime", "file", "confirm", "custom",
+    ];
+    let plain = types.into_iter().map(|input_type| form(input_type, json!({})));
+    plain
+        .chain([form("select", colours()), form("multiselect", colours())])
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_typed_nothing_panics_and_what_is_accepted_stays(text in any::<String>()) {
+        for form in every_form() {
+            if let Some(answer) = accepted(&form, &text) {
+                let mut feedback = Feedback::new(true, 0);
+                feedback.value = Some(answer.clone());
+                prop_assert_eq!(check_feedback(&question(&form), None, feedback).unwrap().value, Some(answer));
+            }
+        }
+    }
+
+    #[test]
+    fn the_text_of_an_answer_is_that_answer(number in any::<f64>(), yes in any::<bool>(), text in "\\PC{1,40}") {
+        prop_assume!(number.is_finite());
+        prop_assert_eq!(accepted(&form("number", json!({})), &json!(number).to_string()), Some(json!(number)));
+        prop_assert_eq!(accepted(&form("boolean", json!({})), &yes.to_string()), Some(json!(yes)));
+        prop_assert_eq!(accepted(&form("text", json!({})), &text), Some(json!(text)));
+        let custom = json!({"text": text, "list": [yes, null]});
+        prop_assert_eq!(accepted(&form("custom", json!({})), &custom.to_string()), Some(custom));
+    }
+
+    #[test]
+    fn a_day_of_the_calendar_is_a_date(year in 0_i16..=9_999, day in 1_i16..=365) {
+        let date = jiff::civil::Date::new(year, 1, 1).unwrap().with().day_of_year(day).build().unwrap();
+        let time = format!("{date}T12:34:56.789+01:00");
+        prop_assert_eq!(accepted(&form("date", json!({})), &date.to_string()), Some(json!(date.to_string())));
+        prop_assert_eq!(accepted(&form("datetime", json!({})), &time), Some(json!(time)));
+    }
+
+    #[test]
+    fn each_option_can_be_typed_by_its_number(labels in proptest::collection::vec("\\PC{1,8}", 1..8), values in any::<bool>()) {
+        let option = |(n, label): (usize, &String)| {
+            let value = if values { json!(n) } else { json!(format!("v{n}")) };
+            json!({"value": value, "label": format!("{label}.")})
+        };
+        let options: Vec<Value> = labels.iter().enumerate().map(option).collect();
+        let one = form("select", json!({"options": options}));
+        let all = form("multiselect", json!({"options": options}));
+        let mut typed = Vec::new();
+        for (n, option) in options.iter().enumerate() {
+            typed.push(format!("#{}", n + 1));
+            prop_assert_eq!(accepted(&one, &typed[n]), Some(option["value"].clone()));
+        }
+        let values: Value = options.iter().map(|option| option["value"].clone()).collect();
+        prop_assert_eq!(accepted(&all, &typed.join(", ")), Some(values));
+    }
+}
