@@ -140,6 +140,9 @@ pub enum Command {
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),
+    /// List calls that wait for a decision, and decide about them
+    #[command(subcommand)]
+    Approve(ApproveCommand),
     /// List and show runs, and save the files that they produced
     #[command(subcommand)]
     Runs(RunsCommand),
@@ -474,6 +477,50 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Subcommands of `art approve`.
+#[derive(Debug, Subcommand)]
+pub enum ApproveCommand {
+    /// List the calls that wait for a decision
+    #[command(after_help = "Example:\n  art approve list")]
+    List,
+    /// Show a call that waits: its arguments, what the tool says about it, and how to answer
+    #[command(after_help = "Example:\n  art approve show 4f5a6c1e")]
+    Show {
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
+        id: String,
+    },
+    /// Approve a call, and go on with its run
+    #[command(
+        after_help = "Examples:\n  art approve yes 4f5a6c1e\n  art approve yes last --value 2026-12-24\n  \
+                            art approve yes last --args '{\"path\": \"/tmp/a\"}'"
+    )]
+    Yes {
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
+        id: String,
+        /// The answer, if the question asks for one: as it would be typed, for example a number, an option or a date
+        #[arg(long, value_name = "ANSWER")]
+        value: Option<String>,
+        /// Arguments for the call, as JSON, in place of those that were asked about
+        #[arg(long, value_name = "JSON")]
+        args: Option<String>,
+        /// Only decide; `art runs resume` goes on with the run
+        #[arg(long)]
+        later: bool,
+    },
+    /// Reject a call, and go on with its run
+    #[command(after_help = "Example:\n  art approve no 4f5a6c1e --reason \"use the copy instead\"")]
+    No {
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
+        id: String,
+        /// Why, for the model
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Only decide; `art runs resume` goes on with the run
+        #[arg(long)]
+        later: bool,
+    },
+}
+
 /// `art runs`
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
@@ -494,6 +541,12 @@ pub enum RunsCommand {
     #[command(after_help = "Examples:\n  art runs resume last\n  art runs resume 0192f1c2-4")]
     Resume {
         /// Run: its identifier, a unique prefix of it, or `last` for the newest interrupted run
+        id: String,
+    },
+    /// End a run that waits for a decision or was interrupted
+    #[command(after_help = "Example:\n  art runs cancel last")]
+    Cancel {
+        /// Run: its identifier, a unique prefix of it, or `last`
         id: String,
     },
     /// Run a recorded run again, offline, and compare everything with its log

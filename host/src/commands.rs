@@ -1,5 +1,6 @@
 //! The subcommands of the command line.
 
+mod approve;
 mod attachment;
 mod chat;
 mod checkout;
@@ -127,6 +128,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Tool(command) => tool::tool(global, command),
         Command::Plugin(command) => plugin::plugin(global, command),
         Command::Thread(command) => thread::thread(global, &command),
+        Command::Approve(command) => approve::approve(global, &command),
         Command::Runs(command) => runs::runs(global, &command),
         Command::Doctor => doctor::doctor(global),
         Command::Config => show_config::show_config(global),

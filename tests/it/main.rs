@@ -7,6 +7,7 @@
     reason = "a panic is the failure of a test"
 )]
 
+mod approvals;
 mod bench;
 mod handmade;
 mod harness;

@@ -44,6 +44,27 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Comman
     Ok(attachments)
 }
 
+/// Reads a file that is the answer to a question of a tool.
+///
+/// # Errors
+/// Fails if it is not a readable regular file, or too large.
+pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError> {
+    let path = Path::new(path);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let bytes = read(path)?;
+    let media_type = MEDIA.iter().find(|(_, start)| bytes.starts_with(start));
+    let text = || {
+        if std::str::from_utf8(&bytes).is_ok() {
+            "text/plain"
+        } else {
+            "application/octet-stream"
+        }
+    };
+    let media_type = media_type.map_or_else(text, |(media_type, _)| *media_type);
+    art_tools::file_answer(&name.unwrap_or_default(), media_type, &bytes)
+        .map_err(|problem| CommandError::Usage(format!("`{}` cannot be used: {problem}", path.display())))
+}
+
 /// Adds an attachment to `attachments`.
 ///
 /// # Errors

@@ -1,6 +1,5 @@
 //! `art chat`: a conversation at a terminal, or one question per line from a pipe.
 
-mod approvals;
 mod commands;
 mod input;
 mod screen;
@@ -9,7 +8,7 @@ mod session;
 use tokio::runtime::Runtime as Executor;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, open, report, run};
+use super::{approve, attachment, config, ids, open, report, run};
 use crate::cli::{ChatArgs, Global};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -18,7 +17,7 @@ use crate::render;
 use commands::{ChatLine, ThreadAction};
 use input::{Input, InputEvent};
 use screen::Screen;
-use session::Session;
+use session::{Session, Turn};
 
 /// Printed after Ctrl-C at the prompt.
 const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
@@ -168,10 +167,25 @@ impl Chat {
 
     /// Asks a question. Ctrl-C cancels the run without ending the conversation.
     fn ask(&mut self, query: String) -> Result<(), CommandError> {
-        let run = self.interrupts.register_run();
-        let asking = self.screen.ask(&mut self.session, query, run.cancel.clone());
-        let exit = self.executor.block_on(asking)?;
-        self.worst_exit = self.worst_exit.worse(exit);
-        Ok(())
+        self.carry_out(Turn::Ask(query))
+    }
+
+    /// Carries out a turn, and asks the person for the decisions that it waits for.
+    fn carry_out(&mut self, mut turn: Turn) -> Result<(), CommandError> {
+        loop {
+            let run = self.interrupts.register_run();
+            let turning = self.screen.carry_out(&mut self.session, turn, run.cancel.clone());
+            let answer = self.executor.block_on(turning)?;
+            drop(run);
+            let decided = self.interactive
+                && !answer.waits_for.is_empty()
+                && approve::decide_at_terminal(self.executor.handle(), &self.session.runtime, &answer.waits_for);
+            if !decided {
+                self.screen.waiting(&answer);
+                self.worst_exit = self.worst_exit.worse(run::exit_of(&answer));
+                return Ok(());
+            }
+            turn = Turn::Resume(answer.trace_id);
+        }
     }
 }

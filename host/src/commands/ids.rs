@@ -1,7 +1,7 @@
 //! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`.
 
 use art_runtime::Runtime;
-use art_store::{Owner, RunFilter, Store, ThreadFilter};
+use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
 
 use crate::error::CommandError;
 
@@ -48,7 +48,8 @@ pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String
     exactly_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
 }
 
-/// Returns the identifier of the interrupted run that `typed` identifies. `last` is the newest of them.
+/// Returns the identifier of the interrupted run that `typed` identifies. `last` is the newest of them, or else the newest whose
+/// decision was made and that has not gone on.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
@@ -56,9 +57,43 @@ pub(super) async fn resolve_interrupted(runtime: &Runtime, typed: &str) -> Resul
     if typed != LAST {
         return resolve_run(runtime.store.as_ref(), typed).await;
     }
-    let newest = runtime.interrupted_runs(OWNER).await?.into_iter().next();
+    if let Some(run) = runtime.interrupted_runs(OWNER).await?.into_iter().next() {
+        return Ok(run.trace_id);
+    }
+    let mut waiting = runtime.suspensions(OWNER).await?.into_iter().rev();
+    let decided = waiting.find(|record| record.status == SuspensionStatus::Decided);
     let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
-    newest.map(|run| run.trace_id).ok_or_else(none)
+    decided.map(|record| record.trace_id).ok_or_else(none)
+}
+
+/// Returns the suspension that `typed` identifies. `last` is the newest of those that wait.
+///
+/// # Errors
+/// Fails if none matches, or several do.
+pub(super) async fn resolve_suspension(store: &dyn Store, typed: &str) -> Result<SuspensionRecord, CommandError> {
+    if let Some(record) = store.find_suspension(typed, &OWNER).await? {
+        return Ok(record);
+    }
+    let filter = SuspensionFilter {
+        owner: OWNER,
+        id_prefix: prefix(typed)?,
+        pending: typed == LAST,
+        ..SuspensionFilter::default()
+    };
+    let mut records = store.list_suspensions(filter).await?;
+    if typed == LAST {
+        records.drain(..records.len().saturating_sub(1));
+    }
+    match records.len() {
+        1 => Ok(records.remove(0)),
+        0 => Err(CommandError::Failed(format!(
+            "nothing that waits for a decision begins with `{typed}`; `art approve list` shows what waits"
+        ))),
+        _ => {
+            let ids: Vec<_> = records.iter().map(|record| record.id().to_owned()).collect();
+            Err(ambiguous("identifier", typed, &ids))
+        }
+    }
 }
 
 /// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.

@@ -147,6 +147,10 @@ pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError
         return None;
     }
     let content = &answer.report.response.response.content;
+    if !answer.waits_for.is_empty() {
+        display.abandon();
+        return Some(answer);
+    }
     if answer.report.raw {
         display.abandon();
         render::output(content);
@@ -274,6 +278,7 @@ pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
         "steps": answer.report.items,
         "calls": calls.collect::<Vec<_>>(),
         "metadata": answer.report.response.metadata,
+        "waitsFor": answer.waits_for,
         "refused": runtime.toolbox.refused,
     })
 }

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use art_core::agent::QueryAttachment;
 use art_lexical::LexicalModel;
-use art_model::ModelInfo;
 use art_runtime::config::Config;
 use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, Watcher};
+use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{attachment, config, ids, kept, open, piped, report};
+use super::{approve, attachment, config, ids, kept, open, piped, report};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -54,14 +54,6 @@ enum Resolved {
 }
 
 impl Resolved {
-    /// Returns the model that carries out the request. A run that is resumed keeps its own, which is not known here.
-    async fn model(&self, runtime: &Runtime) -> Result<ModelInfo, CommandError> {
-        Ok(match self {
-            Self::Ask(question) => runtime.model_for(question).await?,
-            Self::Resume(_) => runtime.model_info()?,
-        })
-    }
-
     async fn carry_out(
         self,
         runtime: &Runtime,
@@ -98,32 +90,70 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
 
 /// Opens the runtime, carries out the request, and shows the result as text or JSON.
 pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
-    let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = executor()?;
-    let exit = executor.block_on(async {
-        let runtime = open(global, config).await?;
-        let Some(request) = resolve(global, &runtime, request).await? else {
-            return Ok(Exit::PlanFault);
-        };
-        let run = interrupts.register_run();
-        let answer = if global.json {
-            let answer = request.carry_out(&runtime, run.cancel.clone(), &mut Unwatched).await?;
-            render::json(&report::to_json(&runtime, &answer));
-            answer
-        } else {
-            report::introduce(&runtime, &request.model(&runtime).await?).await?;
-            if let Resolved::Ask(question) = &request {
-                report::note_interrupted(&runtime, question.thread_id.as_deref()).await?;
-            }
-            carry_out_and_display(&runtime, request, run.cancel.clone()).await?
-        };
-        let exit = exit_of(&answer);
-        runtime.close().await;
-        Ok(exit)
-    });
+    let runtime = executor.block_on(open(global, config))?;
+    carry_out_opened(global, executor, runtime, request)
+}
+
+/// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the decisions
+/// that the run waits for.
+pub(super) fn carry_out_opened(
+    global: &Global,
+    executor: Executor,
+    runtime: Runtime,
+    request: Request,
+) -> Result<Exit, CommandError> {
+    let interrupts = Interrupts::listen(AfterInterrupt::End)?;
+    let exit = carry_out_with_decisions(global, &executor, &runtime, request, &interrupts);
+    executor.block_on(runtime.close());
     // Do not wait for an abandoned DNS lookup.
     executor.shutdown_background();
     exit
+}
+
+fn carry_out_with_decisions(
+    global: &Global,
+    executor: &Executor,
+    runtime: &Runtime,
+    request: Request,
+    interrupts: &Interrupts,
+) -> Result<Exit, CommandError> {
+    let Some(mut request) = executor.block_on(resolve(global, runtime, request))? else {
+        return Ok(Exit::PlanFault);
+    };
+    loop {
+        let run = interrupts.register_run();
+        let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()))?;
+        drop(run);
+        if answer.waits_for.is_empty() {
+            return Ok(exit_of(&answer));
+        }
+        let decided =
+            approve::is_attended(global) && approve::decide_at_terminal(executor.handle(), runtime, &answer.waits_for);
+        if !decided {
+            approve::note_waiting(global, &answer);
+            return Ok(exit_of(&answer));
+        }
+        request = Resolved::Resume(answer.trace_id);
+    }
+}
+
+async fn carry_out_and_show(
+    global: &Global,
+    runtime: &Runtime,
+    request: Resolved,
+    cancel: CancellationToken,
+) -> Result<Answer, CommandError> {
+    if global.json {
+        let answer = request.carry_out(runtime, cancel, &mut Unwatched).await?;
+        render::json(&report::to_json(runtime, &answer));
+        return Ok(answer);
+    }
+    if let Resolved::Ask(question) = &request {
+        report::introduce(runtime, &runtime.model_for(question).await?).await?;
+        report::note_interrupted(runtime, question.thread_id.as_deref()).await?;
+    }
+    carry_out_and_display(runtime, request, cancel).await
 }
 
 /// Returns the request with full identifiers, or `None` if its kept plan is refused, which is then shown.

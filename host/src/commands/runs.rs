@@ -16,7 +16,7 @@ use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
 
-use super::{config, ids, run};
+use super::{config, ids, open, run};
 use crate::cli::{Global, RunsCommand};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -30,6 +30,7 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
             let resume = run::Request::Resume(id.clone());
             return run::open_and_carry_out(global, config(global)?, resume);
         }
+        RunsCommand::Cancel { id } => return cancel(global, id),
         RunsCommand::Replay { run } => return replay::replay(global, run),
         RunsCommand::Export { id, file, force } => return exported::export(global, id, file, *force),
         RunsCommand::Verify { run } => return verify::verify(global, run),
@@ -53,6 +54,7 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
             }
             // Handled above.
             RunsCommand::Resume { .. }
+            | RunsCommand::Cancel { .. }
             | RunsCommand::Replay { .. }
             | RunsCommand::Export { .. }
             | RunsCommand::Verify { .. } => Ok(Exit::Success),
@@ -71,6 +73,23 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
                 save::save(global, store.as_ref(), id, name, &destination).await
             }
         }
+    })
+}
+
+fn cancel(global: &Global, id: &str) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    executor()?.block_on(async {
+        let runtime = open(global, config).await?;
+        let id = ids::resolve_run(runtime.store.as_ref(), id).await?;
+        let cancelled = runtime.cancel(&id).await;
+        runtime.close().await;
+        cancelled?;
+        if global.json {
+            render::json(&json!({"cancelled": id}));
+        } else {
+            render::note(&format!("run `{id}` is cancelled"));
+        }
+        Ok(Exit::Success)
     })
 }
 

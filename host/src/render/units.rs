@@ -53,6 +53,21 @@ pub fn ago(timestamp: art_core::Timestamp) -> String {
     }
 }
 
+/// Returns the time until `timestamp`, such as `in 5 min`, or `now` if it is over.
+#[must_use]
+pub fn from_now(timestamp: art_core::Timestamp) -> String {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    match (timestamp / 1_000).saturating_sub(now.as_secs()) {
+        0 => "now".to_owned(),
+        seconds @ 1..60 => format!("in {seconds} s"),
+        seconds @ 60..3_600 => format!("in {} min", seconds / 60),
+        seconds @ 3_600..86_400 => format!("in {} h", seconds / 3_600),
+        seconds => format!("in {} days", seconds / 86_400),
+    }
+}
+
 /// Divides `number` by `step` until it is less than `step`, and appends the matching unit.
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 fn with_unit(number: u64, step: f64, units: &[&str]) -> String {

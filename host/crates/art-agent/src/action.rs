@@ -4,6 +4,7 @@ use std::fmt;
 
 use art_core::Timestamp;
 use art_core::provider::ModelRequest;
+use art_core::suspension::{Decision, SuspendedCall};
 use art_core::tool::ParsedToolCall;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,17 @@ pub struct ToolCall {
     pub call: ParsedToolCall,
     /// Arguments that the driver still has to replace by files of earlier calls, which are in the store.
     pub files: Vec<FileArgument>,
+    /// The approval of a person, if the call waited for one. The driver checks that the call is still the one that was approved.
+    pub approval: Option<Box<Approval>>,
+}
+
+/// The approval of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// What was asked.
+    pub suspension: SuspendedCall,
+    /// What was decided.
+    pub decision: Decision,
 }
 
 /// An argument of a call that takes the file of an earlier call: as text, or in base64 if the file is not text.

@@ -37,6 +37,12 @@ pub enum ApplyError {
         /// Number of the action.
         action: ActionId,
     },
+    /// The suspension was decided already, or never existed.
+    #[error("no call waits for a decision with the identifier `{suspension_id}`; decide each suspension once")]
+    NotSuspended {
+        /// Identifier of the suspension.
+        suspension_id: String,
+    },
     /// The results do not match the calls of the action.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"

@@ -13,6 +13,7 @@ use art_core::price::Price;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_core::provider::{ContextWindow, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, PartialReply};
+use art_core::suspension::{Decision, SuspendedCall};
 use art_core::tool::{ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use art_core::{JsonObject, id};
@@ -113,6 +114,26 @@ pub enum RunEvent {
         /// How the call ended.
         end: Box<CallEnd>,
     },
+    /// A tool call is not made before a person has decided. The calls of a tool that asks itself end with
+    /// [`CallEnd::suspension`] instead.
+    CallSuspended {
+        /// Time of the event.
+        at: Timestamp,
+        /// Number of the batch of the call.
+        #[serde(rename = "step")]
+        action: ActionId,
+        /// The question, which names the call.
+        suspension: Box<SuspendedCall>,
+    },
+    /// A person decided about a call, or the time of the question was over.
+    CallDecided {
+        /// Time of the event.
+        at: Timestamp,
+        /// Identifier of the suspension.
+        suspension_id: String,
+        /// The decision, valid under the form of the question.
+        decision: Box<Decision>,
+    },
     /// Another host goes on with the run. Model calls in progress are made again, and so are tool calls that have no end yet.
     Resumed {
         /// Time of the event.
@@ -168,6 +189,9 @@ pub struct CallEnd {
     /// What the call took in from outside, so that it can be run again.
     #[serde(default, skip_serializing_if = "Intake::is_empty")]
     pub intake: Intake,
+    /// The question of a tool that asks a person. The call has no result before the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<Box<SuspendedCall>>,
 }
 
 impl CallEnd {
@@ -180,6 +204,7 @@ impl CallEnd {
             usage: Usage::default(),
             duration_ms: 0,
             intake: Intake::default(),
+            suspension: None,
         }
     }
 }
@@ -242,6 +267,8 @@ impl RunEvent {
             | Self::ModelNotAsked { at, .. }
             | Self::ToolCalled { at, .. }
             | Self::ToolEnded { at, .. }
+            | Self::CallSuspended { at, .. }
+            | Self::CallDecided { at, .. }
             | Self::Resumed { at, .. }
             | Self::ToolsReturned { at, .. }
             | Self::CancelRequested { at, .. }

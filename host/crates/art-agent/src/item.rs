@@ -23,7 +23,7 @@ use crate::report::last_output;
 use crate::truncate::is_cut;
 use crate::{prompt, taef};
 
-pub(crate) use admit::{Admission, MAX_SAME_CALLS};
+pub(crate) use admit::{Admission, MAX_SAME_CALLS, Rejections};
 
 /// An item in progress.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,10 +56,8 @@ pub(crate) struct ItemRun {
     called_tools: BTreeSet<String>,
     /// How often each call was made, by its fingerprint.
     call_counts: BTreeMap<String, u32>,
-    /// Fingerprints of calls that were denied, which may not be repeated.
-    denied: BTreeSet<String>,
-    /// Fingerprints of planned calls that succeeded. What follows goes on from their results.
-    done: BTreeSet<String>,
+    /// Calls that may not be repeated, by their fingerprint, with the reason.
+    closed: BTreeMap<String, Closed>,
     /// The last content that was not blank.
     last_content: Value,
     /// The last problem of a reply without calls.
@@ -98,6 +96,17 @@ impl Batch {
     }
 }
 
+/// Why a call may not be made again with the same arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closed {
+    /// The tool was denied a right.
+    Denied,
+    /// A planned call that succeeded. What follows goes on from its result.
+    Done,
+    /// A person answered the question of its tool (A39).
+    Answered,
+}
+
 /// The next action for an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NextStep {
@@ -130,8 +139,7 @@ impl ItemRun {
             reminders: 0,
             called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
-            denied: BTreeSet::new(),
-            done: BTreeSet::new(),
+            closed: BTreeMap::new(),
             last_content: Value::Null,
             last_problem: None,
             batch: Batch::default(),
@@ -218,7 +226,10 @@ impl ItemRun {
         match self.planned_output(item, &batch) {
             Ok(output) => NextStep::Complete(output),
             Err(reason) => {
-                self.done = self.succeeded(&batch).map(fingerprint).collect();
+                let done: Vec<_> = self.succeeded(&batch).map(fingerprint).collect();
+                for call in done {
+                    self.closed.entry(call).or_insert(Closed::Done);
+                }
                 self.tell(batch, results, files, config);
                 NextStep::HandOver(reason)
             }
@@ -240,12 +251,29 @@ impl ItemRun {
             };
             self.messages.push(prompt::tool_message(result, files, share));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
-                self.denied.insert(fingerprint(call));
+                self.closed.insert(fingerprint(call), Closed::Denied);
             }
         }
+        let rejected = results.iter().filter(|result| result.metadata.rejected);
+        self.messages.extend(rejected.map(prompt::rejected));
         if !batch.problems.is_empty() {
             self.messages.push(prompt::problem_message(&batch.problems));
         }
+    }
+
+    /// Changes the arguments of an open call. No text in them names a file.
+    pub(crate) fn change_arguments(&mut self, call_id: &str, arguments: &Value) {
+        for call in self.batch.calls.iter_mut().filter(|call| call.call_id == call_id) {
+            call.arguments = arguments.clone();
+            self.batch.files.insert(call_id.to_owned(), Places::NONE);
+        }
+    }
+
+    /// Notes that a person answered the question of an open call, so that the model does not make it again.
+    pub(crate) fn note_answer(&mut self, call_id: &str) {
+        let call = self.batch.calls.iter().find(|call| call.call_id == call_id);
+        self.closed
+            .extend(call.map(|call| (fingerprint(call), Closed::Answered)));
     }
 
     /// Makes the planned calls, whose references are resolved.
@@ -275,9 +303,14 @@ impl ItemRun {
     /// Returns the output of the planned calls. Fails with the reason if one failed or they do not complete the item.
     fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Value, String> {
         let mut results = batch.refused.iter().chain(&self.results);
-        if let Some(failed) = results.find(|result| result.status != ToolStatus::Success) {
+        if let Some(failed) = results.find(|result| result.status != ToolStatus::Success || result.metadata.rejected) {
             let reason = failed.error.as_deref().unwrap_or("a call failed without a reason");
-            return Err(reason.to_owned());
+            let rejected = || format!("a person rejected the call of `{}`", failed.tool_name);
+            return Err(if failed.metadata.rejected {
+                rejected()
+            } else {
+                reason.to_owned()
+            });
         }
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         if strict && self.validation(item) == ValidationStatus::Failed {

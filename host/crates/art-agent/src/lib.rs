@@ -27,7 +27,7 @@ mod shortlist;
 mod taef;
 mod truncate;
 
-pub use action::{ActionId, FileArgument, ModelCall, ToolCall};
+pub use action::{ActionId, Approval, FileArgument, ModelCall, ToolCall};
 pub use effect::Effect;
 pub use error::{ApplyError, ReplayError};
 pub use estimate::{
@@ -43,4 +43,4 @@ pub use plan::{
 };
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
-pub use run::{AskedModels, Run, RunStage, RunView};
+pub use run::{AskedModels, OpenSuspension, Run, RunStage, RunView};

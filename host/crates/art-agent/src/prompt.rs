@@ -17,7 +17,7 @@ mod template;
 mod tools;
 
 pub(crate) use execution::{
-    begin_step, continue_message, enforcement, problem_message, tool_message, unmade_call, unresolved,
+    begin_step, continue_message, enforcement, problem_message, rejected, tool_message, unmade_call, unresolved,
 };
 pub(crate) use fit::{budget, byte_tokens, fit, request_tokens, text_tokens};
 pub use manager::PromptManager;

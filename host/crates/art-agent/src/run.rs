@@ -11,6 +11,7 @@ mod planning;
 mod request;
 mod stop;
 mod streams;
+mod suspended;
 mod task;
 mod view;
 
@@ -21,24 +22,26 @@ use art_core::agent::ExecutionConfig;
 use art_core::error::{ErrorCode, ModelError};
 use art_core::pes::{PesAgentStateData, TodoItem};
 use art_core::stream::LlmMetadata;
+use art_core::suspension::SuspendedCall;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::{ModelUsage, ModelWork, TokenUsage, Usage};
 use serde_json::Value;
 
-use crate::action::ActionId;
+use crate::action::{ActionId, Approval};
 use crate::call::CallIds;
 use crate::effect::{Effect, Outbox};
 use crate::error::{ApplyError, ReplayError};
 use crate::estimate::PlanEstimate;
 use crate::event::{RunEvent, RunStart};
 use crate::file::{Files, RunFile};
-use crate::item::ItemRun;
+use crate::item::{ItemRun, Rejections};
 use crate::prompt::Conversation;
 use crate::report::RunReport;
 use crate::truncate;
 
 pub use ask::AskedModels;
 use budget::Reservation;
+pub use suspended::OpenSuspension;
 pub use view::{RunStage, RunView};
 
 /// A run of the agent.
@@ -85,6 +88,8 @@ pub struct Run {
     limits_hit: Vec<String>,
     /// How often a plan was sent back to the model.
     repairs: u32,
+    /// What a person rejected.
+    rejections: Rejections,
     /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
 }
@@ -125,6 +130,17 @@ struct ToolBatch {
     called: BTreeSet<String>,
     /// The results so far, in the order in which the calls ended.
     results: Vec<ToolResult>,
+    /// The calls that wait for a decision, by identifier.
+    waiting: BTreeMap<String, Waiting>,
+    /// The calls that a person approved and that run next, by identifier.
+    approved: BTreeMap<String, Approval>,
+}
+
+/// A call that waits for a decision.
+#[derive(Clone, Debug, PartialEq)]
+struct Waiting {
+    suspension: SuspendedCall,
+    since: Timestamp,
 }
 
 /// Usage of the run so far.
@@ -237,6 +253,12 @@ impl Run {
             RunEvent::ToolsReturned {
                 action, results, usage, ..
             } => self.handle_tool_results(*action, results, *usage, &mut out),
+            RunEvent::CallSuspended { action, suspension, .. } => self.suspend_call(*action, suspension, &mut out),
+            RunEvent::CallDecided {
+                suspension_id,
+                decision,
+                ..
+            } => self.decide(suspension_id, decision, &mut out),
             RunEvent::Resumed { .. } => self.forget_calls_in_progress(&mut out),
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
             RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
@@ -320,6 +342,7 @@ impl Run {
             work: Vec::new(),
             limits_hit: Vec::new(),
             repairs: 0,
+            rejections: Rejections::default(),
             model_error: None,
         }
     }

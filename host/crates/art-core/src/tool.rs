@@ -246,6 +246,9 @@ pub struct ToolResultMetadata {
     /// Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_display: bool,
+    /// Whether a person rejected the call. Set by the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
     /// Digest of the log of the call, a [`CallLog`](crate::outcome::CallLog) as JSON in the store; absent if the log is
     /// empty or was not stored. Set by the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]

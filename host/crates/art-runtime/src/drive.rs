@@ -24,6 +24,7 @@ use art_store::{FailPoint, NewRun, digest};
 use art_tools::ToolReport;
 use tokio_util::sync::CancellationToken;
 
+use crate::decisions;
 use crate::error::{RuntimeError, in_one_line};
 use crate::recover::{self, TakenOver};
 use crate::runtime::Runtime;
@@ -32,7 +33,7 @@ use lease::ThreadLease;
 use log::RunLog;
 use notifier::Notifier;
 use work::event::{EndedCall, WorkEvent};
-use work::{AnnouncedCall, Work};
+use work::{Admission, AnnouncedCall, Work};
 
 pub use answer::{Answer, CallCost};
 pub use question::{CallSettings, Question, RunOf};
@@ -77,7 +78,7 @@ impl Runtime {
         driver.drive_to_end().await
     }
 
-    /// Goes on with a run that an earlier host left unfinished. What had ended is not done again. A tool call that was in progress is
+    /// Goes on with a run that an earlier host left unfinished, or that waits for a decision and can take one now. What had ended is not done again. A tool call that was in progress is
     /// made again if its tool is declared repeatable; otherwise it ends with `UNKNOWN_OUTCOME`. A model call
     /// that was in progress is made again and counted twice, the first time by its estimate.
     ///
@@ -179,11 +180,28 @@ impl<'a> Driver<'a> {
             self.commit().await?;
             self.start(announced);
             self.notifier.update(&self.run.view(), &self.calls);
+            if let Some(report) = self.run.waiting_report() {
+                if self.take_decisions().await? {
+                    continue;
+                }
+                self.notifier.run_ended(None, &report.response.response.content);
+                return Ok(report);
+            }
             match self.next_event().await? {
                 Some(event) => self.handle(event)?,
                 None => self.stop().await?,
             }
         }
+    }
+
+    /// Applies the decisions that the run can take now. Returns whether there are any. The run is stored as suspended before they are
+    /// looked up, so that somebody who decides later goes on with it.
+    async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
+        let decided = decisions::ready(self.runtime.store.as_ref(), self.run.trace_id()).await?;
+        for (suspension_id, decision) in &decided {
+            self.apply(&decisions::event(suspension_id, decision))?;
+        }
+        Ok(!decided.is_empty())
     }
 
     /// Applies the events that announce the calls to make next, and those of calls that cannot be made. Returns the calls.
@@ -204,9 +222,13 @@ impl<'a> Driver<'a> {
                 }
                 let (action, item_id) = (call.action, call.item_id.clone());
                 match self.work.admit(call).await {
-                    Ok((call, event)) => {
+                    Ok(Admission::Announced(call, event)) => {
                         self.apply(&event)?;
-                        announced.tools.push(call);
+                        announced.tools.push(*call);
+                    }
+                    Ok(Admission::Suspended(suspension)) => {
+                        let at = now();
+                        self.apply(&RunEvent::CallSuspended { at, action, suspension })?;
                     }
                     Err(report) => self.end_call(EndedCall {
                         action,
@@ -297,6 +319,7 @@ impl<'a> Driver<'a> {
             usage: report.usage,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             intake: std::mem::take(&mut report.intake),
+            suspension: report.suspension.clone(),
         };
         self.ended.push(Ended::Tool(Box::new(report)));
         end
@@ -416,6 +439,7 @@ impl<'a> Driver<'a> {
     /// Returns the answer, and the lease to release.
     fn answer(self, report: RunReport) -> (Answer, ThreadLease) {
         let answer = Answer {
+            waits_for: decisions::open(&self.run),
             thread_id: self.run.started_with().props.thread_id.clone(),
             trace_id: self.run.trace_id().to_owned(),
             model: self.run.started_with().model.clone(),

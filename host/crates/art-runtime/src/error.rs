@@ -101,6 +101,29 @@ pub enum RuntimeError {
         /// How it ended.
         status: art_store::RunState,
     },
+    /// The conversation has a run that waits for a decision.
+    #[error(
+        "thread `{thread_id}` waits for a decision about `{tool}`, with the identifier `{suspension_id}`; decide, cancel run `{trace_id}`, \
+         or ask in another thread"
+    )]
+    ThreadWaits {
+        /// The conversation.
+        thread_id: String,
+        /// Its run that waits.
+        trace_id: String,
+        /// What the run waits for.
+        suspension_id: String,
+        /// Name of the tool.
+        tool: String,
+    },
+    /// A decision cannot be taken as it is.
+    #[error("this decision about `{suspension_id}` cannot be taken: {problem}")]
+    Decision {
+        /// What is decided about.
+        suspension_id: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// There is no conversation with this identifier.
     #[error("there is no thread `{id}`")]
     NoThread {

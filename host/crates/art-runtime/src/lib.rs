@@ -50,6 +50,7 @@
 mod builder;
 pub mod compose;
 pub mod config;
+mod decisions;
 mod drive;
 pub mod dry_run;
 pub mod error;
@@ -67,6 +68,7 @@ mod testing;
 
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
+pub use decisions::{SuspendedState, SuspensionOf};
 pub use drive::{Answer, CallCost, CallSettings, Question, RunOf, Streamed, Unwatched, Watcher};
 pub use error::RuntimeError;
 pub use instance::{

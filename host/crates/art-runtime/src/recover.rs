@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use art_agent::{CallEnd, Run, RunEvent, RunStart, ToolCall};
 use art_core::agent::RunStatus;
@@ -10,16 +11,23 @@ use art_core::outcome::CallEnding;
 use art_core::tool::ToolResult;
 use art_core::usage::Usage;
 use art_sandbox::Sandbox;
-use art_store::{Commit, FailPoint, Lease, Owner, RunEnd, RunFilter, RunRecord, RunState, Store};
+use art_store::{Commit, FailPoint, Lease, Owner, RunEnd, RunFilter, RunRecord, RunState, Store, StoreError};
 use art_tools::ToolRegistry;
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
+use crate::decisions;
 use crate::drive::clock::now;
 use crate::drive::lease::ThreadLease;
 use crate::drive::log::{RunLog, events};
 use crate::drive::{CallCost, RunOf};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
+
+/// How long a host may take to release the thread of a run that it has suspended.
+const SUSPENDING: Duration = Duration::from_secs(2);
+/// How often it is looked at whether it has.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The reason why a run ended whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
@@ -43,6 +51,59 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// Ends a run that waits for a decision or was interrupted, as cancelled. What had ended stays.
+    ///
+    /// # Errors
+    /// Fails if there is no such run for the person, it has ended, another process works on it, or the store fails.
+    pub async fn cancel(&self, run: impl Into<RunOf>) -> Result<(), RuntimeError> {
+        let RunOf { trace_id, owner } = run.into();
+        let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
+        let found = self.store.find_run(&trace_id, &owner).await?.ok_or_else(no_run)?;
+        check_unfinished(&found)?;
+        let lease = lease_of(&self.store, &found).await?;
+        let ended = cancel_under_lease(self, &trace_id, lease.lease()).await;
+        lease.release().await;
+        ended
+    }
+}
+
+/// Takes the lease of a run's thread. The host that has just suspended the run releases it within a moment, for which this waits.
+async fn lease_of(store: &Arc<dyn Store>, run: &RunRecord) -> Result<ThreadLease, StoreError> {
+    let start = Instant::now();
+    loop {
+        match ThreadLease::acquire(store, &run.thread_id).await {
+            Err(StoreError::ThreadBusy { .. }) if run.status == RunState::Suspended && start.elapsed() < SUSPENDING => {
+                sleep(LOOK_INTERVAL).await;
+            }
+            acquired => return acquired,
+        }
+    }
+}
+
+async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) -> Result<(), RuntimeError> {
+    let record = runtime.store.get_run(trace_id).await?;
+    let record = record.ok_or_else(|| RuntimeError::NoRun {
+        id: trace_id.to_owned(),
+    })?;
+    check_unfinished(&record)?;
+    let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
+    end_unknown_calls(
+        &mut run,
+        &mut log,
+        runtime.tools.registry(),
+        "the run was cancelled while it ran",
+    )?;
+    if run.finished().is_none() {
+        let cancelled = RunEvent::CancelRequested {
+            at: now(),
+            interrupted: Vec::new(),
+        };
+        apply(&mut run, &mut log, &cancelled)?;
+    }
+    log.commit(&run).await
+}
+
 /// An unfinished run that this host goes on with.
 pub(crate) struct TakenOver {
     pub(crate) run: Run,
@@ -63,8 +124,8 @@ pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOve
     let store = &runtime.store;
     let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
     let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;
-    check_running(&found)?;
-    let lease = ThreadLease::acquire(store, &found.thread_id).await?;
+    check_unfinished(&found)?;
+    let lease = lease_of(store, &found).await?;
     FailPoint::TakenOver.reach();
     resume(runtime, trace_id, lease).await
 }
@@ -75,13 +136,21 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
     let record = record.ok_or_else(|| RuntimeError::NoRun {
         id: trace_id.to_owned(),
     })?;
-    check_running(&record)?;
+    check_unfinished(&record)?;
     let Replayed {
         mut run,
         mut log,
         mut calls,
     } = replay(&runtime.store, &record, lease.lease()).await?;
+    if record.status == RunState::Suspended && run.finished().is_some() {
+        // An earlier version of the host ended it so.
+        return Err(has_ended(&record));
+    }
     check_resumable(runtime, &run)?;
+    let decided = decisions::ready(runtime.store.as_ref(), trace_id).await?;
+    if run.waits_for_decision() && decided.is_empty() {
+        return Ok(TakenOver { run, log, lease, calls });
+    }
     if run.started_with().version < RunStart::VERSION && run.finished().is_none() {
         let (at, reason) = (now(), OLDER_VERSION.to_owned());
         apply(&mut run, &mut log, &RunEvent::HostFailed { at, reason })?;
@@ -99,6 +168,9 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
             fuel_basis: Sandbox::fuel_basis().to_owned(),
         };
         apply(&mut run, &mut log, &resumed)?;
+        for (suspension_id, decision) in &decided {
+            apply(&mut run, &mut log, &decisions::event(suspension_id, decision))?;
+        }
     }
     Ok(TakenOver { run, log, lease, calls })
 }
@@ -256,14 +328,18 @@ fn apply(run: &mut Run, log: &mut RunLog, event: &RunEvent) -> Result<(), Runtim
     log.add(event, effects)
 }
 
-fn check_running(record: &RunRecord) -> Result<(), RuntimeError> {
-    if record.status == RunState::Running {
-        return Ok(());
+fn check_unfinished(record: &RunRecord) -> Result<(), RuntimeError> {
+    if record.status.is_final() {
+        return Err(has_ended(record));
     }
-    Err(RuntimeError::RunHasEnded {
+    Ok(())
+}
+
+fn has_ended(record: &RunRecord) -> RuntimeError {
+    RuntimeError::RunHasEnded {
         id: record.trace_id.clone(),
         status: record.status,
-    })
+    }
 }
 
 /// Returns the end of a call of which it is not known whether it took effect.

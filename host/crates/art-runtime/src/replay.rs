@@ -16,6 +16,7 @@ use art_tools::{AdmittedCall, CallScope, EnabledTools, ToolSystem};
 use serde::Serialize;
 
 use crate::compose::Toolbox;
+use crate::decisions;
 use crate::drive::request_digest;
 use crate::drive::work::files::insert_file;
 use crate::error::RuntimeError;
@@ -332,6 +333,7 @@ impl<'a> Replayer<'a> {
             session_id: props.session_id.clone(),
             enabled_tools: EnabledTools::named([parsed.tool_name.clone()]),
             parent_id: Some(call.item_id.clone()),
+            hitl_context: call.approval.as_deref().and_then(decisions::context),
             ..CallScope::default()
         };
         let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();

@@ -179,17 +179,6 @@ pub(crate) fn not_ended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses to resume a run that is not suspended.
-pub(crate) fn suspended(run: &RunRecord) -> Result<(), StoreError> {
-    if run.status != RunState::Suspended {
-        return Err(StoreError::NotSuspended {
-            trace_id: run.trace_id.clone(),
-            status: run.status,
-        });
-    }
-    Ok(())
-}
-
 /// Refuses the events of a commit whose caller does not know the whole journal, or for which the journal is full. `bytes` is
 /// the size of all entries so far.
 pub(crate) fn next_entries(run: &RunRecord, bytes: u64, commit: &CheckedCommit) -> Result<(), StoreError> {
@@ -234,6 +223,13 @@ pub(crate) fn run_exists(trace_id: &str) -> StoreError {
     StoreError::AlreadyExists {
         what: "run",
         id: truncated(trace_id),
+    }
+}
+
+pub(crate) fn suspension_exists(id: &str) -> StoreError {
+    StoreError::AlreadyExists {
+        what: "suspension",
+        id: truncated(id),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::check::{self, encode};
 use crate::error::StoreError;
 use crate::limits::MAX_RUN_BLOB_BYTES;
 use crate::record::{CallRecord, JournalEntry, NewRun, RunRecord, WorkRecord};
+use crate::suspension::{self, NewSuspension, Settled};
 use crate::{Lease, blob};
 
 /// Everything that one step of a run leads to. Stored in one transaction, or not at all.
@@ -38,7 +39,11 @@ pub struct Commit {
     pub calls: Vec<CallRecord>,
     /// What the model of the run used for steps and answers.
     pub work: Vec<WorkRecord>,
-    /// Ends or suspends the run.
+    /// Calls that begin to wait for a decision.
+    pub suspended: Vec<NewSuspension>,
+    /// Decisions that the run takes with this commit. The suspensions are of the run, and pending.
+    pub settled: Vec<Settled>,
+    /// Ends or suspends the run. Without it, a suspended run is running again.
     pub end: Option<RunEnd>,
 }
 
@@ -95,6 +100,10 @@ pub(crate) struct CheckedCommit {
     pub(crate) observations: Vec<(NewObservation, String, String)>,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) work: Vec<WorkRecord>,
+    /// Each suspension with the text of its question.
+    pub(crate) suspended: Vec<(NewSuspension, String)>,
+    /// Each decision with its text.
+    pub(crate) settled: Vec<(Settled, String)>,
     /// The end and the text of its summary.
     pub(crate) end: Option<(RunEnd, String)>,
 }
@@ -120,6 +129,10 @@ impl CheckedCommit {
             observations: encode_observations(&commit.lease.thread_id, commit.observations)?,
             calls: commit.calls,
             work: commit.work,
+            suspended: encode_each(commit.suspended, suspension::encode_new)?,
+            settled: encode_each(commit.settled, |settled| {
+                suspension::encode_decision(&settled.suspension_id, &settled.decision)
+            })?,
             end: optionally(commit.end, |end| encode("the summary", &commit.trace_id, &end.summary))?,
             trace_id: commit.trace_id,
             lease: commit.lease,

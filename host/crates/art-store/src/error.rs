@@ -94,13 +94,29 @@ pub enum StoreError {
         /// How it ended.
         status: RunState,
     },
-    /// The run is not suspended.
-    #[error("run `{trace_id}` is `{}`, not `suspended`: there is nothing to resume", status.name())]
-    NotSuspended {
-        /// The run.
-        trace_id: String,
-        /// The state of the run.
-        status: RunState,
+    /// There is no suspension with that identifier, at least not for the person who asks.
+    #[error("nothing waits for a decision with the identifier `{suspension_id}`: list what waits")]
+    NoSuspension {
+        /// Identifier, truncated.
+        suspension_id: String,
+    },
+    /// Somebody has decided before.
+    #[error("`{suspension_id}` was decided already: the first decision holds")]
+    AlreadyDecided {
+        /// Identifier of the suspension.
+        suspension_id: String,
+    },
+    /// The time of the question is over.
+    #[error("the time to decide about `{suspension_id}` is over: its run goes on as if it was decided in time")]
+    SuspensionExpired {
+        /// Identifier of the suspension.
+        suspension_id: String,
+    },
+    /// The run has ended without a decision.
+    #[error("the run of `{suspension_id}` has ended: there is nothing left to decide")]
+    SuspensionClosed {
+        /// Identifier of the suspension.
+        suspension_id: String,
     },
     /// A name or a number is out of bounds.
     #[error("{what} `{value}` {problem}")]

@@ -30,6 +30,10 @@ pub enum FailPoint {
     BeforeToolEnds,
     /// The ends of tool calls are committed, and nothing was done with them.
     AfterToolEnds,
+    /// The decision about a suspended call is not stored.
+    BeforeDecision,
+    /// The decision about a suspended call is stored, and its run has not taken it.
+    AfterDecision,
     /// The end of a run is not committed.
     BeforeRunEnd,
     /// The end of a run is committed, and nobody was told.
@@ -46,7 +50,7 @@ pub fn install(hook: fn(FailPoint)) {
 
 impl FailPoint {
     /// All places.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::BeforeRename,
         Self::BeforeMigration,
         Self::BeforeHolder,
@@ -58,6 +62,8 @@ impl FailPoint {
         Self::AfterIntents,
         Self::BeforeToolEnds,
         Self::AfterToolEnds,
+        Self::BeforeDecision,
+        Self::AfterDecision,
         Self::BeforeRunEnd,
         Self::AfterRunEnd,
     ];
@@ -77,6 +83,8 @@ impl FailPoint {
             Self::AfterIntents => "after_intents",
             Self::BeforeToolEnds => "before_tool_ends",
             Self::AfterToolEnds => "after_tool_ends",
+            Self::BeforeDecision => "before_decision",
+            Self::AfterDecision => "after_decision",
             Self::BeforeRunEnd => "before_run_end",
             Self::AfterRunEnd => "after_run_end",
         }

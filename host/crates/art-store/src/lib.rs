@@ -23,6 +23,7 @@ mod memory;
 mod record;
 mod sqlite;
 mod store;
+mod suspension;
 
 pub use blob::digest;
 pub use chain::{StoredEntry, verify_journal};
@@ -38,3 +39,4 @@ pub use record::{
 };
 pub use sqlite::{SqliteStore, WriteStats};
 pub use store::{Store, StoreFuture};
+pub use suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus};

@@ -7,6 +7,7 @@ use art_core::Timestamp;
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::suspension::Decision;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
@@ -20,9 +21,11 @@ use crate::record::{
     ThreadFilter, WorkRecord,
 };
 use crate::store::{Store, StoreFuture};
+use crate::suspension::{SuspensionFilter, SuspensionRecord};
 
 mod commits;
 mod runs;
+mod suspensions;
 mod threads;
 
 /// A store in memory, for tests and for hosts that do not need their data after they stop. Only deleting threads frees
@@ -42,6 +45,8 @@ struct Data {
     calls: Vec<(String, CallRecord)>,
     /// What models used, with the identifiers of their runs, oldest first.
     work: Vec<(String, WorkRecord)>,
+    /// The suspensions, oldest first.
+    suspensions: Vec<SuspensionRecord>,
     /// Number of threads and runs that were created, which gives their order.
     created: u64,
     /// Number of leases that were given, which is the fencing number of the last one.
@@ -191,8 +196,25 @@ impl Store for MemoryStore {
         self.defer(move |data, now| data.commit(CheckedCommit::new(commit)?, now))
     }
 
-    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
-        self.defer(move |data, now| data.resume_run(trace_id, lease, now))
+    fn decide<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+        decision: Decision,
+    ) -> StoreFuture<'a, SuspensionRecord> {
+        self.defer(move |data, now| data.decide(suspension_id, owner, decision, now))
+    }
+
+    fn find_suspension<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+    ) -> StoreFuture<'a, Option<SuspensionRecord>> {
+        self.defer(move |data, _| Ok(data.find_suspension(suspension_id, owner)))
+    }
+
+    fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>> {
+        self.defer(move |data, _| Ok(data.list_suspensions(&filter)))
     }
 
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::suspension::Decision;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use crate::lease::Lease;
 use crate::record::{
     JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread, ThreadFilter,
 };
+use crate::suspension::{SuspensionFilter, SuspensionRecord};
 
 /// The future that a method of a store returns.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -121,14 +123,36 @@ pub trait Store: Send + Sync + Debug {
     /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
     /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached.
     ///
-    /// A suspended run accepts commits too, for example one that cancels it.
+    /// - with [`StoreError::NoSuspension`] if a suspension to settle is not one of the run,
+    /// - with [`StoreError::AlreadyDecided`] if it is settled, or was decided in another way.
+    ///
+    /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
 
-    /// Resumes a suspended run, and renews the lease. Of several callers exactly one succeeds; the others get
-    /// [`StoreError::NotSuspended`].
+    /// Stores the decision about a suspension, for its run to take it. Of several callers exactly one succeeds (K02). Needs no lease:
+    /// somebody else may work on the run.
     ///
-    /// Fails with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread.
-    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord>;
+    /// Fails with
+    /// - [`StoreError::NoSuspension`] if there is none with that identifier in a thread of the owner,
+    /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
+    /// - [`StoreError::SuspensionExpired`] if its time is over by the clock of the store,
+    /// - [`StoreError::SuspensionClosed`] if its run has ended.
+    fn decide<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+        decision: Decision,
+    ) -> StoreFuture<'a, SuspensionRecord>;
+
+    /// Returns the suspension with that identifier if its thread has that owner.
+    fn find_suspension<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+    ) -> StoreFuture<'a, Option<SuspensionRecord>>;
+
+    /// Returns suspensions, the oldest first.
+    fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>>;
 
     /// Returns how many bytes of blobs a run can still store. Each blob takes 1 KiB more than its size. For a run that does not
     /// exist yet this is [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).

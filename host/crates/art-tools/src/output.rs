@@ -38,7 +38,7 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
-const RESERVED: [&str; 9] = [
+const RESERVED: [&str; 10] = [
     "title",
     "sources",
     "attachments",
@@ -46,6 +46,7 @@ const RESERVED: [&str; 9] = [
     "notRun",
     "forDisplay",
     "logDigest",
+    "rejected",
     TOOL_SUSPENSION_ID,
     ASSIST_REQUIRED,
 ];

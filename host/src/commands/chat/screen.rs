@@ -8,10 +8,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::commands::COMMANDS;
-use super::session::Session;
-use super::{approvals, report, run};
+use super::session::{Session, Turn};
+use super::{approve, report};
 use crate::error::CommandError;
-use crate::exit::Exit;
 use crate::render::display::Display;
 use crate::render::events::EventLines;
 use crate::render::table::first_sentence;
@@ -71,35 +70,37 @@ impl Screen {
         }
     }
 
-    /// Asks a question, and shows its progress and result. Returns the exit code of the run.
-    pub(super) async fn ask(
+    /// Carries out a turn, and shows its progress and result.
+    pub(super) async fn carry_out(
         self,
         session: &mut Session,
-        query: String,
+        turn: Turn,
         cancel: CancellationToken,
-    ) -> Result<Exit, CommandError> {
-        let answer = if self.json {
-            let answer = session.ask(query, cancel, &mut EventLines).await?;
+    ) -> Result<Answer, CommandError> {
+        if self.json {
+            let answer = session.carry_out(turn, cancel, &mut EventLines).await?;
             let report = report::to_json(&session.runtime, &answer);
             render::json_line(&json!({"type": "REPORT", "data": report}));
-            answer
-        } else {
-            let mut display = Display::new();
-            let result = session.ask(query, cancel, &mut display).await;
-            if let Some(answer) = report::show_answer(display, &result) {
-                show_details(answer, session);
-            }
-            result?
-        };
-        Ok(run::exit_of(&answer))
+            return Ok(answer);
+        }
+        let mut display = Display::new();
+        let result = session.carry_out(turn, cancel, &mut display).await;
+        if let Some(answer) = report::show_answer(display, &result) {
+            show_details(answer, session);
+        }
+        result
+    }
+
+    /// Prints how to decide about what the run waits for.
+    pub(super) fn waiting(self, answer: &Answer) {
+        for record in answer.waits_for.iter().filter(|_| !self.json) {
+            render::note(&approve::how_to_decide(record));
+        }
     }
 }
 
-/// Prints the notes after an answer: a decision that is waited for, files, failures and the cost.
+/// Prints the notes after an answer: files, failures and the cost.
 fn show_details(answer: &Answer, session: &Session) {
-    if let Some(note) = approvals::suspension_note(answer) {
-        render::note(&note);
-    }
     report::show_ending(answer);
     if let Some(usage) = &session.last_usage {
         render::note(&format!("({})\n", usage.to_line()));

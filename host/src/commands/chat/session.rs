@@ -25,6 +25,14 @@ pub(super) struct Session {
     pub(super) last_usage: Option<UsageSummary>,
 }
 
+/// What is done next in a conversation.
+pub(super) enum Turn {
+    /// Asking a question.
+    Ask(String),
+    /// Going on with a run.
+    Resume(String),
+}
+
 impl Session {
     /// Creates a session whose first question starts a thread.
     pub(super) fn new(runtime: Runtime) -> Self {
@@ -37,8 +45,26 @@ impl Session {
         }
     }
 
+    /// Carries out a turn in the current thread.
+    pub(super) async fn carry_out(
+        &mut self,
+        turn: Turn,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, CommandError> {
+        let answer = match turn {
+            Turn::Ask(query) => self.ask(query, cancel, watcher).await?,
+            Turn::Resume(run) => self.runtime.resume(&run, cancel, watcher).await?,
+        };
+        self.thread_id = Some(answer.thread_id.clone());
+        let usage = UsageSummary::from(&answer);
+        self.total_usage += usage;
+        self.last_usage = Some(usage);
+        Ok(answer)
+    }
+
     /// Asks in the current thread, with the attachments. They are kept if the question fails.
-    pub(super) async fn ask(
+    async fn ask(
         &mut self,
         query: String,
         cancel: CancellationToken,
@@ -52,10 +78,6 @@ impl Session {
         };
         let answer = self.runtime.ask_watched(question, cancel, watcher).await?;
         self.attachments.clear();
-        self.thread_id = Some(answer.thread_id.clone());
-        let usage = UsageSummary::from(&answer);
-        self.total_usage += usage;
-        self.last_usage = Some(usage);
         Ok(answer)
     }
 

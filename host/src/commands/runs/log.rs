@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use art_agent::{ActionId, CallEnd, CallRefusal, Run, RunEvent, RunStage};
 use art_core::stream::ModelReply;
+use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
 use art_core::text::truncate;
 use art_core::tool::ToolResult;
 use art_store::JournalEntry;
@@ -215,6 +216,15 @@ fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) 
         | RunEvent::ModelReplied { action, .. }
         | RunEvent::ModelFailed { action, .. } => steps.get(action).cloned().unwrap_or_default(),
         RunEvent::ToolCalled { item_id, .. } => item_id.clone(),
+        RunEvent::CallSuspended { action, suspension, .. } => {
+            let call = run.open_call(*action, &suspension.call.call_id);
+            call.map(|call| call.item_id).unwrap_or_default()
+        }
+        RunEvent::CallDecided { suspension_id, .. } => {
+            let mut open = run.suspensions().into_iter();
+            let open = open.find(|open| open.suspension.suspension_id == *suspension_id);
+            open.map(|open| open.item_id.to_owned()).unwrap_or_default()
+        }
         RunEvent::ToolEnded { action, end, .. } => of_call(action, &end.result),
         RunEvent::ToolsReturned { action, results, .. } => {
             let first = results.first().map(|result| of_call(action, result));
@@ -234,11 +244,34 @@ fn text(event: &RunEvent) -> String {
         RunEvent::ModelFailed { error, .. } => format!("the model fails: {}", error.message),
         RunEvent::ToolCalled { tool_name, .. } => format!("{tool_name} is called"),
         RunEvent::ToolEnded { end, .. } => end_text(end),
+        RunEvent::CallSuspended { suspension, .. } => suspension_text(suspension),
+        RunEvent::CallDecided { decision, .. } => decision_text(decision),
         RunEvent::Resumed { .. } => "another host goes on with the run".to_owned(),
         RunEvent::ToolsReturned { results, .. } => results.iter().map(result_text).collect::<Vec<_>>().join("; "),
         RunEvent::CancelRequested { .. } => "the person cancels the run".to_owned(),
         RunEvent::HostFailed { reason, .. } => format!("the host ends the run: {reason}"),
     }
+}
+
+/// Returns what a call waits for.
+fn suspension_text(suspension: &SuspendedCall) -> String {
+    let (tool, question) = (&suspension.call.tool_name, &suspension.form.prompt);
+    format!("{tool} waits for the decision {}: {question}", suspension.suspension_id)
+}
+
+fn decision_text(decision: &Decision) -> String {
+    let outcome = if decision.feedback.approved {
+        "approved"
+    } else {
+        "rejected"
+    };
+    let by = match &decision.by {
+        DecidedBy::Person { user_id: None } => "a person",
+        DecidedBy::Person { user_id: Some(user_id) } => user_id,
+        DecidedBy::Expiry => "the end of the time to decide",
+    };
+    let reason = decision.feedback.reason.as_ref().map(|reason| format!(": {reason}"));
+    format!("{outcome} by {by}{}", reason.unwrap_or_default())
 }
 
 fn refusal_text(refusal: &CallRefusal) -> &str {
@@ -271,6 +304,9 @@ fn reply_text(reply: &ModelReply) -> String {
 }
 
 fn end_text(end: &CallEnd) -> String {
+    if let Some(suspension) = &end.suspension {
+        return suspension_text(suspension);
+    }
     let (tool, ending) = (&end.result.tool_name, end.ending.as_str());
     let time = units::micros(end.usage.wall_us);
     let used = match end.usage.fuel {

@@ -1,11 +1,13 @@
 //! Admits the calls of a reply. Calls that are not admitted get an error as their result (B29).
 
+use std::collections::BTreeSet;
+
 use art_core::agent::{ExecutionConfig, QueryAttachment};
 use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{ItemRun, NextStep};
+use super::{Closed, ItemRun, NextStep};
 use crate::attachment::{self, Places};
 use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
@@ -22,7 +24,70 @@ pub(crate) struct Admission<'a> {
     pub(crate) ids: &'a mut CallIds,
     /// Number of calls that the run may still make.
     pub(crate) remaining_calls: u32,
+    pub(crate) rejections: &'a Rejections,
     pub(crate) config: ExecutionConfig,
+}
+
+/// What a person rejected in a run. It is not asked about again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rejections {
+    /// Fingerprints of calls.
+    calls: BTreeSet<String>,
+    /// Tools of which a call was rejected for good.
+    tools: BTreeSet<String>,
+}
+
+impl Rejections {
+    /// Notes that a person rejected a call, and whether the tool may be called with other arguments.
+    pub(crate) fn add(&mut self, call: &ParsedToolCall, allow_retry: bool) {
+        self.calls.insert(fingerprint(call));
+        if !allow_retry {
+            self.tools.insert(call.tool_name.clone());
+        }
+    }
+
+    /// Returns the reason why a call may not be made, if there is one.
+    fn refusal(&self, call: &ParsedToolCall) -> Option<String> {
+        let tool = &call.tool_name;
+        if self.tools.contains(tool) {
+            let reason =
+                format!("not called: a person rejected `{tool}` for this question; do without it, or end the step");
+            return Some(reason);
+        }
+        let is_rejected = self.calls.contains(&fingerprint(call));
+        is_rejected.then(|| {
+            format!(
+                "not called: a person rejected `{tool}` with exactly these arguments; find another way, or end the step"
+            )
+        })
+    }
+}
+
+impl Closed {
+    /// Returns the error of a call that may not be made again.
+    fn refusal(self, tool: &str) -> (ToolErrorCode, String) {
+        let (code, reason) = match self {
+            Self::Denied => (
+                ToolErrorCode::PermissionDenied,
+                format!(
+                    "not called: `{tool}` was denied with exactly these arguments; change them, use another tool, or end the step"
+                ),
+            ),
+            Self::Done => (
+                ToolErrorCode::ValidationError,
+                format!(
+                    "not called again: the plan called `{tool}` with exactly these arguments, and it succeeded; use its result above"
+                ),
+            ),
+            Self::Answered => (
+                ToolErrorCode::ValidationError,
+                format!(
+                    "not called again: a person answered `{tool}` with exactly these arguments in this step; use the result above"
+                ),
+            ),
+        };
+        (code, reason)
+    }
 }
 
 impl ItemRun {
@@ -81,20 +146,12 @@ impl ItemRun {
         if let Some(error) = attachment::check(&call.arguments, files, admission.attachments, admission.files) {
             return Err(error);
         }
-        let fingerprint = fingerprint(call);
-        if self.denied.contains(&fingerprint) {
-            let reason = format!(
-                "not called: `{}` was denied with exactly these arguments; change them, use another tool, or end the step",
-                call.tool_name
-            );
+        if let Some(reason) = admission.rejections.refusal(call) {
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
-        if self.done.contains(&fingerprint) {
-            let reason = format!(
-                "not called again: the plan called `{}` with exactly these arguments, and it succeeded; use its result above",
-                call.tool_name
-            );
-            return Err((ToolErrorCode::ValidationError, reason));
+        let fingerprint = fingerprint(call);
+        if let Some(closed) = self.closed.get(&fingerprint) {
+            return Err(closed.refusal(&call.tool_name));
         }
         let count = self.call_counts.entry(fingerprint).or_default();
         if *count >= MAX_SAME_CALLS {

@@ -244,6 +244,15 @@ pub(crate) fn problem_message(problems: &[String]) -> Message {
     ))
 }
 
+/// Returns the message after a call that a person rejected (A36).
+pub(crate) fn rejected(result: &ToolResult) -> Message {
+    Message::user(format!(
+        "IMPORTANT: The user has REJECTED the call of `{}`. It was not carried out. Do not make the same call again; find another \
+         way that the user may want, or end the step with `fail_item` and say that the user decided against it.",
+        result.tool_name
+    ))
+}
+
 /// Returns the text for a call of the planner that was not made.
 pub(crate) fn unmade_call(item: &TodoItem) -> String {
     let reason = item.error.as_deref().unwrap_or("the run ended before it");

@@ -5,7 +5,7 @@ use art_core::observation::{NewObservation, ObservationType};
 use art_core::outcome::CallEnding;
 use art_core::stream::PartialReply;
 use art_core::text::truncate;
-use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult};
 use art_core::usage::Usage;
 use serde_json::json;
 
@@ -32,6 +32,11 @@ impl ToolBatch {
         let mut all_ended = true;
         for call in self.calls.iter().filter(|call| !self.has_ended(call)) {
             let blocks = is_blocking(&call.tool_name);
+            if self.waiting.contains_key(&call.call_id) {
+                // Several tools that ask may wait at the same time, so that the person decides about all of them at once.
+                all_ended &= blocks;
+                continue;
+            }
             if !self.called.contains(&call.call_id) && (all_ended || !blocks) {
                 ready.push(call);
             }
@@ -43,9 +48,13 @@ impl ToolBatch {
         ready
     }
 
-    /// Returns the calls that are not made, because the batch waits for a person's decision.
-    fn not_made(&self) -> Vec<ParsedToolCall> {
-        let is_open = |call: &&ParsedToolCall| !self.called.contains(&call.call_id) && !self.has_ended(call);
+    /// Returns the calls that are not made, because the tool of an earlier one asks a person. Those of other tools that ask are made.
+    fn not_made(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
+        let is_open = |call: &&ParsedToolCall| {
+            let id = &call.call_id;
+            let is_untouched = !self.called.contains(id) && !self.waiting.contains_key(id);
+            is_untouched && !self.approved.contains_key(id) && !self.has_ended(call) && !is_blocking(&call.tool_name)
+        };
         self.calls.iter().filter(is_open).cloned().collect()
     }
 }
@@ -54,15 +63,11 @@ impl Run {
     /// Returns the tool calls that may be made now, oldest first. They may be made at the same time.
     #[must_use]
     pub fn ready_calls(&self) -> Vec<ToolCall> {
-        let is_blocking = |name: &str| {
-            let tool = self.start.tools.iter().find(|tool| tool.name == name);
-            tool.is_some_and(|tool| tool.execution_mode == ExecutionMode::Blocking)
-        };
         let mut ready = Vec::new();
         for (action, open) in &self.open {
             if let OpenAction::Tools(batch) = open {
-                let calls = batch.ready(is_blocking).into_iter();
-                ready.extend(calls.map(|call| self.tool_call(*action, &batch.item, call)));
+                let calls = batch.ready(|name| self.is_blocking(name)).into_iter();
+                ready.extend(calls.map(|call| self.tool_call(*action, batch, call)));
             }
         }
         ready
@@ -74,7 +79,7 @@ impl Run {
         let batch = self.batch(action)?;
         let is_open = |call: &&ParsedToolCall| call.call_id == call_id && !batch.has_ended(call);
         let call = batch.calls.iter().find(is_open)?;
-        Some(self.tool_call(action, &batch.item, call))
+        Some(self.tool_call(action, batch, call))
     }
 
     /// Returns the tool calls that were made and have not ended, oldest first.
@@ -85,7 +90,7 @@ impl Run {
             if let OpenAction::Tools(batch) = open {
                 let made = |call: &&ParsedToolCall| batch.called.contains(&call.call_id) && !batch.has_ended(call);
                 let made = batch.calls.iter().filter(made);
-                calls.extend(made.map(|call| self.tool_call(*action, &batch.item, call)));
+                calls.extend(made.map(|call| self.tool_call(*action, batch, call)));
             }
         }
         calls
@@ -125,15 +130,26 @@ impl Run {
         }
     }
 
-    /// Records the end of a tool call. When all calls of its batch have ended, the item continues. Once a call waits for a person's
-    /// decision, calls of its batch that were not made are not made; each of them has a result that says so (B9).
+    /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person,
+    /// functional calls after it are not made; each of them has a result that says so (B9).
     pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
-        self.add_result(action, end, out);
-        if end.result.status == ToolStatus::Suspended {
-            for call in self.batch(action).map_or_else(Vec::new, ToolBatch::not_made) {
-                self.add_result(action, &not_made(&call, &end.result.tool_name), out);
+        self.count_call(action, end, out);
+        if let Some(suspension) = &end.suspension {
+            self.suspend_call(action, suspension, out);
+            let batch = self.batch(action);
+            for call in batch.map_or_else(Vec::new, |batch| batch.not_made(|name| self.is_blocking(name))) {
+                let end = not_made(&call, &end.result.tool_name);
+                self.count_call(action, &end, out);
+                self.add_result(action, end.result);
             }
+        } else {
+            self.add_result(action, end.result.clone());
         }
+        self.continue_batch(action, out);
+    }
+
+    /// Goes on with the item once all calls of its batch have ended.
+    pub(super) fn continue_batch(&mut self, action: ActionId, out: &mut Outbox) {
         let Some(batch) = self.batch(action) else { return };
         if batch.calls.iter().all(|call| batch.has_ended(call))
             && let Some(OpenAction::Tools(batch)) = self.open.remove(&action)
@@ -180,29 +196,48 @@ impl Run {
         }
     }
 
-    fn batch(&self, action: ActionId) -> Option<&ToolBatch> {
+    pub(super) fn batch(&self, action: ActionId) -> Option<&ToolBatch> {
         match self.open.get(&action) {
             Some(OpenAction::Tools(batch)) => Some(batch),
             _ => None,
         }
     }
 
-    fn tool_call(&self, action: ActionId, item: &str, call: &ParsedToolCall) -> ToolCall {
+    fn is_blocking(&self, tool_name: &str) -> bool {
+        let tool = self.start.tools.iter().find(|tool| tool.name == tool_name);
+        tool.is_some_and(|tool| tool.execution_mode == ExecutionMode::Blocking)
+    }
+
+    fn tool_call(&self, action: ActionId, batch: &ToolBatch, call: &ParsedToolCall) -> ToolCall {
+        let item = batch.item.as_str();
         ToolCall {
             action,
             item_id: item.to_owned(),
             call: self.expand_attachments(item, call),
             files: self.file_arguments(item, call),
+            approval: batch.approved.get(&call.call_id).cloned().map(Box::new),
         }
     }
 
-    /// Adds the result of a call to its batch, counts it and records its observation (C36).
-    fn add_result(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
-        let Some(OpenAction::Tools(batch)) = self.open.get_mut(&action) else {
-            return;
-        };
-        batch.results.push(end.result.clone());
-        out.observe_tool_call(&batch.item, end);
+    /// Adds the result of a call to its batch.
+    pub(super) fn add_result(&mut self, action: ActionId, result: ToolResult) {
+        if let Some(batch) = self.batch_mut(action) {
+            batch.results.push(result);
+        }
+    }
+
+    pub(super) fn batch_mut(&mut self, action: ActionId) -> Option<&mut ToolBatch> {
+        match self.open.get_mut(&action) {
+            Some(OpenAction::Tools(batch)) => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// Counts a call that ended, and records its observation (C36).
+    fn count_call(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
+        if let Some(batch) = self.batch(action) {
+            out.observe_tool_call(&batch.item, end);
+        }
         self.usage.usage += end.usage;
         self.usage.tool_calls += 1;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use art_core::tool::{ParsedToolCall, ToolResult};
+use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
 
 use super::{OpenAction, Run, ToolBatch};
 use crate::action::ActionId;
@@ -27,9 +27,15 @@ impl Run {
                 let is_asked = self.asked.contains_key(action);
                 self.check_model_call(*action, is_asked, ApplyError::NotMade { action: *action })
             }
-            RunEvent::ToolCalled { action, call_id, .. } => match self.open_batch(*action)? {
-                batch if batch.called.contains(call_id) => Err(ApplyError::AlreadyMade { action: *action }),
-                batch => check_call(*action, batch, call_id),
+            RunEvent::ToolCalled { action, call_id, .. } => check_unmade(*action, self.open_batch(*action)?, call_id),
+            RunEvent::CallSuspended { action, suspension, .. } => {
+                check_unmade(*action, self.open_batch(*action)?, &suspension.call.call_id)
+            }
+            RunEvent::CallDecided { suspension_id, .. } => match self.suspension(suspension_id) {
+                Some(_) => Ok(()),
+                None => Err(ApplyError::NotSuspended {
+                    suspension_id: suspension_id.clone(),
+                }),
             },
             RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.open_batch(*action)?, end),
             RunEvent::ToolsReturned { action, results, .. } => {
@@ -67,6 +73,15 @@ const fn wrong_answer(action: ActionId, expected: &'static str) -> ApplyError {
     ApplyError::WrongAnswer { action, expected }
 }
 
+/// Checks that a call is in the batch and can be made now.
+fn check_unmade(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
+    check_call(action, batch, call_id)?;
+    if batch.called.contains(call_id) || batch.waiting.contains_key(call_id) {
+        return Err(ApplyError::AlreadyMade { action });
+    }
+    Ok(())
+}
+
 /// Checks that a call is in the batch and has not ended.
 fn check_call(action: ActionId, batch: &ToolBatch, call_id: &str) -> Result<(), ApplyError> {
     let mismatch = |fault| ApplyError::ResultsDoNotMatch {
@@ -93,6 +108,14 @@ fn check_end(action: ActionId, batch: &ToolBatch, end: &CallEnd) -> Result<(), A
             action,
             call_id: result.call_id.clone(),
             fault: "of no call of the action",
+        });
+    }
+    let is_suspended = result.status == ToolStatus::Suspended;
+    if is_suspended != end.suspension.is_some() {
+        return Err(ApplyError::ResultsDoNotMatch {
+            action,
+            call_id: result.call_id.clone(),
+            fault: "suspended without a question, or has one for no reason",
         });
     }
     if result.metadata.not_run || batch.called.contains(&result.call_id) {

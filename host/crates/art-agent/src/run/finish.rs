@@ -184,8 +184,7 @@ impl Run {
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.abandon_open_work(out);
-        let message = self.message(&ending);
-        let mut told = message.clone();
+        let mut told = self.message(&ending);
         if ending.raw {
             // The report has the whole output. A conversation keeps what a model could read of it.
             told.content = truncate(&told.content, DEFAULT_STRINGIFY_LIMIT);
@@ -199,9 +198,14 @@ impl Run {
         }
         let content = json!({"message": told, "uiMetadata": ending.ui_metadata});
         out.observe(ObservationType::FinalResponse, None, content);
-        let report = RunReport {
+        self.stage = Stage::Finished(Box::new(self.report(ending)));
+    }
+
+    /// Returns the report of a run that ends, or waits, in this way.
+    pub(super) fn report(&self, ending: RunEnding) -> RunReport {
+        RunReport {
             response: AgentFinalResponse {
-                response: message,
+                response: self.message(&ending),
                 metadata: self.metadata(&ending),
             },
             raw: ending.raw,
@@ -211,8 +215,7 @@ impl Run {
             sources: collect_sources(self.question_items()),
             items: self.question_items().to_vec(),
             files: self.files.of_this_run().to_vec(),
-        };
-        self.stage = Stage::Finished(Box::new(report));
+        }
     }
 
     /// Counts the open model calls, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
@@ -223,6 +226,10 @@ impl Run {
             self.interrupt_model_call(action, &PartialReply::default());
         }
         self.shortened.clear();
+        if !self.suspensions().is_empty() {
+            self.state.is_paused = false;
+            out.mark_state_changed();
+        }
         let mut ended: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
         for action in std::mem::take(&mut self.open).into_values() {
             if let OpenAction::Tools(batch) = action {

@@ -73,6 +73,7 @@ impl Run {
             attachments: &self.start.props.attachments,
             files: &self.files,
             ids: &mut self.call_ids,
+            rejections: &self.rejections,
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
@@ -156,6 +157,7 @@ impl Run {
             attachments: &self.start.props.attachments,
             files: &self.files,
             ids: &mut self.call_ids,
+            rejections: &self.rejections,
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::{Run, RunEvent};
+use art_agent::{ApplyError, Run, RunEvent};
 use art_core::error::ToolErrorCode;
+use art_core::hitl::Feedback;
 use art_core::pes::TodoItemStatus;
-use art_core::tool::{ExecutionMode, ToolResult};
+use art_core::tool::{ExecutionMode, ParsedToolCall, ToolResult, ToolStatus};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,6 +23,10 @@ enum Happening {
     End(usize, u8),
     /// A ready call is refused before it is made.
     Refuse(usize),
+    /// A ready call waits for a person before it is made.
+    Suspend(usize),
+    /// A person decides about a call that waits.
+    Decide(usize, u8),
     /// The host is stopped, and another one goes on. Calls in progress for which the flag is set end with an unknown outcome.
     Crash(bool),
     Cancel,
@@ -31,7 +36,9 @@ fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         6 => (0usize..4, 0u8..9).prop_map(|(n, kind)| Happening::Reply(n, kind)),
         5 => (0usize..4).prop_map(Happening::Announce),
-        5 => (0usize..4, 0u8..4).prop_map(|(n, kind)| Happening::End(n, kind)),
+        5 => (0usize..4, 0u8..5).prop_map(|(n, kind)| Happening::End(n, kind)),
+        2 => (0usize..4).prop_map(Happening::Suspend),
+        3 => (0usize..4, 0u8..6).prop_map(|(n, kind)| Happening::Decide(n, kind)),
         1 => (0usize..4).prop_map(Happening::Refuse),
         2 => any::<bool>().prop_map(Happening::Crash),
         1 => Just(Happening::Cancel),
@@ -83,6 +90,7 @@ fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
 struct Fate {
     driver: Driver,
     statuses: BTreeMap<String, TodoItemStatus>,
+    questions: u32,
 }
 
 impl Fate {
@@ -99,6 +107,7 @@ impl Fate {
         Self {
             driver: Driver::new(start),
             statuses: BTreeMap::new(),
+            questions: 0,
         }
     }
 
@@ -122,6 +131,7 @@ impl Fate {
                 if let Some(call) = pick(self.driver.run.calls_in_progress(), *n) {
                     let result = match kind {
                         0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
+                        4 => self.asking(&call.call),
                         _ => tools(&call.call),
                     };
                     self.apply(&ended(2_000, call.action, result));
@@ -134,9 +144,59 @@ impl Fate {
                     self.apply(&ended(2_000, ready.action, result));
                 }
             }
+            Happening::Suspend(n) => {
+                if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
+                    let result = self.asking(&ready.call);
+                    let id = result.metadata.suspension_id.clone().unwrap();
+                    let mut suspension = question(&id, &result);
+                    suspension.runs_on_approval = true;
+                    self.apply(&RunEvent::CallSuspended {
+                        at: 2_000,
+                        action: ready.action,
+                        suspension: Box::new(suspension),
+                    });
+                }
+            }
+            Happening::Decide(n, kind) => {
+                let suspensions = self.driver.run.suspensions().into_iter();
+                let ids: Vec<_> = suspensions.map(|open| open.suspension.suspension_id.clone()).collect();
+                if let Some(id) = pick(ids, *n) {
+                    self.decide(&id, *kind);
+                }
+            }
             Happening::Crash(is_unknown) => self.crash(*is_unknown),
             Happening::Cancel => self.driver.cancel(),
         }
+    }
+
+    /// Returns the result of a call whose tool asks a person.
+    fn asking(&mut self, call: &ParsedToolCall) -> ToolResult {
+        self.questions += 1;
+        let mut result = tools(call);
+        result.status = ToolStatus::Suspended;
+        result.error = None;
+        result.metadata.not_run = false;
+        result.metadata.suspension_id = Some(format!("s{}", self.questions));
+        result
+    }
+
+    /// Decides about a suspension. Nobody can decide about it again.
+    fn decide(&mut self, id: &str, kind: u8) {
+        let feedback = match kind {
+            0 | 1 => rejection("no"),
+            2 => Feedback {
+                modified_args: Some(json!({"expression": "4"})),
+                ..approval()
+            },
+            _ => approval(),
+        };
+        let event = decided(id, feedback);
+        self.apply(&event);
+        let again = self.driver.run.apply(&event).unwrap_err();
+        assert!(
+            matches!(again, ApplyError::NotSuspended { .. } | ApplyError::Finished),
+            "{again}"
+        );
     }
 
     /// Goes on from the journal, as another host does.
@@ -175,7 +235,10 @@ impl Fate {
     /// Returns whether nothing can happen although the run has not ended.
     fn is_stuck(&self) -> bool {
         let run = &self.driver.run;
-        run.finished().is_none() && self.driver.open_actions().is_empty() && run.calls_in_progress().is_empty()
+        let waits =
+            run.finished().is_none() && self.driver.open_actions().is_empty() && run.calls_in_progress().is_empty();
+        assert_eq!(run.waits_for_decision(), waits && !run.suspensions().is_empty());
+        waits && run.suspensions().is_empty()
     }
 }
 
@@ -211,7 +274,9 @@ proptest! {
             if fate.driver.run.finished().is_some() {
                 break;
             }
-            for happening in [Happening::Announce(n), Happening::End(n, 1), Happening::Reply(n, 8)] {
+            for happening in [
+                Happening::Announce(n), Happening::End(n, 1), Happening::Reply(n, 8), Happening::Decide(n, 3),
+            ] {
                 if fate.driver.run.finished().is_none() {
                     fate.suffer(&happening);
                 }
@@ -222,7 +287,9 @@ proptest! {
         prop_assert!(!report.unwrap().response.response.content.is_empty());
         let ends = fate.driver.observations(art_core::observation::ObservationType::FinalResponse);
         prop_assert_eq!(ends.len(), 1);
-        let open = fate.driver.statuses().iter().filter(|(_, status)| *status == TodoItemStatus::InProgress).count();
+        prop_assert!(!fate.driver.run.state().is_paused);
+        let is_open = |status| matches!(status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
+        let open = fate.driver.statuses().iter().filter(|(_, status)| is_open(*status)).count();
         prop_assert_eq!(open, 0);
     }
 }

@@ -267,25 +267,6 @@ fn a_model_call_that_was_not_made_before_the_cancellation_is_not_counted() {
 }
 
 #[test]
-fn the_replies_in_progress_when_a_tool_waits_for_a_person_are_counted() {
-    let mut driver = Driver::new(priced_start())
-        .script("plan", [plan(&json!([tool_item("a", &[]), reasoning_item("b", &[])]))])
-        .script("a", [calculate("ask")]);
-    driver.answer_all();
-    for _ in 0..2 {
-        let action = driver.open_actions().into_iter().find(is_of("a")).unwrap();
-        driver.carry_out(action);
-    }
-    let metadata = driver.run.finished().unwrap().response.metadata.clone();
-    assert_eq!(metadata.status, RunStatus::Suspended);
-    assert_eq!((metadata.llm_calls, metadata.estimated_calls), (3, 1));
-}
-
-fn is_of(item: &str) -> impl Fn(&Action) -> bool {
-    move |action| action.step() == item
-}
-
-#[test]
 fn an_interrupted_call_counts_towards_the_token_limit() {
     let run = |text: &str| {
         let mut start = priced_start();

@@ -112,7 +112,7 @@ fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
     let mut driver = calling(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
     make(&mut driver, "1", succeed);
     make(&mut driver, "ask", succeed);
-    assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Suspended);
+    assert_eq!(status(&driver.run.waiting_report().unwrap()), RunStatus::Suspended);
     let observed = driver.observations(ObservationType::ToolExecution);
     let endings: Vec<_> = observed.iter().map(|call| call.metadata["ending"].clone()).collect();
     assert_eq!(endings, ["success", "suspended", "not_run"]);

@@ -1,8 +1,7 @@
 use art_agent::{ActionId, ApplyError, RunEvent};
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
-use art_core::observation::ObservationType as Kind;
-use art_core::pes::TodoItemStatus::{Completed, Failed, Pending, Waiting};
+use art_core::pes::TodoItemStatus::{Completed, Failed, Pending};
 use art_core::stream::{ModelReply, PartialReply};
 use serde_json::json;
 
@@ -10,27 +9,6 @@ use crate::harness::*;
 
 fn two_items() -> Driver {
     planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])])).script("a", [calculate("1"), completes_item("1")])
-}
-
-#[test]
-fn a_suspended_call_ends_the_run_with_a_message() {
-    let mut driver = two_items().script("b", [calculate("ask")]);
-    let report = driver.drive();
-    assert_eq!(status(&report), RunStatus::Suspended);
-    assert_eq!(
-        report.response.response.content,
-        "The tool `calculator` needs a person's decision before it acts. Resuming a run is not yet supported, so the \
-         run ended here and the tool did not act.\n\n- do a: 1\n- do b: not done: the tool `calculator` waits for a \
-         person's decision"
-    );
-    assert_eq!(
-        report.ui_metadata,
-        Some(json!({"status": "suspended", "suspensionId": "s1"}))
-    );
-    assert_eq!(driver.statuses(), [("a", Completed), ("b", Waiting)]);
-    assert!(driver.run.state().is_paused, "a stored state says that it waits");
-    let suspended = &driver.observations(Kind::AgentSuspended)[0].content;
-    assert_eq!(suspended["toolInput"], json!({"expression": "ask"}));
 }
 
 #[test]
@@ -73,17 +51,6 @@ fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
         assert_eq!(item.tool_results[0].output, Some(json!({"result": 42})));
         assert_eq!(item.actual_tool_calls.len(), 1);
     }
-}
-
-// P66: results of a run that stops early.
-#[test]
-fn a_suspended_run_keeps_the_tool_results_of_another_step() {
-    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &[])]))
-        .script("a", [calculate("1")])
-        .script("b", [calculate("ask")]);
-    let report = driver.drive();
-    assert_eq!(status(&report), RunStatus::Suspended);
-    assert_eq!(driver.item("a").tool_results.len(), 1);
 }
 
 #[test]

@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, VecDeque};
 use art_agent::{ActionId, CallEnd, Effect, FileArgument, ModelCall, Run, RunEvent, RunReport, RunStart};
 use art_core::agent::{AgentProps, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode, ToolErrorCode};
+use art_core::hitl::{Feedback, FeedbackSchema};
 use art_core::observation::{NewObservation, ObservationType};
 use art_core::outcome::CallEnding;
 use art_core::pes::{PesAgentStateData, TodoItem, TodoItemStatus};
 use art_core::prompt::Message;
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::stream::{ModelReply, StopReason};
+use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::tool::{FunctionCall, FunctionKind, ParsedToolCall, ToolCallRequest, ToolResult, ToolSchema, ToolStatus};
 use art_core::usage::Usage;
 use serde_json::{Value, json};
@@ -74,12 +76,60 @@ pub fn ended(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
         fuel: 5,
         ..Usage::default()
     };
+    let id = result.metadata.suspension_id.clone();
     let end = Box::new(CallEnd {
         usage,
         duration_ms: 1,
+        suspension: id.map(|id| Box::new(question(&id, &result))),
         ..CallEnd::new(result, ending)
     });
     RunEvent::ToolEnded { at, action, end }
+}
+
+/// Returns the question of a tool that asks whether it may go on. An approval is its result.
+pub fn question(id: &str, result: &ToolResult) -> SuspendedCall {
+    SuspendedCall {
+        suspension_id: id.to_owned(),
+        call: ParsedToolCall {
+            call_id: result.call_id.clone(),
+            tool_name: result.tool_name.clone(),
+            arguments: json!({"expression": "ask", "validated": true}),
+        },
+        tool_digest: None,
+        input: "blake3:input".to_owned(),
+        cause: SuspensionCause::Tool,
+        form: FeedbackSchema::confirm("go on?"),
+        details: None,
+        preview: None,
+        risk_level: None,
+        runs_on_approval: false,
+        allow_retry: true,
+        expires: None,
+        on_expiry: ExpiryAction::Reject,
+    }
+}
+
+/// Returns the event of a person's decision.
+pub fn decided(id: &str, feedback: Feedback) -> RunEvent {
+    RunEvent::CallDecided {
+        at: 5_000,
+        suspension_id: id.to_owned(),
+        decision: Box::new(Decision {
+            feedback,
+            by: DecidedBy::Person { user_id: None },
+        }),
+    }
+}
+
+pub fn approval() -> Feedback {
+    Feedback::new(true, 5_000)
+}
+
+pub fn rejection(reason: &str) -> Feedback {
+    Feedback {
+        reason: Some(reason.to_owned()),
+        ..Feedback::new(false, 5_000)
+    }
 }
 
 /// Returns the event that announces a call.
@@ -249,7 +299,7 @@ pub fn times_out() -> Reply {
 }
 
 /// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before
-/// the tool runs, `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters and `huge` 20,000,
+/// the tool runs, `ask` and what begins with it suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters and `huge` 20,000,
 /// `assist` requests help of the model, `assist!` requests it by failing, `draw` returns output for display, and `draw!` fails
 /// with such output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
@@ -264,10 +314,10 @@ pub fn tools(call: &ParsedToolCall) -> ToolResult {
             refused
         }
         Some("subtask") => ToolResult::error(call, ToolErrorCode::NotImplemented, "a subtask cannot be run yet"),
-        Some("ask") => {
+        Some(ask) if ask.starts_with("ask") => {
             let suspended = json!({
                 "callId": call.call_id, "toolName": call.tool_name, "status": "suspended",
-                "metadata": {"suspensionId": "s1"},
+                "metadata": {"suspensionId": ask.replace("ask", "s")},
             });
             serde_json::from_value(suspended).unwrap()
         }
@@ -333,6 +383,16 @@ impl Driver {
     pub fn script(mut self, step: &str, replies: impl IntoIterator<Item = Reply>) -> Self {
         self.script.entry(step.to_owned()).or_default().extend(replies);
         self
+    }
+
+    /// Answers actions until the run waits for a decision, and returns its report.
+    pub fn drive_to_question(&mut self) -> RunReport {
+        loop {
+            if let Some(report) = self.run.waiting_report() {
+                return report;
+            }
+            self.answer_all();
+        }
     }
 
     /// Answers actions until the run ends. No reply of the script may be left over.

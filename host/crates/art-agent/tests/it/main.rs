@@ -32,6 +32,7 @@ mod prompts;
 mod raw;
 mod replies;
 mod schedule;
+mod suspended;
 mod taef;
 mod tasks;
 mod update;

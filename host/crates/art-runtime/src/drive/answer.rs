@@ -8,6 +8,7 @@ use art_core::agent::RunStatus;
 use art_core::pes::TodoItem;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::usage::Usage;
+use art_store::SuspensionRecord;
 use art_tools::CallEnding;
 
 /// Usage of one tool call, for tables.
@@ -38,6 +39,8 @@ pub struct Answer {
     pub report: RunReport,
     /// The tool calls in the order in which they ended.
     pub calls: Vec<CallCost>,
+    /// The calls that wait for a decision, if the run is suspended. See [`Runtime::decide`](crate::Runtime::decide).
+    pub waits_for: Vec<SuspensionRecord>,
     /// Number of panics of the watcher. It is not called again after the first, so this is 0 or 1.
     pub watcher_panics: u32,
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use art_agent::{Effect, Run, RunEvent, RunReport};
 use art_core::observation::NewObservation;
 use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
-use art_store::{Commit, FailPoint, Lease, NewEvent, NewRun, RunEnd, RunRecord, Store, StoreError, digest};
+use art_store::{Commit, FailPoint, Lease, NewEvent, NewRun, RunEnd, RunRecord, Settled, Store, StoreError, digest};
 use serde_json::{Value, json};
 
 use super::answer::CallCost;
 use super::records;
+use crate::decisions;
 use crate::error::RuntimeError;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
@@ -20,6 +21,8 @@ const MAX_BUSY: u32 = 3;
 pub(crate) struct RunLog {
     store: Arc<dyn Store>,
     pending: Commit,
+    /// Identifiers of the suspensions that the pending events begin.
+    suspended: Vec<String>,
     state_changed: bool,
     /// How many more bytes of files and logs the run may store.
     blob_room: u64,
@@ -58,6 +61,7 @@ impl RunLog {
         Self {
             store,
             pending,
+            suspended: Vec::new(),
             state_changed: false,
             blob_room,
             blobs: HashSet::new(),
@@ -95,7 +99,29 @@ impl RunLog {
             .unwrap_or_default()
             .to_owned();
         self.pending.events.push(NewEvent { kind, payload });
+        self.add_suspension(event);
         Ok(())
+    }
+
+    /// Notes a call that begins to wait for a decision, and a decision that the run takes.
+    fn add_suspension(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::CallSuspended { suspension, .. } => self.suspended.push(suspension.suspension_id.clone()),
+            RunEvent::ToolEnded { end, .. } => {
+                let suspension = end.suspension.iter();
+                self.suspended
+                    .extend(suspension.map(|suspension| suspension.suspension_id.clone()));
+            }
+            RunEvent::CallDecided {
+                suspension_id,
+                decision,
+                ..
+            } => self.pending.settled.push(Settled {
+                suspension_id: suspension_id.clone(),
+                decision: decision.as_ref().clone(),
+            }),
+            _ => {}
+        }
     }
 
     fn add_effects(&mut self, effects: Vec<Effect>) {
@@ -156,6 +182,11 @@ impl RunLog {
         if self.is_empty() {
             return Ok(());
         }
+        if self.pending.end.is_none() {
+            self.pending.end = run.waiting_report().as_ref().map(end_of);
+        }
+        let suspended = std::mem::take(&mut self.suspended);
+        self.pending.suspended = decisions::new_suspensions(run, &suspended);
         let next = commit_after(
             self.pending.trace_id.clone(),
             self.pending.lease.clone(),
@@ -212,6 +243,7 @@ impl RunLog {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
         let events = events(self.store.as_ref(), &trace_id).await?;
         self.pending = commit_after(trace_id, lease, events.len() as u64);
+        self.suspended.clear();
         self.state_changed = false;
         Ok(events)
     }

@@ -21,6 +21,7 @@ use super::question::{CallSettings, Question};
 use super::records;
 use crate::compose::resolve_model;
 use crate::config::Config;
+use crate::decisions;
 use crate::error::RuntimeError;
 use crate::params::Params;
 use crate::recover;
@@ -49,8 +50,13 @@ pub(super) async fn prepare(
     }
     let thread = open_thread(runtime, &question).await?;
     let lease = wait_for_lease(&runtime.store, &thread.id, cancel).await?;
-    let start = start_under_lease(runtime, question, thread, lease.lease()).await?;
-    Ok((start, lease))
+    match start_under_lease(runtime, question, thread, lease.lease()).await {
+        Ok(start) => Ok((start, lease)),
+        Err(error) => {
+            lease.release().await;
+            Err(error)
+        }
+    }
 }
 
 async fn start_under_lease(
@@ -60,6 +66,7 @@ async fn start_under_lease(
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
     recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
+    decisions::refuse_if_waiting(runtime, &thread.id).await?;
     // Its settings may have changed while the question waited.
     let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
     let thread = ThreadContext::load(runtime, thread).await?;

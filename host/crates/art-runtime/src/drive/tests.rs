@@ -1,5 +1,6 @@
 mod attached;
 mod callbacks;
+mod deciding;
 mod failing;
 mod models;
 mod owners;

@@ -22,7 +22,7 @@ use crate::runtime::Runtime;
 use enabled::ThreadTools;
 use event::{EndedCall, WorkEvent};
 
-pub(super) use tool::AnnouncedCall;
+pub(super) use tool::{Admission, AnnouncedCall};
 
 /// Maximum time to wait for cancelled tool calls.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -59,9 +59,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Inserts the files that a call names, and checks it. Returns the call with the event that announces it, or the report of its
-    /// refusal.
-    pub(super) async fn admit(&mut self, call: ToolCall) -> Result<(AnnouncedCall, RunEvent), Box<ToolReport>> {
+    /// Inserts the files that a call names, and checks it. Returns how it goes on, or the report of its refusal.
+    pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
     }
 

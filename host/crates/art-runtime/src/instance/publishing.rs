@@ -5,10 +5,11 @@ use std::sync::Arc;
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::suspension::Decision;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use art_store::{
     Commit, Committed, JournalEntry, Lease, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord,
-    Store, StoreFuture, Thread, ThreadFilter,
+    Store, StoreFuture, SuspensionFilter, SuspensionRecord, Thread, ThreadFilter,
 };
 use serde_json::Value;
 
@@ -120,8 +121,25 @@ impl Store for PublishingStore {
         })
     }
 
-    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
-        self.store.resume_run(trace_id, lease)
+    fn decide<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+        decision: Decision,
+    ) -> StoreFuture<'a, SuspensionRecord> {
+        self.store.decide(suspension_id, owner, decision)
+    }
+
+    fn find_suspension<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+    ) -> StoreFuture<'a, Option<SuspensionRecord>> {
+        self.store.find_suspension(suspension_id, owner)
+    }
+
+    fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>> {
+        self.store.list_suspensions(filter)
     }
 
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {

@@ -9,7 +9,7 @@ use crate::commit::{CheckedCommit, Committed, NewEvent};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::limits::LEASE_MS;
-use crate::record::{JournalEntry, NewRun, RunRecord, RunState};
+use crate::record::{JournalEntry, NewRun, RunState};
 use crate::{blob, chain, check};
 
 impl Data {
@@ -62,12 +62,23 @@ impl Data {
         let data = self.run(&commit.trace_id)?;
         let entries = data.append(commit.events, now);
         data.blobs.extend(commit.blobs);
-        if let Some((end, _)) = commit.end {
-            data.run.status = end.status.into();
-            data.run.ended = Some(now);
-            data.run.summary = end.summary;
+        match commit.end {
+            Some((end, _)) => {
+                data.run.status = end.status.into();
+                data.run.ended = Some(now);
+                data.run.summary = end.summary;
+            }
+            None => {
+                data.run.status = RunState::Running;
+                data.run.ended = None;
+            }
         }
         let run = data.run.clone();
+        self.suspend(&run, commit.suspended, now);
+        self.settle(commit.settled);
+        if run.status.is_final() {
+            self.close_suspensions(&run.trace_id);
+        }
         let of_run = |_| commit.trace_id.clone();
         self.calls
             .extend(commit.calls.into_iter().map(|call| (of_run(()), call)));
@@ -108,6 +119,7 @@ impl Data {
         for bytes in commit.blobs.iter().filter(|(digest, _)| !stored.contains_key(*digest)) {
             room = blob::take_room(&commit.trace_id, room, bytes.1)?;
         }
+        self.check_suspensions(commit)?;
         self.check_new_messages(commit.messages.iter().map(|(message, _)| message))
     }
 
@@ -121,24 +133,6 @@ impl Data {
             blobs: BTreeMap::new(),
         };
         self.runs.insert(new.trace_id.clone(), data);
-    }
-
-    pub(super) fn resume_run(
-        &mut self,
-        trace_id: &str,
-        lease: &Lease,
-        now: Timestamp,
-    ) -> Result<RunRecord, StoreError> {
-        self.check_lease(lease)?;
-        let run = &mut self.run(trace_id)?.run;
-        check::run_of_lease(run, lease)?;
-        check::suspended(run)?;
-        run.status = RunState::Running;
-        run.ended = None;
-        let run = run.clone();
-        self.renew_lease(lease, now)?;
-        self.touch(&run.thread_id, now)?;
-        Ok(run)
     }
 }
 

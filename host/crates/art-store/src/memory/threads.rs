@@ -93,6 +93,7 @@ impl Data {
         let runs = &self.runs;
         self.calls.retain(|(trace_id, _)| runs.contains_key(trace_id));
         self.work.retain(|(trace_id, _)| runs.contains_key(trace_id));
+        self.suspensions.retain(|record| record.thread_id != thread_id);
         Ok(true)
     }
 

@@ -4,7 +4,7 @@ use art_core::Timestamp;
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::{blobs, calls, leases, messages, observations, runs, threads, work};
+use super::{blobs, calls, leases, messages, observations, runs, suspensions, threads, work};
 use crate::check;
 use crate::commit::{CheckedCommit, Committed};
 
@@ -21,8 +21,14 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
     check::next_entries(&row.run, row.bytes, &commit)?;
     blobs::put(connection, row.seq, &commit.trace_id, &commit.blobs)?;
     let entries = runs::append(connection, &mut row, commit.events, now)?;
-    if let Some((end, text)) = commit.end {
-        runs::end(connection, &mut row, end, &text, now)?;
+    suspensions::add(connection, row.seq, &commit.suspended, now)?;
+    suspensions::settle(connection, &commit.trace_id, &commit.settled)?;
+    match commit.end {
+        Some((end, text)) => runs::end(connection, &mut row, end, &text, now)?,
+        None => runs::go_on(connection, &mut row)?,
+    }
+    if row.run.status.is_final() {
+        suspensions::close(connection, row.seq)?;
     }
     messages::insert(connection, thread, &commit.messages)?;
     let observed = commit

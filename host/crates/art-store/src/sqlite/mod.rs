@@ -25,6 +25,7 @@ mod reader;
 mod row;
 mod runs;
 mod service;
+mod suspensions;
 mod threads;
 mod work;
 mod writer;

@@ -8,9 +8,7 @@ use super::row::{
     conditions, execute, from_name, get_u64, limit_parameter, name_list, owner_parameter, parameter, query_all,
     query_first, to_integer,
 };
-use super::{leases, threads};
 use crate::commit::{NewEvent, RunEnd};
-use crate::lease::Lease;
 use crate::record::{JournalEntry, NewRun, Owner, RunFilter, RunRecord, RunState};
 use crate::{chain, check};
 
@@ -132,22 +130,15 @@ pub(super) fn end(
     .map(drop)
 }
 
-pub(super) fn resume(
-    connection: &Connection,
-    trace_id: &str,
-    lease: &Lease,
-    now: Timestamp,
-) -> Result<RunRecord, Fault> {
-    leases::renew(connection, lease, now)?;
-    let mut run = existing(connection, trace_id)?.run;
-    check::run_of_lease(&run, lease)?;
-    check::suspended(&run)?;
-    threads::touch(connection, &run.thread_id, now)?;
-    run.status = RunState::Running;
-    run.ended = None;
-    let update = "UPDATE runs SET status = ?2, ended = NULL WHERE trace_id = ?1";
-    execute(connection, update, [trace_id, run.status.name()])?;
-    Ok(run)
+/// Lets a suspended run go on.
+pub(super) fn go_on(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
+    if row.run.status == RunState::Suspended {
+        row.run.status = RunState::Running;
+        row.run.ended = None;
+        let update = "UPDATE runs SET status = ?2, ended = NULL WHERE seq = ?1";
+        execute(connection, update, params![row.seq, row.run.status.name()])?;
+    }
+    Ok(())
 }
 
 pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {

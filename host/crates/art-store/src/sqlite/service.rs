@@ -3,10 +3,13 @@
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
+use art_core::suspension::Decision;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
-use super::{SqliteStore, blobs, calls, commits, journal, leases, messages, observations, runs, threads, work};
+use super::{
+    SqliteStore, blobs, calls, commits, journal, leases, messages, observations, runs, suspensions, threads, work,
+};
 use crate::check::{self, encode};
 use crate::commit::{CheckedCommit, Commit, Committed, encode_messages, encode_observation};
 use crate::lease::Lease;
@@ -14,6 +17,7 @@ use crate::record::{
     JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread, ThreadFilter,
 };
 use crate::store::{Store, StoreFuture};
+use crate::suspension::{self, SuspensionFilter, SuspensionRecord};
 
 impl Store for SqliteStore {
     fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread> {
@@ -133,9 +137,31 @@ impl Store for SqliteStore {
         })
     }
 
-    fn resume_run<'a>(&'a self, trace_id: &'a str, lease: &'a Lease) -> StoreFuture<'a, RunRecord> {
-        let (trace_id, lease) = (trace_id.to_owned(), lease.clone());
-        Box::pin(self.write(move |connection, now| runs::resume(connection, &trace_id, &lease, now)))
+    fn decide<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+        decision: Decision,
+    ) -> StoreFuture<'a, SuspensionRecord> {
+        Box::pin(async move {
+            let text = suspension::encode_decision(suspension_id, &decision)?;
+            let (id, owner) = (suspension_id.to_owned(), owner.clone());
+            self.write(move |connection, now| suspensions::decide(connection, &id, &owner, decision, &text, now))
+                .await
+        })
+    }
+
+    fn find_suspension<'a>(
+        &'a self,
+        suspension_id: &'a str,
+        owner: &'a Owner,
+    ) -> StoreFuture<'a, Option<SuspensionRecord>> {
+        let (id, owner) = (suspension_id.to_owned(), owner.clone());
+        Box::pin(self.read(move |connection| suspensions::find(connection, &id, &owner)))
+    }
+
+    fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>> {
+        Box::pin(self.read(move |connection| suspensions::list(connection, &filter)))
     }
 
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {

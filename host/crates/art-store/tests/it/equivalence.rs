@@ -8,13 +8,14 @@ use art_core::observation::ObservationType;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use art_store::{
     CallRecord, Commit, MessageOptions, NewThread, ObservationFilter, Owner, RunEnd, RunFilter, RunState, Store,
-    StoreError, ThreadFilter, WorkRecord, limits,
+    StoreError, SuspensionFilter, ThreadFilter, WorkRecord, limits,
 };
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::conformance::suspensions;
 use crate::fixture::{TestStore, block_on, event, message, observation, run, thread};
 
 /// Identifiers. There are few, so that many operations use the same one.
@@ -47,7 +48,10 @@ enum Operation {
     Calls(usize, Vec<(usize, u64)>, Limit),
     Work(usize, Vec<(usize, bool, u64)>, Limit),
     End(usize, usize),
-    Resume(usize),
+    Suspend(usize, usize, Option<u64>),
+    Decide(usize, bool),
+    Settle(usize, usize, bool),
+    Suspensions(Option<usize>, bool, Option<usize>),
     Runs(Option<usize>, bool, bool, Limit),
     Acquire(usize),
     Renew(usize),
@@ -84,7 +88,11 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), vec((id(), any::<bool>(), 0_u64..9), 0..3), limit())
             .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
-        id().prop_map(O::Resume),
+        (id(), id(), option::of(1_000u64..1_100)).prop_map(|(run, id, expires)| O::Suspend(run, id, expires)),
+        (id(), any::<bool>()).prop_map(|(id, approved)| O::Decide(id, approved)),
+        (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::Settle(run, id, approved)),
+        (some_id(), any::<bool>(), option::of(0usize..4))
+            .prop_map(|(run, pending, limit)| O::Suspensions(run, pending, limit)),
         (some_id(), any::<bool>(), any::<bool>(), limit())
             .prop_map(|(id, running, abandoned, limit)| O::Runs(id, running, abandoned, limit)),
         id().prop_map(O::Acquire),
@@ -245,9 +253,28 @@ async fn runs(fixture: &TestStore, operation: Operation) -> String {
             recorded + &text(store.list_work(IDS[0], ModelWork::Step, limit).await)
         }
         Operation::End(trace_id, ending) => text(fixture.end(IDS[trace_id], ENDINGS[ending], Value::Null).await),
-        Operation::Resume(trace_id) => {
-            let resumed = text(fixture.resume(IDS[trace_id]).await);
-            resumed + &text(store.get_run(IDS[trace_id]).await)
+        Operation::Suspend(trace_id, id, expires) => {
+            let call = suspensions::call(IDS[id], expires);
+            let suspended = text(suspensions::suspend(fixture, IDS[trace_id], vec![call]).await);
+            suspended + &text(store.get_run(IDS[trace_id]).await)
+        }
+        Operation::Decide(id, approved) => {
+            let decision = suspensions::decision(approved);
+            text(store.decide(IDS[id], &Owner::Anyone, decision).await)
+        }
+        Operation::Settle(trace_id, id, approved) => {
+            let settled = suspensions::settled(IDS[id], suspensions::decision(approved));
+            let settled = text(suspensions::settle(fixture, IDS[trace_id], settled).await);
+            settled + &text(store.find_suspension(IDS[id], &Owner::Anyone).await)
+        }
+        Operation::Suspensions(run, pending, limit) => {
+            let filter = SuspensionFilter {
+                trace_id: name(run),
+                pending,
+                limit,
+                ..SuspensionFilter::default()
+            };
+            text(store.list_suspensions(filter).await)
         }
         Operation::Runs(id, running, abandoned, limit) => {
             let filter = RunFilter {

@@ -154,11 +154,6 @@ impl TestStore {
         };
         self.store.commit(commit).await.map(|committed| committed.run)
     }
-
-    pub(crate) async fn resume(&self, trace_id: &str) -> Result<RunRecord, StoreError> {
-        let lease = self.step(trace_id).await.lease;
-        self.store.resume_run(trace_id, &lease).await
-    }
 }
 
 pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {

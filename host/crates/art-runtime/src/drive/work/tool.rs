@@ -1,7 +1,8 @@
 //! Carries out a tool call.
 
-use art_agent::{ActionId, RunEvent, ToolCall};
+use art_agent::{ActionId, Approval, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
+use art_core::suspension::SuspendedCall;
 use art_store::digest;
 use art_tools::{AdmittedCall, CallProgress, CallScope, ToolReport};
 use futures_util::FutureExt;
@@ -11,6 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::event::{EndedCall, WorkEvent};
 use super::files;
+use crate::decisions;
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
@@ -22,20 +24,26 @@ pub(in crate::drive) struct AnnouncedCall {
     scope: CallScope,
 }
 
-/// Inserts the files that a call names, and checks it. Returns the call with the event that announces it, or the report of its refusal.
-pub(super) async fn admit(
-    runtime: &Runtime,
-    call: ToolCall,
-    scope: &CallScope,
-) -> Result<(AnnouncedCall, RunEvent), Box<ToolReport>> {
+/// How a call goes on that passed all checks.
+pub(in crate::drive) enum Admission {
+    /// It is made, once this event is committed.
+    Announced(Box<AnnouncedCall>, RunEvent),
+    /// A person has to decide before it is made.
+    Suspended(Box<SuspendedCall>),
+}
+
+/// Inserts the files that a call names, and checks it. Returns how it goes on, or the report of its refusal.
+pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) -> Result<Admission, Box<ToolReport>> {
     let ToolCall {
         action,
         item_id,
         mut call,
         files,
+        approval,
     } = call;
     let scope = CallScope {
         parent_id: Some(item_id.clone()),
+        hitl_context: approval.as_deref().and_then(decisions::context),
         ..scope.clone()
     };
     let inserted = files::insert_files(runtime.store.as_ref(), &scope.thread_id, &mut call.arguments, &files).await;
@@ -43,6 +51,15 @@ pub(super) async fn admit(
         return Err(Box::new(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)));
     }
     let admitted = runtime.tools.admit(call, &scope).await?;
+    let input = digest(admitted.input_json().as_bytes());
+    match approval {
+        Some(approval) => check_approved(&approval, &admitted, &input)?,
+        None => {
+            if let Some(suspension) = runtime.question_before(&admitted, &input)? {
+                return Ok(Admission::Suspended(Box::new(suspension)));
+            }
+        }
+    }
     let event = RunEvent::ToolCalled {
         at: now(),
         action,
@@ -50,7 +67,7 @@ pub(super) async fn admit(
         call_id: admitted.call().call_id.clone(),
         tool_name: admitted.call().tool_name.clone(),
         tool_digest: admitted.tool_digest().map(str::to_owned),
-        input: digest(admitted.input_json().as_bytes()),
+        input,
     };
     let announced = AnnouncedCall {
         action,
@@ -58,7 +75,28 @@ pub(super) async fn admit(
         admitted,
         scope,
     };
-    Ok((announced, event))
+    Ok(Admission::Announced(Box::new(announced), event))
+}
+
+/// Refuses a call that is not the one that a person approved: another version of the tool, or other arguments (J06).
+fn check_approved(approval: &Approval, admitted: &AdmittedCall, input: &str) -> Result<(), Box<ToolReport>> {
+    let (asked, call) = (&approval.suspension, admitted.call());
+    let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
+        "its tool was replaced by another version"
+    } else if approval.decision.feedback.modified_args.is_none() && input != asked.input {
+        "its arguments are not the ones that were shown"
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "not called: a person approved this call of `{}`, but {problem}; call it again to ask again",
+        call.tool_name
+    );
+    Err(Box::new(ToolReport::not_run(
+        call,
+        ToolErrorCode::PermissionDenied,
+        message,
+    )))
 }
 
 /// A tool call in progress.
@@ -83,6 +121,7 @@ pub(super) fn run(runtime: &Runtime, call: AnnouncedCall) -> BoxStream<'_, WorkE
     let running = async move {
         let scope = CallScope {
             progress: Some(sender),
+            now: now(),
             ..scope
         };
         let report = runtime.tools.run(admitted, &scope).await;

@@ -35,3 +35,17 @@ WHEN NOT EXISTS (SELECT 1 FROM blob_uses WHERE digest = OLD.digest)
 BEGIN
     DELETE FROM blobs WHERE digest = OLD.digest;
 END;
+
+-- Calls that wait, or waited, for the decision of a person. One whose run ended without a decision is settled and has none.
+CREATE TABLE suspensions (
+    seq      INTEGER NOT NULL PRIMARY KEY,
+    id       TEXT    NOT NULL UNIQUE,
+    run      INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+    item_id  TEXT    NOT NULL,
+    since    INTEGER NOT NULL,
+    call     TEXT    NOT NULL,
+    decision TEXT,
+    settled  INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX suspensions_by_run ON suspensions (run);
+CREATE INDEX pending_suspensions ON suspensions (since) WHERE settled = 0;

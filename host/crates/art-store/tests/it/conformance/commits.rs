@@ -15,7 +15,6 @@ suite! {
     the_first_commit_of_a_run_can_have_events_and_end_it,
     a_new_run_that_is_not_the_one_of_the_commit_is_refused,
     a_run_that_has_ended_accepts_no_commit,
-    a_suspended_run_accepts_a_commit,
     a_state_that_is_committed_has_the_next_version,
     an_observation_of_another_thread_is_refused,
     an_empty_commit_that_knows_the_journal_is_accepted,
@@ -157,14 +156,6 @@ async fn a_run_that_has_ended_accepts_no_commit(fixture: TestStore) {
     let empty = fixture.step("r").await;
     let refused = fixture.store.commit(empty).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
-}
-
-async fn a_suspended_run_accepts_a_commit(fixture: TestStore) {
-    let fixture = with_run(fixture).await;
-    fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
-    fixture.append("r", 0, "k", json!(1)).await.unwrap();
-    let run = fixture.store.get_run("r").await.unwrap().unwrap();
-    assert_eq!((run.status, run.last_sequence), (RunState::Suspended, 1));
 }
 
 async fn a_state_that_is_committed_has_the_next_version(fixture: TestStore) {

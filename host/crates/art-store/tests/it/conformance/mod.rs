@@ -23,5 +23,6 @@ mod leases;
 mod observations;
 mod runs;
 mod state;
+pub(crate) mod suspensions;
 mod threads;
 mod work;

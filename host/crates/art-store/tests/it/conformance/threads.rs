@@ -4,6 +4,7 @@ use art_store::{
 };
 use serde_json::{Value, json};
 
+use super::suspensions;
 use crate::fixture::{TestStore, message, run, thought, thread};
 
 suite! {
@@ -262,7 +263,7 @@ async fn writing_to_an_unknown_run_is_refused(fixture: TestStore) {
     for refusal in [
         fixture.append("r", 0, "k", Value::Null).await.map(drop),
         fixture.end("r", RunStatus::Success, Value::Null).await.map(drop),
-        fixture.resume("r").await.map(drop),
+        suspensions::suspend(&fixture, "r", Vec::new()).await,
     ] {
         assert!(matches!(refusal, Err(StoreError::UnknownRun { .. })));
     }

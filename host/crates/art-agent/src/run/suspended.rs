@@ -1,0 +1,269 @@
+//! Calls that wait for the decision of a person, and what follows from the decision (P64 to P72, X15).
+
+use art_core::agent::RunStatus;
+use art_core::error::ToolErrorCode;
+use art_core::hitl::Feedback;
+use art_core::observation::ObservationType;
+use art_core::pes::TodoItemStatus;
+use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
+use art_core::tool::{ParsedToolCall, ToolResult};
+use art_core::{JsonObject, Timestamp};
+use serde_json::{Value, json};
+
+use super::finish::RunEnding;
+use super::{OpenAction, Run, ToolBatch, Waiting};
+use crate::action::{ActionId, Approval};
+use crate::effect::Outbox;
+use crate::report::RunReport;
+
+/// A call that waits for a decision, with its place in the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenSuspension<'a> {
+    /// The plan item that makes the call.
+    pub item_id: &'a str,
+    /// The question.
+    pub suspension: &'a SuspendedCall,
+    /// Time since which the call waits.
+    pub since: Timestamp,
+}
+
+impl Run {
+    /// Returns the calls that wait for a decision, oldest action first.
+    #[must_use]
+    pub fn suspensions(&self) -> Vec<OpenSuspension<'_>> {
+        let batches = self.open.values().filter_map(|open| match open {
+            OpenAction::Tools(batch) => Some(batch),
+            _ => None,
+        });
+        let waiting = batches.flat_map(|batch| {
+            let calls = batch.calls.iter().filter_map(|call| batch.waiting.get(&call.call_id));
+            calls.map(|waiting| OpenSuspension {
+                item_id: &batch.item,
+                suspension: &waiting.suspension,
+                since: waiting.since,
+            })
+        });
+        waiting.collect()
+    }
+
+    /// Returns whether nothing of the run can go on before a person has decided.
+    #[must_use]
+    pub fn waits_for_decision(&self) -> bool {
+        let only_waits = |open: &OpenAction| match open {
+            OpenAction::Tools(batch) => !batch.waiting.is_empty() && batch.called.iter().all(|id| batch.has_result(id)),
+            _ => false,
+        };
+        self.finished().is_none()
+            && !self.open.is_empty()
+            && self.open.values().all(only_waits)
+            && self.ready_calls().is_empty()
+    }
+
+    /// Returns the report of a run that waits for decisions, as its answer until then (X6). `None` if something of it can go on.
+    #[must_use]
+    pub fn waiting_report(&self) -> Option<RunReport> {
+        if !self.waits_for_decision() {
+            return None;
+        }
+        let suspensions = self.suspensions();
+        let first = suspensions.first()?.suspension.suspension_id.as_str();
+        let ids: Vec<_> = suspensions.iter().map(|open| &open.suspension.suspension_id).collect();
+        let ui_metadata = json!({"status": "suspended", "suspensionId": first, "suspensionIds": ids});
+        let tools: Vec<_> = suspensions
+            .iter()
+            .map(|open| format!("`{}`", open.suspension.call.tool_name))
+            .collect();
+        let text = format!("The run waits for a decision about {}.", tools.join(", "));
+        let ending = RunEnding::new(RunStatus::Suspended, self.with_listing(&text));
+        Some(self.report(ending.with_ui_metadata(Some(ui_metadata))))
+    }
+
+    /// Returns the suspension with that identifier, if its call waits.
+    pub(super) fn suspension(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
+        self.open.iter().find_map(|(action, open)| {
+            let OpenAction::Tools(batch) = open else { return None };
+            let mut waiting = batch.waiting.iter();
+            let (call_id, _) = waiting.find(|(_, waiting)| waiting.suspension.suspension_id == suspension_id)?;
+            Some((*action, call_id.as_str()))
+        })
+    }
+
+    /// Lets a call wait for a decision. Its item waits with it, and other items go on.
+    pub(super) fn suspend_call(&mut self, action: ActionId, suspension: &SuspendedCall, out: &mut Outbox) {
+        let since = self.now;
+        let Some(batch) = self.batch_mut(action) else { return };
+        let (item, call_id) = (batch.item.clone(), suspension.call.call_id.clone());
+        batch.called.remove(&call_id);
+        batch.approved.remove(&call_id);
+        let suspension = suspension.clone();
+        let content = suspended(&item, &suspension);
+        batch.waiting.insert(call_id, Waiting { suspension, since });
+        self.state.is_paused = true;
+        self.set_status(&item, TodoItemStatus::Waiting, out);
+        out.observe(ObservationType::AgentSuspended, Some(&item), content);
+    }
+
+    /// Carries out a decision: the call runs, or the decision is its result.
+    pub(super) fn decide(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) {
+        let found = self.suspension(suspension_id);
+        let Some((action, call_id)) = found.map(|(action, call_id)| (action, call_id.to_owned())) else {
+            return;
+        };
+        let Some(batch) = self.batch_mut(action) else { return };
+        let Some(Waiting { suspension, since }) = batch.waiting.remove(&call_id) else {
+            return;
+        };
+        let item = batch.item.clone();
+        let item_waits = !batch.waiting.is_empty();
+        self.state.is_paused = !self.suspensions().is_empty();
+        if !item_waits {
+            self.set_status(&item, TodoItemStatus::InProgress, out);
+        }
+        observe_decision(&item, &suspension, decision, out);
+        if decision.feedback.approved && suspension.runs_on_approval {
+            self.approve(action, suspension, decision);
+        } else {
+            let result = self.decided_result(&suspension, decision, since);
+            self.note_decided(action, &suspension, &result);
+            self.add_result(action, result);
+        }
+        self.continue_batch(action, out);
+    }
+
+    /// Lets an approved call run, with the arguments that the person gave if they changed them.
+    fn approve(&mut self, action: ActionId, suspension: SuspendedCall, decision: &Decision) {
+        let call_id = suspension.call.call_id.clone();
+        if self.usage.tool_calls_opened >= self.config().max_tool_calls {
+            let limit = format!(
+                "the run made its maximum of {} tool calls",
+                self.config().max_tool_calls
+            );
+            let message = format!("not called: {limit}");
+            let mut result = ToolResult::error(&suspension.call, ToolErrorCode::Cancelled, message);
+            result.metadata.not_run = true;
+            self.record_limit(limit);
+            return self.add_result(action, result);
+        }
+        self.usage.tool_calls_opened += 1;
+        if let Some(arguments) = &decision.feedback.modified_args {
+            self.change_arguments(action, &call_id, arguments);
+        }
+        let decision = decision.clone();
+        if let Some(batch) = self.batch_mut(action) {
+            batch.approved.insert(call_id, Approval { suspension, decision });
+        }
+    }
+
+    /// Changes the arguments of a call to those that a person gave, in which no text names a file.
+    fn change_arguments(&mut self, action: ActionId, call_id: &str, arguments: &Value) {
+        let Some(batch) = self.batch_mut(action) else { return };
+        let item = batch.item.clone();
+        let is_call = |call: &&mut ParsedToolCall| call.call_id == call_id;
+        for call in batch.calls.iter_mut().filter(is_call) {
+            call.arguments = arguments.clone();
+        }
+        if let Some(item) = self.item_mut(&item) {
+            for call in item.actual_tool_calls.iter_mut().filter(is_call) {
+                call.arguments = arguments.clone();
+            }
+        }
+        if let Some(item_run) = self.running.get_mut(&item) {
+            item_run.change_arguments(call_id, arguments);
+        }
+    }
+
+    /// Returns the result of a call whose tool does not run: what was decided (C20, C21).
+    fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
+        let feedback = &decision.feedback;
+        let mut output = json!({
+            "message": message(decision), "approved": feedback.approved, "feedback": shown(feedback),
+        });
+        let value = feedback.answer().filter(|_| feedback.approved);
+        if let (Some(map), Some(value)) = (output.as_object_mut(), value) {
+            map.insert("value".to_owned(), value);
+        }
+        let mut result = ToolResult::success(&suspension.call, output);
+        result.metadata.suspension_id = Some(suspension.suspension_id.clone());
+        result.metadata.rejected = !feedback.approved;
+        let waited = self.now.saturating_sub(since);
+        let times = [("completedAt", self.now), ("waitDurationMs", waited)];
+        let times = times.map(|(name, time)| (name.to_owned(), json!(time)));
+        result.metadata.extra = JsonObject::from_iter(times);
+        result
+    }
+
+    /// Notes that a call was decided, so that the model does not make it again (A39). The call is that of the model: the arguments of
+    /// the question may have defaults and contents of files besides.
+    fn note_decided(&mut self, action: ActionId, suspension: &SuspendedCall, result: &ToolResult) {
+        let call_id = &suspension.call.call_id;
+        let Some(batch) = self.batch(action) else { return };
+        let call = batch.calls.iter().find(|call| call.call_id == *call_id).cloned();
+        let item = batch.item.clone();
+        if result.metadata.rejected {
+            call.iter()
+                .for_each(|call| self.rejections.add(call, suspension.allow_retry));
+        } else if let Some(item_run) = self.running.get_mut(&item) {
+            item_run.note_answer(call_id);
+        }
+    }
+}
+
+impl ToolBatch {
+    fn has_result(&self, call_id: &str) -> bool {
+        self.results.iter().any(|result| result.call_id == call_id)
+    }
+}
+
+/// Returns the content of the observation of a call that waits.
+fn suspended(item: &str, suspension: &SuspendedCall) -> Value {
+    json!({
+        "suspensionId": suspension.suspension_id,
+        "itemId": item,
+        "toolName": suspension.call.tool_name,
+        "toolInput": suspension.call.arguments,
+        "toolOutput": {
+            "message": suspension.form.prompt, "details": suspension.details, "previewData": suspension.preview,
+        },
+        "feedbackSchema": suspension.form,
+        "cause": suspension.cause,
+        "riskLevel": suspension.risk_level,
+        "expires": suspension.expires,
+    })
+}
+
+fn observe_decision(item: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
+    let kind = match decision.by {
+        DecidedBy::Person { .. } => ObservationType::AgentResumed,
+        DecidedBy::Expiry => ObservationType::SuspensionTimeout,
+    };
+    let content = json!({
+        "suspensionId": suspension.suspension_id,
+        "itemId": item,
+        "toolName": suspension.call.tool_name,
+        "approved": decision.feedback.approved,
+        "feedback": shown(&decision.feedback),
+        "by": decision.by,
+    });
+    out.observe(kind, Some(item), content);
+}
+
+/// Returns the decision as models and programs see it.
+fn shown(feedback: &Feedback) -> Value {
+    // Serialising feedback cannot fail.
+    serde_json::to_value(feedback).unwrap_or_default()
+}
+
+/// Returns the decision in words (C21).
+fn message(decision: &Decision) -> String {
+    let feedback = &decision.feedback;
+    if decision.by == DecidedBy::Expiry {
+        let outcome = if feedback.approved { "approved" } else { "rejected" };
+        return format!("Nobody decided in time, so the action counts as {outcome}.");
+    }
+    match (feedback.approved, feedback.answer(), &feedback.reason) {
+        (true, Some(value), _) => format!("User approved with input: {value}"),
+        (true, None, _) => "User approved the action.".to_owned(),
+        (false, _, Some(reason)) => format!("User rejected: {reason}"),
+        (false, _, None) => "User rejected the action.".to_owned(),
+    }
+}

@@ -1,0 +1,370 @@
+//! Calls that wait for a person, and what follows from the decision.
+
+use art_agent::{ApplyError, RunEvent, ToolCall};
+use art_core::agent::RunStatus;
+use art_core::hitl::Feedback;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, Failed, InProgress, Pending, Waiting};
+use art_core::prompt::Message;
+use art_core::suspension::{DecidedBy, Decision, SuspendedCall, SuspensionCause};
+use art_core::tool::{ExecutionMode, ToolStatus};
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Returns a run whose only step makes these calls and then completes. The run waits for decisions about those that ask.
+fn asking(expressions: &[&str]) -> Driver {
+    let mut start = start("q");
+    start
+        .tools
+        .iter_mut()
+        .for_each(|tool| tool.execution_mode = ExecutionMode::Blocking);
+    let batch: Vec<_> = expressions
+        .iter()
+        .map(|text| ("calculator", json!({"expression": text})))
+        .collect();
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calls(&batch)]);
+    driver.drive_to_question();
+    driver
+}
+
+/// Returns the messages of the last request for the step.
+fn last_messages(driver: &Driver, step: &str) -> Vec<Message> {
+    let mut requests = driver.requests.iter().rev();
+    let request = requests.find(|request| request.step == step).unwrap();
+    request.request.prompt.0.clone()
+}
+
+/// Returns the first call that may be made, which a person approved.
+fn approved(driver: &Driver) -> ToolCall {
+    let call = driver.run.ready_calls().remove(0);
+    assert!(call.approval.is_some());
+    call
+}
+
+/// Lets the ready call wait for a person because of a rule. Returns the question.
+fn ask_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
+    let ready = driver.run.ready_calls().remove(0);
+    let mut suspension = question("r1", &tools(&ready.call));
+    suspension.cause = SuspensionCause::Rule {
+        reason: "the risk of the tool is high".to_owned(),
+    };
+    suspension.runs_on_approval = true;
+    change(&mut suspension);
+    driver.apply(&RunEvent::CallSuspended {
+        at: 2_000,
+        action: ready.action,
+        suspension: Box::new(suspension),
+    });
+}
+
+fn before_the_call() -> Driver {
+    let mut driver = planned(&json!([tool_item("a", &[])]))
+        .script("a", [calculate("1")])
+        .script("answer", [says("ok")]);
+    while driver.run.ready_calls().is_empty() {
+        driver.answer_all();
+    }
+    driver
+}
+
+// P64, P65, X6: a tool that asks.
+#[test]
+fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
+    let driver = asking(&["ask"]);
+    let report = driver.run.waiting_report().unwrap();
+    assert_eq!(status(&report), RunStatus::Suspended);
+    assert_eq!(
+        report.ui_metadata,
+        Some(json!({"status": "suspended", "suspensionId": "s", "suspensionIds": ["s"]}))
+    );
+    assert!(content(&report).starts_with("The run waits for a decision about `calculator`."));
+    assert_eq!(driver.statuses(), [("a", Waiting)]);
+    assert!(driver.saved_state().is_paused);
+    let observed = &driver.observations(Kind::AgentSuspended)[0].content;
+    assert_eq!(observed["suspensionId"], "s");
+    assert_eq!(observed["toolOutput"]["message"], "go on?");
+    assert_eq!(driver.observations(Kind::FinalResponse).len(), 0);
+}
+
+// A35: an approval that is the result.
+#[test]
+fn after_an_approval_the_model_reads_a_result_that_says_so() {
+    let mut driver = asking(&["ask"])
+        .script("a", [completes_item("x")])
+        .script("answer", [says("ok")]);
+    driver.apply(&decided(
+        "s",
+        Feedback {
+            value: Some(json!("blue")),
+            ..approval()
+        },
+    ));
+    assert_eq!(driver.statuses(), [("a", InProgress)]);
+    driver.drive();
+    let result = last_messages(&driver, "a").pop().unwrap();
+    assert_eq!(result.name.as_deref(), Some("calculator"));
+    let told: Value = serde_json::from_str(result.content_text()).unwrap();
+    assert_eq!(told["approved"], true);
+    assert_eq!(told["value"], "blue");
+    assert_eq!(told["message"], "User approved with input: \"blue\"");
+    assert_eq!(driver.statuses(), [("a", Completed)]);
+    assert!(!driver.saved_state().is_paused);
+}
+
+// A36: a rejection.
+#[test]
+fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
+    let mut driver = asking(&["ask"])
+        .script("a", [fails_item("no")])
+        .script("answer", [says("ok")]);
+    let before = last_messages(&driver, "a");
+    driver.apply(&decided("s", rejection("too dangerous")));
+    driver.drive();
+    let after = last_messages(&driver, "a");
+    assert_eq!(after[..before.len()], before, "the conversation goes on");
+    let [_, result, important] = &after[before.len()..] else {
+        panic!("{after:?}")
+    };
+    let told: Value = serde_json::from_str(result.content_text()).unwrap();
+    assert_eq!(
+        (&told["approved"], &told["message"]),
+        (&json!(false), &json!("User rejected: too dangerous"))
+    );
+    let text = important.content_text();
+    assert!(
+        text.starts_with("IMPORTANT: The user has REJECTED the call of `calculator`"),
+        "{text}"
+    );
+}
+
+// X15: a rejected call of a plan.
+#[test]
+fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
+    let mut item = tool_item("a", &[]);
+    item["toolCalls"] = json!([{"toolName": "calculator", "arguments": {"expression": "ask"}}]);
+    let mut driver = planned(&json!([item]))
+        .script("a", [fails_item("the user said no")])
+        .script("answer", [says("ok")]);
+    driver.drive_to_question();
+    driver.apply(&decided("s", rejection("no")));
+    assert_eq!(
+        driver.item("a").fallback.as_deref(),
+        Some("a person rejected the call of `calculator`")
+    );
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Failed)]);
+}
+
+// A39: the same call again.
+#[test]
+fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
+    let mut driver = asking(&["ask"])
+        .script("a", [calculate("ask"), completes_item("x")])
+        .script("answer", [says("ok")]);
+    driver.apply(&decided("s", approval()));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made.len(), 1);
+    let refusal = last_messages(&driver, "a").pop().unwrap();
+    assert!(
+        refusal.content_text().contains("a person answered `calculator`"),
+        "{refusal:?}"
+    );
+}
+
+// P71: other arguments.
+#[test]
+fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
+    let mut driver = asking(&["ask"])
+        .script("a", [calculate("2"), completes_item("x")])
+        .script("answer", [says("ok")]);
+    driver.apply(&decided("s", approval()));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made.len(), 2);
+}
+
+// C16: allowRetryOnReject.
+#[test]
+fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
+    for (allow_retry, calls) in [(true, 1), (false, 0)] {
+        let mut driver = before_the_call().script("a", [calculate("2"), completes_item("x")]);
+        ask_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
+        driver.apply(&decided("r1", rejection("no")));
+        driver.drive();
+        assert_eq!(driver.tool_calls_made.len(), calls);
+    }
+}
+
+#[test]
+fn a_rejected_call_is_not_asked_about_again_in_another_step() {
+    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("1"), completes_item("x")])
+        .script("b", [calculate("1"), fails_item("no")])
+        .script("answer", [says("ok")]);
+    while driver.run.ready_calls().is_empty() {
+        driver.answer_all();
+    }
+    ask_by_rule(&mut driver, |_| {});
+    driver.apply(&decided("r1", rejection("no")));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made.len(), 0);
+}
+
+// A rule of the operator.
+#[test]
+fn an_approved_call_runs_with_the_arguments_that_were_asked_about() {
+    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    ask_by_rule(&mut driver, |_| {});
+    assert!(driver.run.waits_for_decision());
+    driver.apply(&decided("r1", approval()));
+    assert_eq!(approved(&driver).call.arguments, json!({"expression": "1"}));
+    driver.drive();
+    assert_eq!(driver.statuses(), [("a", Completed)]);
+}
+
+// C12: allowModifyArgs.
+#[test]
+fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
+    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    ask_by_rule(&mut driver, |_| {});
+    let arguments = json!({"expression": "attachment:secret.txt"});
+    let feedback = Feedback {
+        modified_args: Some(arguments.clone()),
+        ..approval()
+    };
+    driver.apply(&decided("r1", feedback));
+    let call = approved(&driver);
+    assert_eq!(
+        (call.call.arguments, call.files),
+        (arguments.clone(), Vec::new()),
+        "no text names a file"
+    );
+    driver.drive();
+    assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);
+}
+
+// C18, P72: a tool that runs again after the approval.
+#[test]
+fn a_tool_that_runs_again_may_ask_again() {
+    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    ask_by_rule(&mut driver, |_| {});
+    driver.apply(&decided("r1", approval()));
+    let call = approved(&driver);
+    driver.apply(&called(6_000, call.action, &call.call));
+    let mut result = tools(&call.call);
+    result.status = ToolStatus::Suspended;
+    result.metadata.suspension_id = Some("s2".to_owned());
+    driver.apply(&ended(6_000, call.action, result));
+    assert!(driver.run.waits_for_decision());
+    driver.apply(&decided("s2", approval()));
+    driver.drive();
+    let ids: Vec<_> = driver
+        .observations(Kind::AgentSuspended)
+        .iter()
+        .map(|seen| seen.content["suspensionId"].clone())
+        .collect();
+    assert_eq!(ids, ["r1", "s2"]);
+}
+
+// Q3a: several at once.
+#[test]
+fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
+    let mut driver = asking(&["1", "ask1", "ask2"])
+        .script("a", [completes_item("x")])
+        .script("answer", [says("ok")]);
+    let ids: Vec<_> = driver
+        .run
+        .suspensions()
+        .iter()
+        .map(|open| open.suspension.suspension_id.clone())
+        .collect();
+    assert_eq!(ids, ["s1", "s2"]);
+    driver.apply(&decided("s2", rejection("no")));
+    assert_eq!(driver.statuses(), [("a", Waiting)]);
+    assert!(driver.saved_state().is_paused);
+    driver.apply(&decided("s1", approval()));
+    driver.drive();
+    let results: Vec<_> = driver
+        .item("a")
+        .tool_results
+        .iter()
+        .map(|result| result.output.clone().unwrap())
+        .collect();
+    assert_eq!(results[0], json!({"result": 42}), "the result of a sibling is kept");
+    assert_eq!(
+        (&results[1]["approved"], &results[2]["approved"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[test]
+fn other_steps_go_on_while_a_call_waits() {
+    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &[])]))
+        .script("a", [calculate("ask")])
+        .script("b", [calculate("1"), completes_item("1")]);
+    driver.drive_to_question();
+    assert_eq!(driver.statuses(), [("a", Waiting), ("b", Completed)]);
+}
+
+#[test]
+fn a_decision_is_taken_once_and_only_for_a_call_that_waits() {
+    let mut driver = asking(&["ask1", "ask2"]);
+    let unknown = decided("s9", approval());
+    let not_suspended = |id: &str| {
+        Err(ApplyError::NotSuspended {
+            suspension_id: id.to_owned(),
+        })
+    };
+    assert_eq!(driver.run.apply(&unknown), not_suspended("s9"));
+    driver.apply(&decided("s1", approval()));
+    assert_eq!(driver.run.apply(&decided("s1", rejection("no"))), not_suspended("s1"));
+}
+
+// Q4: SUSPENSION_TIMEOUT.
+#[test]
+fn a_question_whose_time_is_over_counts_as_decided() {
+    let mut driver = asking(&["ask"])
+        .script("a", [fails_item("no")])
+        .script("answer", [says("ok")]);
+    driver.apply(&RunEvent::CallDecided {
+        at: 9_000,
+        suspension_id: "s".to_owned(),
+        decision: Box::new(Decision {
+            feedback: Feedback::new(false, 9_000),
+            by: DecidedBy::Expiry,
+        }),
+    });
+    driver.drive();
+    assert_eq!(driver.observations(Kind::SuspensionTimeout).len(), 1);
+    assert_eq!(driver.observations(Kind::AgentResumed).len(), 0);
+    let output = driver.item("a").tool_results[0].output.clone().unwrap();
+    assert_eq!(
+        output["message"],
+        "Nobody decided in time, so the action counts as rejected."
+    );
+}
+
+// X18: from the question to the decision.
+#[test]
+fn the_result_of_a_decision_says_how_long_the_person_took() {
+    let mut driver = asking(&["ask"])
+        .script("a", [completes_item("x")])
+        .script("answer", [says("ok")]);
+    let since = driver.run.suspensions()[0].since;
+    driver.apply(&decided("s", approval()));
+    driver.drive();
+    let metadata = &driver.item("a").tool_results[0].metadata.extra;
+    assert_eq!(metadata["waitDurationMs"], json!(5_000 - since));
+}
+
+#[test]
+fn a_run_that_waits_can_be_cancelled() {
+    let mut driver = asking(&["1", "ask"]);
+    driver.cancel();
+    assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Cancelled);
+    assert_eq!(driver.statuses(), [("a", Pending)]);
+    assert!(!driver.saved_state().is_paused);
+    assert_eq!(driver.item("a").tool_results.len(), 1, "results are kept");
+}

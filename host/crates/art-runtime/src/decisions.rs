@@ -1,0 +1,289 @@
+//! Decisions of people about calls that wait for them (P67, P73, K01, K02, Q4).
+//!
+//! A decision is taken in two steps. Whoever decides stores the decision, which succeeds once. Then its run takes it: the driver of the
+//! run, or whoever goes on with it later, commits the event together with the note that the decision is settled. So a decision is
+//! never lost and has its effect once.
+
+use art_agent::{Approval, Run, RunEvent};
+use art_core::hitl::{Feedback, HitlContext};
+use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspensionCause};
+use art_store::{
+    FailPoint, NewSuspension, Owner, Store, StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::drive::clock::now;
+use crate::drive::{Answer, RunOf, Watcher};
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// A suspension, and the person for whom it is looked up. One that is given by its identifier alone is of a conversation without an
+/// owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuspensionOf {
+    id: String,
+    owner: Owner,
+}
+
+impl From<&str> for SuspensionOf {
+    fn from(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            owner: Owner::User(None),
+        }
+    }
+}
+
+impl From<&String> for SuspensionOf {
+    fn from(id: &String) -> Self {
+        Self::from(id.as_str())
+    }
+}
+
+impl SuspensionOf {
+    /// Looks the suspension up for this person, who decides. Those in conversations of others do not exist then.
+    #[must_use]
+    pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
+        self.owner = Owner::User(Some(user_id.into()));
+        self
+    }
+
+    fn decided_by(&self) -> DecidedBy {
+        let user_id = match &self.owner {
+            Owner::User(user_id) => user_id.clone(),
+            Owner::Anyone => None,
+        };
+        DecidedBy::Person { user_id }
+    }
+}
+
+/// What a conversation waits for (P73).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SuspendedState {
+    /// Identifier by which the person decides.
+    pub suspension_id: String,
+    /// The plan item that makes the call.
+    pub item_id: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Arguments of the call.
+    pub tool_input: Value,
+}
+
+impl Runtime {
+    /// Returns the calls that wait for a decision of this owner, or whose decision their runs have not taken, the oldest first.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub async fn suspensions(&self, owner: Owner) -> Result<Vec<SuspensionRecord>, RuntimeError> {
+        let filter = SuspensionFilter {
+            owner,
+            pending: true,
+            ..SuspensionFilter::default()
+        };
+        Ok(self.store.list_suspensions(filter).await?)
+    }
+
+    /// Returns what a conversation waits for, the oldest if it waits for several decisions; `None` if it waits for none (P73, A40).
+    ///
+    /// # Errors
+    /// Fails if the person has no such conversation, or the store cannot be read.
+    pub async fn check_for_suspended_state(
+        &self,
+        thread_id: &str,
+        owner: Owner,
+    ) -> Result<Option<SuspendedState>, RuntimeError> {
+        self.find_thread(thread_id, &owner).await?;
+        let waiting = waiting_in(self.store.as_ref(), thread_id).await?;
+        Ok(waiting.map(|record| SuspendedState {
+            suspension_id: record.call.suspension_id,
+            item_id: record.item_id,
+            tool_name: record.call.call.tool_name,
+            tool_input: record.call.call.arguments,
+        }))
+    }
+
+    /// Stores the decision about a call that waits. Its run takes the decision when somebody goes on with it:
+    /// [`resume`](Self::resume) does. Of several callers exactly one succeeds.
+    ///
+    /// # Errors
+    /// Fails with [`StoreError::NoSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
+    /// [`StoreError::SuspensionExpired`] or [`StoreError::SuspensionClosed`] if there is nothing left to decide, and with
+    /// [`RuntimeError::Decision`] if the answer or the changed arguments are not valid or the tool was replaced meanwhile.
+    pub async fn decide(
+        &self,
+        suspension: impl Into<SuspensionOf>,
+        feedback: Feedback,
+    ) -> Result<SuspensionRecord, RuntimeError> {
+        let suspension = suspension.into();
+        let SuspensionOf { id, owner } = &suspension;
+        let found = self.store.find_suspension(id, owner).await?;
+        let record = found.ok_or_else(|| no_suspension(id))?;
+        let feedback = match record.status {
+            SuspensionStatus::Open => self.check_feedback(&record, feedback)?,
+            // The store says why.
+            _ => feedback,
+        };
+        let by = suspension.decided_by();
+        FailPoint::BeforeDecision.reach();
+        let decided = self.store.decide(id, owner, Decision { feedback, by }).await?;
+        FailPoint::AfterDecision.reach();
+        Ok(decided)
+    }
+
+    /// Decides about a call of a conversation that waits, and goes on with its run (P67). If the run still waits for another decision,
+    /// its answer says so.
+    ///
+    /// # Errors
+    /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). Fails as for an unknown suspension if it is not one of the
+    /// conversation.
+    pub async fn resume_execution(
+        &self,
+        thread_id: &str,
+        suspension: impl Into<SuspensionOf>,
+        feedback: Feedback,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        let suspension = suspension.into();
+        let found = self.store.find_suspension(&suspension.id, &suspension.owner).await?;
+        if found.is_none_or(|record| record.thread_id != thread_id) {
+            return Err(no_suspension(&suspension.id));
+        }
+        let owner = suspension.owner.clone();
+        let trace_id = self.decide(suspension, feedback).await?.trace_id;
+        self.resume(RunOf { trace_id, owner }, cancel, watcher).await
+    }
+
+    /// Checks a decision against the question. Returns it with its defaults.
+    fn check_feedback(&self, record: &SuspensionRecord, feedback: Feedback) -> Result<Feedback, RuntimeError> {
+        let call = &record.call;
+        let refused = |problem: String| RuntimeError::Decision {
+            suspension_id: call.suspension_id.clone(),
+            problem,
+        };
+        let (registry, name) = (self.tools.registry(), call.call.tool_name.as_str());
+        let schema = registry.schema(name);
+        let is_same = schema.is_some() && registry.digest(name).as_deref() == call.tool_digest.as_deref();
+        if feedback.approved && call.runs_on_approval && !is_same {
+            let problem = format!(
+                "the tool `{}` was removed or replaced by another version since it was asked; reject it, or cancel the run",
+                call.call.tool_name
+            );
+            return Err(refused(problem));
+        }
+        let checked = self.tools.check_feedback(call, feedback);
+        checked.map_err(|errors| refused(errors.to_string()))
+    }
+}
+
+impl Runtime {
+    pub(crate) fn question_before(
+        &self,
+        _: &art_tools::AdmittedCall,
+        _: &str,
+    ) -> Result<Option<art_core::suspension::SuspendedCall>, Box<art_tools::ToolReport>> {
+        Ok(None)
+    }
+}
+
+fn no_suspension(id: &str) -> RuntimeError {
+    let suspension_id = art_core::text::truncate(id, 100);
+    StoreError::NoSuspension { suspension_id }.into()
+}
+
+async fn waiting_in(store: &dyn Store, thread_id: &str) -> Result<Option<SuspensionRecord>, StoreError> {
+    let filter = SuspensionFilter {
+        thread_id: Some(thread_id.to_owned()),
+        pending: true,
+        limit: Some(1),
+        ..SuspensionFilter::default()
+    };
+    Ok(store.list_suspensions(filter).await?.pop())
+}
+
+/// Refuses another question in a conversation that waits for a decision.
+///
+/// # Errors
+/// Fails with [`RuntimeError::ThreadWaits`] if it does, or if the store cannot be read.
+pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Result<(), RuntimeError> {
+    let Some(record) = waiting_in(runtime.store.as_ref(), thread_id).await? else {
+        return Ok(());
+    };
+    Err(RuntimeError::ThreadWaits {
+        thread_id: record.thread_id,
+        trace_id: record.trace_id,
+        suspension_id: record.call.suspension_id,
+        tool: record.call.call.tool_name,
+    })
+}
+
+/// Returns the decisions that a run can take now, by the identifiers of the suspensions: those that people made, and those of questions
+/// whose time is over.
+///
+/// # Errors
+/// Fails if the store cannot be read.
+pub(crate) async fn ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(String, Decision)>, StoreError> {
+    let filter = SuspensionFilter {
+        trace_id: Some(trace_id.to_owned()),
+        pending: true,
+        ..SuspensionFilter::default()
+    };
+    let records = store.list_suspensions(filter).await?.into_iter();
+    let decided = records.filter_map(|record| {
+        let decision = record.decision.clone().or_else(|| by_expiry(&record))?;
+        Some((record.call.suspension_id, decision))
+    });
+    Ok(decided.collect())
+}
+
+fn by_expiry(record: &SuspensionRecord) -> Option<Decision> {
+    let approved = record.call.on_expiry == ExpiryAction::Approve;
+    record.call.has_expired(now()).then(|| Decision {
+        feedback: Feedback::new(approved, now()),
+        by: DecidedBy::Expiry,
+    })
+}
+
+/// Returns the event by which a run takes a decision.
+pub(crate) fn event(suspension_id: &str, decision: &Decision) -> RunEvent {
+    RunEvent::CallDecided {
+        at: now(),
+        suspension_id: suspension_id.to_owned(),
+        decision: Box::new(decision.clone()),
+    }
+}
+
+/// Returns what the tool of an approved call learns, if the tool itself asked (C18).
+pub(crate) fn context(approval: &Approval) -> Option<HitlContext> {
+    let asked = &approval.suspension;
+    (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
+}
+
+/// Returns the suspensions of a run with these identifiers, as the store adds them.
+pub(crate) fn new_suspensions(run: &Run, ids: &[String]) -> Vec<NewSuspension> {
+    let open = run.suspensions().into_iter();
+    let new = open.filter(|open| ids.contains(&open.suspension.suspension_id));
+    new.map(|open| NewSuspension {
+        item_id: open.item_id.to_owned(),
+        call: open.suspension.clone(),
+    })
+    .collect()
+}
+
+/// Returns what a run waits for.
+pub(crate) fn open(run: &Run) -> Vec<SuspensionRecord> {
+    let open = run.suspensions().into_iter().map(|open| SuspensionRecord {
+        trace_id: run.trace_id().to_owned(),
+        thread_id: run.started_with().props.thread_id.clone(),
+        item_id: open.item_id.to_owned(),
+        since: open.since,
+        call: open.suspension.clone(),
+        decision: None,
+        status: SuspensionStatus::Open,
+    });
+    open.collect()
+}

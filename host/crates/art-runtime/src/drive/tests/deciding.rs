@@ -1,0 +1,313 @@
+//! Runs that wait for the decision of a person.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use art_core::hitl::Feedback;
+use art_core::outcome::Suspension;
+use art_core::suspension::{DecidedBy, Decision};
+use art_core::tool::BlockingToolConfig;
+use art_store::{Owner, StoreError, SuspensionStatus};
+
+use super::scripted::{Reply, calls, completing_reply, one_step, scripted, text_reply};
+use super::*;
+
+/// Returns a tool that asks, and counts its calls that were approved.
+fn asking(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
+    let blocking_config = config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
+    let schema = ToolSchema {
+        name: "asks".to_owned(),
+        description: "Deletes it after a person has approved.".to_owned(),
+        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        output_schema: None,
+        examples: Vec::new(),
+        execution_mode: ExecutionMode::Blocking,
+        blocking_config,
+        display_config: None,
+    };
+    let run = move |call: art_tools::DirectCall| {
+        let effects = Arc::clone(&effects);
+        async move {
+            match call.context.hitl_context {
+                Some(context) if context.was_approved == Some(true) => {
+                    effects.fetch_add(1, Ordering::SeqCst);
+                    success(&json!({"deleted": call.arguments, "answer": context.feedback}))
+                }
+                _ => Ending::Suspended(Suspension {
+                    message: "Delete it?".to_owned(),
+                    details: None,
+                    preview_data: None,
+                    feedback_schema: None,
+                }),
+            }
+        }
+    };
+    Arc::new(DirectTool::new(schema, run))
+}
+
+fn replies() -> Vec<Reply> {
+    vec![one_step(), calls(&["asks"]), completing_reply(), text_reply("Done.")]
+}
+
+/// Returns a runtime whose run calls a tool that asks.
+fn runtime_that_asks(config: Option<Value>) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+    let (home, runtime) = scripted(replies());
+    let effects = Arc::new(AtomicU32::new(0));
+    let tool = asking(config, Arc::clone(&effects));
+    runtime.tools.registry().register(tool).unwrap();
+    (home, runtime, effects)
+}
+
+fn approval() -> Feedback {
+    Feedback::new(true, 0)
+}
+
+/// Returns the identifier of the only suspension that a run waits for.
+fn waits_for(answer: &Answer) -> String {
+    assert_eq!(answer.status(), RunStatus::Suspended, "{answer}");
+    let [record] = &answer.waits_for[..] else {
+        panic!("{:?}", answer.waits_for)
+    };
+    record.id().to_owned()
+}
+
+async fn resume(runtime: &Runtime, answer: &Answer) -> Result<Answer, RuntimeError> {
+    runtime
+        .resume(&answer.trace_id, CancellationToken::new(), &mut Unwatched)
+        .await
+}
+
+async fn resume_execution(runtime: &Runtime, thread: &str, id: &str) -> Result<Answer, RuntimeError> {
+    runtime
+        .resume_execution(thread, id, approval(), CancellationToken::new(), &mut Unwatched)
+        .await
+}
+
+// A33, A40: a run that waits, and its decision.
+#[tokio::test]
+async fn a_run_waits_for_a_decision_and_goes_on_after_it() {
+    let (_home, runtime, effects) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Suspended);
+    let state = runtime
+        .check_for_suspended_state(&answer.thread_id, Owner::Anyone)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((state.suspension_id, state.tool_name), (id.clone(), "asks".to_owned()));
+    let done = resume_execution(&runtime, &answer.thread_id, &id).await.unwrap();
+    assert_eq!((done.text(), done.status()), ("Done.", RunStatus::Success));
+    assert_eq!(done.trace_id, answer.trace_id);
+    assert_eq!(effects.load(Ordering::SeqCst), 1);
+    let state = runtime
+        .check_for_suspended_state(&answer.thread_id, Owner::Anyone)
+        .await;
+    assert_eq!(state.unwrap(), None);
+}
+
+// C16: completesOnApproval.
+#[tokio::test]
+async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
+    let (_home, runtime, effects) = runtime_that_asks(Some(json!({"completesOnApproval": true})));
+    let answer = runtime.ask("q").await.unwrap();
+    let done = resume_execution(&runtime, &answer.thread_id, &waits_for(&answer))
+        .await
+        .unwrap();
+    assert_eq!(done.status(), RunStatus::Success);
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    let output = done.report.items[0].tool_results[0].output.clone().unwrap();
+    assert_eq!(output["message"], "User approved the action.");
+}
+
+// K02: 200 clients, 100 rounds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
+    for _ in 0..100 {
+        let (_home, runtime, effects) = runtime_that_asks(None);
+        let runtime = Arc::new(runtime);
+        let answer = runtime.ask("q").await.unwrap();
+        let id = waits_for(&answer);
+        let clients: Vec<_> = (0..200)
+            .map(|_| {
+                let (runtime, thread, id) = (Arc::clone(&runtime), answer.thread_id.clone(), id.clone());
+                tokio::spawn(async move { resume_execution(&runtime, &thread, &id).await })
+            })
+            .collect();
+        let mut answers = 0;
+        for client in clients {
+            match client.await.unwrap() {
+                Ok(answer) => answers += u32::from(answer.status() == RunStatus::Success),
+                Err(error) => assert!(
+                    matches!(error, RuntimeError::Store(StoreError::AlreadyDecided { .. })),
+                    "{error}"
+                ),
+            }
+        }
+        assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
+    }
+}
+
+// K05: a host that is stopped between the decision and the run.
+#[tokio::test]
+async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
+    let (_home, runtime, effects) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    let decided = runtime.decide(&id, approval()).await.unwrap();
+    assert_eq!(decided.status, SuspensionStatus::Decided);
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    assert_eq!(runtime.suspensions(Owner::Anyone).await.unwrap().len(), 1);
+    assert_eq!(resume(&runtime, &answer).await.unwrap().status(), RunStatus::Success);
+    assert_eq!(runtime.suspensions(Owner::Anyone).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn going_on_with_a_run_that_still_waits_changes_nothing() {
+    let (_home, runtime, _) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let before = runtime.store.read_journal(&answer.trace_id).await.unwrap();
+    let again = resume(&runtime, &answer).await.unwrap();
+    assert_eq!(waits_for(&again), waits_for(&answer));
+    assert_eq!(runtime.store.read_journal(&answer.trace_id).await.unwrap(), before);
+}
+
+// A34: each refusal has its own message, and none has the identifier of another suspension.
+#[tokio::test]
+async fn decisions_that_cannot_be_taken_are_refused() {
+    let (_home, runtime, _) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    let unknown = resume_execution(&runtime, &answer.thread_id, "x").await.unwrap_err();
+    let of_other_thread = resume_execution(&runtime, "other", &id).await.unwrap_err();
+    let of_stranger = runtime
+        .decide(crate::SuspensionOf::from(&id).of_user("bob"), approval())
+        .await
+        .unwrap_err();
+    for (error, id) in [
+        (unknown, "x"),
+        (of_other_thread, id.as_str()),
+        (of_stranger, id.as_str()),
+    ] {
+        assert_eq!(
+            error.to_string(),
+            format!("nothing waits for a decision with the identifier `{id}`: list what waits")
+        );
+    }
+    runtime.cancel(&answer.trace_id).await.unwrap();
+    let closed = runtime.decide(&id, approval()).await.unwrap_err();
+    assert_eq!(
+        closed.to_string(),
+        format!("the run of `{id}` has ended: there is nothing left to decide")
+    );
+}
+
+// B: a new question while the run waits.
+#[tokio::test]
+async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled() {
+    let (_home, runtime, _) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    let error = runtime
+        .ask(Question::from("w").in_thread(&answer.thread_id))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "thread `{}` waits for a decision about `asks`, with the identifier `{id}`; decide, cancel run `{}`, or ask in another thread",
+            answer.thread_id, answer.trace_id
+        )
+    );
+    runtime.cancel(&answer.trace_id).await.unwrap();
+    let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!(run.status, RunState::Cancelled);
+    assert!(
+        runtime
+            .ask(Question::from("w").in_thread(&answer.thread_id))
+            .await
+            .is_ok()
+    );
+}
+
+// K03, J06: another version of the tool.
+#[tokio::test]
+async fn an_approval_does_not_hold_for_another_version_of_the_tool() {
+    let (_home, runtime, effects) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    runtime.tools.registry().unregister("asks");
+    let error = runtime.decide(&id, approval()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("was removed or replaced by another version"),
+        "{error}"
+    );
+    runtime.decide(&id, Feedback::new(false, 0)).await.unwrap();
+    let rejected = resume(&runtime, &answer).await.unwrap();
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    assert!(rejected.waits_for.is_empty());
+}
+
+// Q4: SUSPENSION_TIMEOUT, when a host next looks.
+#[tokio::test]
+async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_the_run() {
+    let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
+    let answer = runtime.ask("q").await.unwrap();
+    // Its time may be over before the run was stored as suspended.
+    if answer.status() == RunStatus::Suspended {
+        let id = waits_for(&answer);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let late = runtime.decide(&id, approval()).await.unwrap_err();
+        assert!(
+            matches!(late, RuntimeError::Store(StoreError::SuspensionExpired { .. })),
+            "{late}"
+        );
+        assert!(resume(&runtime, &answer).await.unwrap().waits_for.is_empty());
+    }
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    let filter = ObservationFilter {
+        types: vec![ObservationType::SuspensionTimeout],
+        ..ObservationFilter::default()
+    };
+    let observed = runtime
+        .store
+        .list_observations(&answer.thread_id, filter)
+        .await
+        .unwrap();
+    assert_eq!(observed.len(), 1);
+}
+
+// J06: arguments that the person gave.
+#[tokio::test]
+async fn changed_arguments_are_refused_unless_the_question_allows_them() {
+    let (_home, runtime, _) = runtime_that_asks(None);
+    let answer = runtime.ask("q").await.unwrap();
+    let changed = Feedback {
+        modified_args: Some(json!({"path": "/b"})),
+        ..approval()
+    };
+    let error = runtime.decide(&waits_for(&answer), changed).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::Decision { .. }), "{error}");
+}
+
+// C12, C18: the tool learns the decision, and runs with the arguments that the person gave.
+#[tokio::test]
+async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer() {
+    let form = json!({"inputType": "text", "prompt": "Which word?", "allowModifyArgs": true});
+    let config = json!({"feedbackSchema": form, "completesOnApproval": false});
+    let (_home, runtime, _) = runtime_that_asks(Some(config));
+    let answer = runtime.ask("q").await.unwrap();
+    let feedback = Feedback {
+        value: Some(json!("blue")),
+        modified_args: Some(json!({"path": "/b"})),
+        ..approval()
+    };
+    let decided = runtime.decide(&waits_for(&answer), feedback.clone()).await.unwrap();
+    let by = DecidedBy::Person { user_id: None };
+    assert_eq!(decided.decision, Some(Decision { feedback, by }));
+    let done = resume(&runtime, &answer).await.unwrap();
+    let output = done.report.items[0].tool_results[0].output.clone().unwrap();
+    assert_eq!(output, json!({"deleted": {"path": "/b"}, "answer": "blue"}));
+}

@@ -1,0 +1,103 @@
+//! Calls that wait for a decision.
+
+use art_core::Timestamp;
+use art_core::suspension::Decision;
+
+use super::Data;
+use crate::check;
+use crate::commit::CheckedCommit;
+use crate::error::StoreError;
+use crate::record::{Owner, RunRecord};
+use crate::suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
+
+impl Data {
+    /// Checks the suspensions that a commit adds and settles.
+    pub(super) fn check_suspensions(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
+        for (new, _) in &commit.suspended {
+            let id = new.call.suspension_id.as_str();
+            if self.suspensions.iter().any(|record| record.id() == id) {
+                return Err(check::suspension_exists(id));
+            }
+        }
+        for (
+            Settled {
+                suspension_id,
+                decision,
+            },
+            _,
+        ) in &commit.settled
+        {
+            let mut of_run = self
+                .suspensions
+                .iter()
+                .filter(|record| record.trace_id == commit.trace_id);
+            let record = of_run.find(|record| record.id() == suspension_id);
+            record.ok_or_else(|| unknown(suspension_id))?.check_settle(decision)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn suspend(&mut self, run: &RunRecord, new: Vec<(NewSuspension, String)>, now: Timestamp) {
+        let records = new.into_iter().map(|(new, _)| SuspensionRecord {
+            trace_id: run.trace_id.clone(),
+            thread_id: run.thread_id.clone(),
+            item_id: new.item_id,
+            since: now,
+            call: new.call,
+            decision: None,
+            status: SuspensionStatus::Open,
+        });
+        self.suspensions.extend(records);
+    }
+
+    pub(super) fn settle(&mut self, settled: Vec<(Settled, String)>) {
+        for (
+            Settled {
+                suspension_id,
+                decision,
+            },
+            _,
+        ) in settled
+        {
+            if let Some(record) = self.suspensions.iter_mut().find(|record| record.id() == suspension_id) {
+                record.decision = Some(decision);
+                record.status = SuspensionStatus::Settled;
+            }
+        }
+    }
+
+    pub(super) fn close_suspensions(&mut self, trace_id: &str) {
+        let of_run = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
+        for record in self.suspensions.iter_mut().filter(of_run) {
+            record.status = SuspensionStatus::of(record.decision.is_some(), true);
+        }
+    }
+
+    pub(super) fn decide(
+        &mut self,
+        suspension_id: &str,
+        owner: &Owner,
+        decision: Decision,
+        now: Timestamp,
+    ) -> Result<SuspensionRecord, StoreError> {
+        let found = self.find_suspension(suspension_id, owner);
+        found.ok_or_else(|| unknown(suspension_id))?.check_open(now)?;
+        let mut records = self.suspensions.iter_mut();
+        let record = records.find(|record| record.id() == suspension_id);
+        let record = record.ok_or_else(|| unknown(suspension_id))?;
+        record.decision = Some(decision);
+        record.status = SuspensionStatus::Decided;
+        Ok(record.clone())
+    }
+
+    pub(super) fn find_suspension(&self, suspension_id: &str, owner: &Owner) -> Option<SuspensionRecord> {
+        let record = self.suspensions.iter().find(|record| record.id() == suspension_id)?;
+        self.find_thread(&record.thread_id, owner).map(|_| record.clone())
+    }
+
+    pub(super) fn list_suspensions(&self, filter: &SuspensionFilter) -> Vec<SuspensionRecord> {
+        let records = self.suspensions.iter().filter(|record| filter.matches(record));
+        let records = records.filter(|record| self.find_thread(&record.thread_id, &filter.owner).is_some());
+        records.take(check::list_limit(filter.limit)).cloned().collect()
+    }
+}

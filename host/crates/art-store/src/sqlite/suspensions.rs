@@ -1,0 +1,138 @@
+//! Queries for calls that wait for a decision.
+
+use art_core::Timestamp;
+use art_core::suspension::Decision;
+use rusqlite::{Connection, Row, params};
+
+use super::fault::Fault;
+use super::row::{
+    conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_all, query_first, to_integer,
+};
+use crate::check;
+use crate::record::Owner;
+use crate::suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
+
+const SELECT: &str = "SELECT s.id, r.trace_id, t.id, s.item_id, s.since, s.call, s.decision, s.settled
+                      FROM suspensions s JOIN runs r ON r.seq = s.run JOIN threads t ON t.seq = r.thread";
+
+/// Adds suspensions to the run with that primary key, each with the text of its question.
+pub(super) fn add(
+    connection: &Connection,
+    run: i64,
+    new: &[(NewSuspension, String)],
+    now: Timestamp,
+) -> Result<(), Fault> {
+    for (new, text) in new {
+        let id = new.call.suspension_id.as_str();
+        let added = execute(
+            connection,
+            "INSERT INTO suspensions (id, run, item_id, since, call) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+            params![id, run, new.item_id, to_integer(now), text],
+        )?;
+        if added == 0 {
+            return Err(check::suspension_exists(id).into());
+        }
+    }
+    Ok(())
+}
+
+/// Notes that a run has taken decisions, each with its text.
+pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[(Settled, String)]) -> Result<(), Fault> {
+    for (
+        Settled {
+            suspension_id,
+            decision,
+        },
+        text,
+    ) in settled
+    {
+        let record = find(connection, suspension_id, &Owner::Anyone)?;
+        let record = record.filter(|record| record.trace_id == trace_id);
+        record.ok_or_else(|| unknown(suspension_id))?.check_settle(decision)?;
+        execute(
+            connection,
+            "UPDATE suspensions SET decision = ?2, settled = 1 WHERE id = ?1",
+            params![suspension_id, text],
+        )?;
+    }
+    Ok(())
+}
+
+/// Closes all suspensions of a run that has ended.
+pub(super) fn close(connection: &Connection, run: i64) -> Result<(), Fault> {
+    execute(
+        connection,
+        "UPDATE suspensions SET settled = 1 WHERE run = ?1 AND settled = 0",
+        params![run],
+    )
+    .map(drop)
+}
+
+/// Stores the decision about an open suspension. `text` is its JSON text.
+pub(super) fn decide(
+    connection: &Connection,
+    suspension_id: &str,
+    owner: &Owner,
+    decision: Decision,
+    text: &str,
+    now: Timestamp,
+) -> Result<SuspensionRecord, Fault> {
+    let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown(suspension_id))?;
+    record.check_open(now)?;
+    execute(
+        connection,
+        "UPDATE suspensions SET decision = ?2 WHERE id = ?1",
+        params![suspension_id, text],
+    )?;
+    Ok(SuspensionRecord {
+        decision: Some(decision),
+        status: SuspensionStatus::Decided,
+        ..record
+    })
+}
+
+pub(super) fn find(connection: &Connection, id: &str, owner: &Owner) -> Result<Option<SuspensionRecord>, Fault> {
+    let (condition, values) = conditions(&[("s.id = ?", Some(&id)), ("t.user_id IS ?", owner_parameter(owner))]);
+    query_first(connection, &format!("{SELECT} {condition}"), values.as_slice(), read)
+}
+
+pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result<Vec<SuspensionRecord>, Fault> {
+    // A database that is opened for reading may have an older format, without this table.
+    if !connection.table_exists(None, "suspensions")? {
+        return Ok(Vec::new());
+    }
+    let limit = limit_parameter(filter.limit);
+    let pending = filter.pending.then_some(0);
+    let (condition, mut values) = conditions(&[
+        ("s.settled = ?", parameter(pending.as_ref())),
+        ("t.user_id IS ?", owner_parameter(&filter.owner)),
+        ("t.id = ?", parameter(filter.thread_id.as_ref())),
+        ("r.trace_id = ?", parameter(filter.trace_id.as_ref())),
+        ("instr(s.id, ?) = 1", parameter(filter.id_prefix.as_ref())),
+    ]);
+    values.push(&limit);
+    query_all(
+        connection,
+        &format!("{SELECT} {condition} ORDER BY s.since, s.seq LIMIT ?"),
+        values.as_slice(),
+        read,
+    )
+}
+
+fn read(row: &Row<'_>) -> Result<SuspensionRecord, Fault> {
+    let id: String = row.get(0)?;
+    let call = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
+    let decision = row.get_ref(6)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let decision: Option<Decision> = decision
+        .map(|text| check::decode("the decision", &id, text))
+        .transpose()?;
+    Ok(SuspensionRecord {
+        trace_id: row.get(1)?,
+        thread_id: row.get(2)?,
+        item_id: row.get(3)?,
+        since: get_u64(row, 4)?,
+        call: check::decode::<art_core::suspension::SuspendedCall>("the suspended call", &id, call)?,
+        status: SuspensionStatus::of(decision.is_some(), row.get(7)?),
+        decision,
+    })
+}

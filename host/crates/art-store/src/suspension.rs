@@ -1,0 +1,161 @@
+//! Calls that wait for the decision of a person, as the store has them (C16, K01, K02).
+
+use art_core::Timestamp;
+use art_core::suspension::{Decision, SuspendedCall};
+use serde::{Deserialize, Serialize};
+
+use crate::check::{self, encode};
+use crate::error::StoreError;
+use crate::record::Owner;
+
+/// A call that begins to wait for a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewSuspension {
+    /// The plan item that makes the call.
+    pub item_id: String,
+    /// The question. Its identifier is unique in the store.
+    pub call: SuspendedCall,
+}
+
+/// A decision that its run has taken: see [`Commit::settled`](crate::Commit::settled).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// Identifier of the suspension.
+    pub suspension_id: String,
+    /// The decision.
+    pub decision: Decision,
+}
+
+/// A call that waits for a decision, or waited for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SuspensionRecord {
+    /// Run of the call.
+    pub trace_id: String,
+    /// Thread of the run.
+    pub thread_id: String,
+    /// The plan item that makes the call.
+    pub item_id: String,
+    /// Time since which the call waits.
+    pub since: Timestamp,
+    /// The question.
+    pub call: SuspendedCall,
+    /// The decision, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// How far it is.
+    pub status: SuspensionStatus,
+}
+
+/// How far a suspension is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuspensionStatus {
+    /// Nobody has decided.
+    Open,
+    /// Somebody has decided, and the run has not gone on yet.
+    Decided,
+    /// The run has taken the decision.
+    Settled,
+    /// The run ended without a decision.
+    Closed,
+}
+
+/// A filter for a list of suspensions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SuspensionFilter {
+    /// Only those of threads of this owner.
+    pub owner: Owner,
+    /// Only those of this thread.
+    pub thread_id: Option<String>,
+    /// Only those of this run.
+    pub trace_id: Option<String>,
+    /// Only those whose identifier has this prefix.
+    pub id_prefix: Option<String>,
+    /// Only those that are open or decided.
+    pub pending: bool,
+    /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
+    /// [`MAX_LIST`](crate::limits::MAX_LIST).
+    pub limit: Option<usize>,
+}
+
+impl SuspensionRecord {
+    /// Returns the identifier of the suspension.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.call.suspension_id
+    }
+
+    /// Returns whether the run still waits for the decision or has not taken it.
+    #[must_use]
+    pub const fn is_pending(&self) -> bool {
+        matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
+    }
+
+    /// Refuses a decision about a suspension that is not open.
+    pub(crate) fn check_open(&self, now: Timestamp) -> Result<(), StoreError> {
+        let suspension_id = self.id().to_owned();
+        match self.status {
+            SuspensionStatus::Open if self.call.has_expired(now) => {
+                Err(StoreError::SuspensionExpired { suspension_id })
+            }
+            SuspensionStatus::Open => Ok(()),
+            SuspensionStatus::Decided | SuspensionStatus::Settled => Err(StoreError::AlreadyDecided { suspension_id }),
+            SuspensionStatus::Closed => Err(StoreError::SuspensionClosed { suspension_id }),
+        }
+    }
+
+    /// Refuses to settle a suspension that is not pending, or with another decision than that of the person.
+    pub(crate) fn check_settle(&self, decision: &Decision) -> Result<(), StoreError> {
+        let is_other = self.decision.as_ref().is_some_and(|decided| decided != decision);
+        if self.is_pending() && !is_other {
+            return Ok(());
+        }
+        Err(StoreError::AlreadyDecided {
+            suspension_id: self.id().to_owned(),
+        })
+    }
+}
+
+impl SuspensionStatus {
+    /// Returns the status of a suspension with these facts.
+    pub(crate) const fn of(is_decided: bool, is_settled: bool) -> Self {
+        match (is_decided, is_settled) {
+            (false, false) => Self::Open,
+            (true, false) => Self::Decided,
+            (true, true) => Self::Settled,
+            (false, true) => Self::Closed,
+        }
+    }
+}
+
+impl SuspensionFilter {
+    /// Returns whether a suspension has the run, the thread, the prefix and the status of the filter.
+    pub(crate) fn matches(&self, record: &SuspensionRecord) -> bool {
+        self.thread_id.as_ref().is_none_or(|id| *id == record.thread_id)
+            && self.trace_id.as_ref().is_none_or(|id| *id == record.trace_id)
+            && self
+                .id_prefix
+                .as_ref()
+                .is_none_or(|prefix| record.id().starts_with(prefix))
+            && (!self.pending || record.is_pending())
+    }
+}
+
+/// Checks a new suspension, and returns the text of its question.
+pub(crate) fn encode_new(new: &NewSuspension) -> Result<String, StoreError> {
+    check::name("suspension identifier", &new.call.suspension_id)?;
+    encode("a suspended call", &new.call.suspension_id, &new.call)
+}
+
+/// Returns the text of a decision.
+pub(crate) fn encode_decision(suspension_id: &str, decision: &Decision) -> Result<String, StoreError> {
+    encode("a decision", suspension_id, decision)
+}
+
+/// Returns the error of a suspension that does not exist, at least not for the person who asks.
+pub(crate) fn unknown(suspension_id: &str) -> StoreError {
+    StoreError::NoSuspension {
+        suspension_id: check::truncated(suspension_id),
+    }
+}

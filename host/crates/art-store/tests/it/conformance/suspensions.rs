@@ -1,0 +1,265 @@
+use std::sync::Arc;
+
+use art_core::agent::RunStatus;
+use art_core::hitl::{Feedback, FeedbackSchema};
+use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspendedCall, SuspensionCause};
+use art_core::tool::ParsedToolCall;
+use art_store::{
+    Commit, NewSuspension, NewThread, Owner, Settled, StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{TestStore, run};
+
+suite! {
+    a_suspension_that_is_read_equals_the_one_that_was_written,
+    of_200_clients_that_decide_exactly_one_succeeds,
+    a_decision_is_settled_once_and_as_it_was_made,
+    a_suspension_is_settled_by_its_own_run_only,
+    an_expired_suspension_cannot_be_decided_and_can_be_settled,
+    the_end_of_a_run_closes_its_suspensions,
+    a_suspended_run_keeps_its_suspensions_open,
+    suspensions_of_others_do_not_exist,
+    suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_pending,
+    an_identifier_of_a_suspension_is_used_once,
+    suspensions_are_deleted_with_their_thread,
+}
+
+pub(crate) fn call(id: &str, expires: Option<u64>) -> SuspendedCall {
+    SuspendedCall {
+        suspension_id: id.to_owned(),
+        call: ParsedToolCall {
+            call_id: "c".to_owned(),
+            tool_name: "delete".to_owned(),
+            arguments: json!({"path": "/a"}),
+        },
+        tool_digest: Some("blake3:t".to_owned()),
+        input: "blake3:i".to_owned(),
+        cause: SuspensionCause::Tool,
+        form: FeedbackSchema::confirm("delete it?"),
+        details: Some(Value::Null),
+        preview: None,
+        risk_level: None,
+        runs_on_approval: true,
+        allow_retry: false,
+        expires,
+        on_expiry: ExpiryAction::Reject,
+    }
+}
+
+pub(crate) fn decision(approved: bool) -> Decision {
+    Decision {
+        feedback: Feedback::new(approved, 1_000),
+        by: DecidedBy::Person { user_id: None },
+    }
+}
+
+pub(crate) fn settled(id: &str, decision: Decision) -> Settled {
+    Settled {
+        suspension_id: id.to_owned(),
+        decision,
+    }
+}
+
+/// Returns a store with the thread `t`, whose run `r` has these suspensions.
+async fn waiting(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
+    let fixture = fixture.with_thread("t").await;
+    fixture.begin(run("r", "t")).await.unwrap();
+    suspend(&fixture, "r", calls).await.unwrap();
+    fixture
+}
+
+pub(crate) async fn suspend(fixture: &TestStore, trace_id: &str, calls: Vec<SuspendedCall>) -> Result<(), StoreError> {
+    let suspended = calls.into_iter().map(|call| NewSuspension {
+        item_id: "step_1".to_owned(),
+        call,
+    });
+    let commit = Commit {
+        suspended: suspended.collect(),
+        ..fixture.step(trace_id).await
+    };
+    fixture.store.commit(commit).await.map(drop)
+}
+
+pub(crate) async fn settle(fixture: &TestStore, trace_id: &str, settled: Settled) -> Result<(), StoreError> {
+    let commit = Commit {
+        settled: vec![settled],
+        ..fixture.step(trace_id).await
+    };
+    fixture.store.commit(commit).await.map(drop)
+}
+
+async fn decide(fixture: &TestStore, id: &str, approved: bool) -> Result<SuspensionRecord, StoreError> {
+    fixture.store.decide(id, &Owner::Anyone, decision(approved)).await
+}
+
+async fn find(fixture: &TestStore, id: &str) -> SuspensionRecord {
+    let found = fixture.store.find_suspension(id, &Owner::Anyone).await;
+    found.unwrap().unwrap()
+}
+
+async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", Some(9_000))]).await;
+    let expected = SuspensionRecord {
+        trace_id: "r".to_owned(),
+        thread_id: "t".to_owned(),
+        item_id: "step_1".to_owned(),
+        since: 1_000,
+        call: call("s", Some(9_000)),
+        decision: None,
+        status: SuspensionStatus::Open,
+    };
+    assert_eq!(find(&fixture, "s").await, expected);
+    let decided = decide(&fixture, "s", true).await.unwrap();
+    let expected = SuspensionRecord {
+        decision: Some(decision(true)),
+        status: SuspensionStatus::Decided,
+        ..expected
+    };
+    assert_eq!((&decided, &find(&fixture, "s").await), (&expected, &expected));
+}
+
+// K02: exactly one wins.
+async fn of_200_clients_that_decide_exactly_one_succeeds(fixture: TestStore) {
+    let ids: Vec<_> = (0..5).map(|n| format!("s{n}")).collect();
+    let fixture = waiting(fixture, ids.iter().map(|id| call(id, None)).collect()).await;
+    for id in ids {
+        let clients: Vec<_> = (0..200)
+            .map(|n| {
+                let (store, id) = (Arc::clone(&fixture.store), id.clone());
+                tokio::spawn(async move { store.decide(&id, &Owner::Anyone, decision(n % 2 == 0)).await })
+            })
+            .collect();
+        let mut winners = Vec::new();
+        for client in clients {
+            match client.await.unwrap() {
+                Ok(record) => winners.push(record),
+                Err(error) => assert!(matches!(error, StoreError::AlreadyDecided { .. }), "{error}"),
+            }
+        }
+        assert_eq!(winners, [find(&fixture, &id).await]);
+    }
+}
+
+async fn a_decision_is_settled_once_and_as_it_was_made(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    decide(&fixture, "s", true).await.unwrap();
+    let other = settle(&fixture, "r", settled("s", decision(false))).await;
+    assert!(matches!(other, Err(StoreError::AlreadyDecided { .. })));
+    settle(&fixture, "r", settled("s", decision(true))).await.unwrap();
+    assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Settled);
+    let again = settle(&fixture, "r", settled("s", decision(true))).await;
+    assert!(matches!(again, Err(StoreError::AlreadyDecided { .. })));
+    assert_eq!(
+        decide(&fixture, "s", true).await.unwrap_err().to_string(),
+        "`s` was decided already: the first decision holds"
+    );
+}
+
+async fn a_suspension_is_settled_by_its_own_run_only(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    fixture.begin(run("other", "t")).await.unwrap();
+    let refused = settle(&fixture, "other", settled("s", decision(true))).await;
+    assert!(matches!(refused, Err(StoreError::NoSuspension { .. })));
+    assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
+}
+
+async fn an_expired_suspension_cannot_be_decided_and_can_be_settled(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", Some(1_005)), call("later", Some(1_006))]).await;
+    fixture.clock.advance(5);
+    assert_eq!(
+        decide(&fixture, "s", true).await.unwrap_err().to_string(),
+        "the time to decide about `s` is over: its run goes on as if it was decided in time"
+    );
+    decide(&fixture, "later", true).await.unwrap();
+    let expiry = Decision {
+        by: DecidedBy::Expiry,
+        ..decision(false)
+    };
+    settle(&fixture, "r", settled("s", expiry.clone())).await.unwrap();
+    let record = find(&fixture, "s").await;
+    assert_eq!(
+        (record.status, record.decision),
+        (SuspensionStatus::Settled, Some(expiry))
+    );
+}
+
+async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    fixture.end("r", RunStatus::Cancelled, Value::Null).await.unwrap();
+    assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Closed);
+    assert_eq!(
+        decide(&fixture, "s", true).await.unwrap_err().to_string(),
+        "the run of `s` has ended: there is nothing left to decide"
+    );
+}
+
+async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
+    decide(&fixture, "s", false).await.unwrap();
+}
+
+// K01: unknown and foreign identifiers have the same answer.
+async fn suspensions_of_others_do_not_exist(fixture: TestStore) {
+    let new = NewThread {
+        id: "t".to_owned(),
+        user_id: Some("ann".to_owned()),
+        ..NewThread::default()
+    };
+    fixture.store.create_thread(new).await.unwrap();
+    fixture.begin(run("r", "t")).await.unwrap();
+    suspend(&fixture, "r", vec![call("s", None)]).await.unwrap();
+    for stranger in [Owner::user(Some("bob")), Owner::user(None)] {
+        let store = &fixture.store;
+        assert_eq!(store.find_suspension("s", &stranger).await.unwrap(), None);
+        let filter = SuspensionFilter {
+            owner: stranger.clone(),
+            ..SuspensionFilter::default()
+        };
+        assert_eq!(store.list_suspensions(filter).await.unwrap(), []);
+        let foreign = store.decide("s", &stranger, decision(true)).await.unwrap_err();
+        let unknown = store.decide("x", &stranger, decision(true)).await.unwrap_err();
+        assert_eq!(foreign.to_string().replace("`s`", "`x`"), unknown.to_string());
+    }
+    let ann = Owner::user(Some("ann"));
+    fixture.store.decide("s", &ann, decision(true)).await.unwrap();
+}
+
+async fn suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_pending(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("a1", None), call("a2", None)]).await;
+    fixture.begin(run("other", "t")).await.unwrap();
+    fixture.clock.advance(1);
+    suspend(&fixture, "other", vec![call("b1", None)]).await.unwrap();
+    decide(&fixture, "a2", true).await.unwrap();
+    settle(&fixture, "r", settled("a1", decision(true))).await.unwrap();
+    let listed = async |change: fn(&mut SuspensionFilter)| {
+        let mut filter = SuspensionFilter::default();
+        change(&mut filter);
+        let records = fixture.store.list_suspensions(filter).await.unwrap();
+        records.iter().map(|record| record.id().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(|_| {}).await, ["a1", "a2", "b1"]);
+    assert_eq!(listed(|filter| filter.pending = true).await, ["a2", "b1"]);
+    assert_eq!(
+        listed(|filter| filter.trace_id = Some("r".to_owned())).await,
+        ["a1", "a2"]
+    );
+    assert_eq!(listed(|filter| filter.thread_id = Some("x".to_owned())).await, [""; 0]);
+    assert_eq!(listed(|filter| filter.id_prefix = Some("b".to_owned())).await, ["b1"]);
+    assert_eq!(listed(|filter| filter.limit = Some(1)).await, ["a1"]);
+}
+
+async fn an_identifier_of_a_suspension_is_used_once(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let again = suspend(&fixture, "r", vec![call("s", None)]).await.unwrap_err();
+    assert!(matches!(again, StoreError::AlreadyExists { what: "suspension", .. }));
+}
+
+async fn suspensions_are_deleted_with_their_thread(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let lease = fixture.lease("t").await;
+    fixture.store.release_lease(&lease).await.unwrap();
+    assert!(fixture.store.delete_thread("t").await.unwrap());
+    assert_eq!(fixture.store.find_suspension("s", &Owner::Anyone).await.unwrap(), None);
+}

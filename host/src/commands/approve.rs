@@ -1,0 +1,166 @@
+//! `art approve`: calls that wait for the decision of a person.
+
+mod ask;
+mod shown;
+
+use art_core::hitl::Feedback;
+use art_core::text::truncate;
+use art_runtime::compose::open_store_read_only;
+use art_runtime::{Answer, Runtime, SuspensionOf};
+use art_store::{SuspensionFilter, SuspensionRecord, SuspensionStatus};
+use art_tools::form::Entry;
+use art_tools::parse_entry;
+use serde_json::Value;
+
+use super::run::{Request, carry_out_opened};
+use super::{config, ids, open};
+use crate::cli::{ApproveCommand, Global};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render::{self, table, units};
+
+pub(super) use ask::{decide_at_terminal, is_attended};
+pub(super) use shown::how_to_decide;
+
+/// Maximum length of a question in the list, in characters.
+const MAX_LISTED_CHARS: usize = 60;
+
+pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
+    match command {
+        ApproveCommand::List => list(global),
+        ApproveCommand::Show { id } => show(global, id),
+        ApproveCommand::Yes { id, value, args, later } => decide(global, id, *later, |record| {
+            let mut feedback = Feedback::new(true, shown::now());
+            feedback.value = value.as_deref().map(|text| answer(record, text)).transpose()?.flatten();
+            feedback.modified_args = args.as_deref().map(arguments).transpose()?;
+            Ok(feedback)
+        }),
+        ApproveCommand::No { id, reason, later } => decide(global, id, *later, |_| {
+            let mut feedback = Feedback::new(false, shown::now());
+            feedback.reason.clone_from(reason);
+            Ok(feedback)
+        }),
+    }
+}
+
+fn list(global: &Global) -> Result<Exit, CommandError> {
+    let store = open_store_read_only(&config(global)?)?;
+    let filter = SuspensionFilter {
+        owner: ids::OWNER,
+        pending: true,
+        ..SuspensionFilter::default()
+    };
+    let waiting = executor()?.block_on(store.list_suspensions(filter))?;
+    if global.json {
+        render::json(&waiting);
+        return Ok(Exit::Success);
+    }
+    if waiting.is_empty() {
+        render::note("nothing waits for a decision");
+        return Ok(Exit::Success);
+    }
+    let header = ["decision", "tool", "since", "until", "thread", "question"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    rows.extend(waiting.iter().map(row));
+    render::answer(&table::lines(&rows).join("\n"));
+    Ok(Exit::Success)
+}
+
+fn row(record: &SuspensionRecord) -> Vec<String> {
+    let call = &record.call;
+    let until = match record.status {
+        SuspensionStatus::Decided => "decided".to_owned(),
+        _ => call.expires.map_or_else(|| "-".to_owned(), units::from_now),
+    };
+    let question = call.form.prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+    vec![
+        record.id().to_owned(),
+        call.call.tool_name.clone(),
+        units::ago(record.since),
+        until,
+        record.thread_id.clone(),
+        truncate(&question, MAX_LISTED_CHARS),
+    ]
+}
+
+fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
+    let store = open_store_read_only(&config(global)?)?;
+    let record = executor()?.block_on(ids::resolve_suspension(store.as_ref(), id))?;
+    if global.json {
+        render::json(&record);
+    } else {
+        render::answer(&shown::details(&record));
+    }
+    Ok(Exit::Success)
+}
+
+/// Decides, and goes on with the run unless the person wants that later.
+fn decide(
+    global: &Global,
+    id: &str,
+    later: bool,
+    feedback: impl FnOnce(&SuspensionRecord) -> Result<Feedback, CommandError>,
+) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let executor = executor()?;
+    let runtime = executor.block_on(open(global, config))?;
+    let decided = executor.block_on(async {
+        let record = ids::resolve_suspension(runtime.store.as_ref(), id).await?;
+        let feedback = feedback(&record)?;
+        Ok::<_, CommandError>(runtime.decide(record.id(), feedback).await?)
+    });
+    let record = match decided {
+        Ok(record) => record,
+        Err(error) => {
+            executor.block_on(runtime.close());
+            return Err(error);
+        }
+    };
+    if !later {
+        return carry_out_opened(global, executor, runtime, Request::Resume(record.trace_id));
+    }
+    executor.block_on(runtime.close());
+    if global.json {
+        render::json(&record);
+    } else {
+        render::note(&format!(
+            "decided; `art runs resume {}` goes on with the run",
+            record.trace_id
+        ));
+    }
+    Ok(Exit::Success)
+}
+
+/// Returns the value for what a person typed as the answer.
+fn answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
+    match parse_entry(&record.call.form, text).map_err(CommandError::Usage)? {
+        Entry::Value(value) => Ok(Some(value)),
+        Entry::Nothing => Ok(None),
+        Entry::File(path) => super::attachment::file_answer(&path).map(Some),
+    }
+}
+
+fn arguments(text: &str) -> Result<Value, CommandError> {
+    serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
+}
+
+/// Prints how the calls that a run waits for can be decided about.
+pub(super) fn note_waiting(global: &Global, answer: &Answer) {
+    if !global.json {
+        for record in &answer.waits_for {
+            render::note(&shown::how_to_decide(record));
+        }
+    }
+}
+
+/// Returns whether what waits was decided, somewhere.
+async fn is_decided(runtime: &Runtime, id: &str) -> bool {
+    let found = runtime.store.find_suspension(id, &ids::OWNER).await;
+    found.is_ok_and(|record| record.is_none_or(|record| record.status != SuspensionStatus::Open))
+}
+
+/// Returns the suspension as the runtime looks it up.
+fn of_terminal(record: &SuspensionRecord) -> SuspensionOf {
+    record.id().into()
+}

@@ -1,0 +1,217 @@
+//! A question to a person as text. Everything that a tool, a model or a file has written stands in indented lines that begin with `|`,
+//! so that none of it can look like a line of the host (J05).
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use art_core::Timestamp;
+use art_core::hitl::{FeedbackSchema, InputType, InputValidation};
+use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
+use art_core::text::truncate;
+use art_core::tool::RiskLevel;
+use art_store::{SuspensionRecord, SuspensionStatus};
+use serde_json::Value;
+
+use crate::render::units;
+
+/// Maximum number of lines of a value in the short form.
+const MAX_LINES: usize = 12;
+/// Maximum length of a line in the short form, in characters.
+const MAX_LINE_CHARS: usize = 160;
+
+/// Returns the current time.
+pub(super) fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns a question as it is asked: long values are cut, and it is said how to see all of them.
+pub(super) fn question(record: &SuspensionRecord) -> String {
+    text(record, Some(MAX_LINES))
+}
+
+/// Returns everything about a question.
+pub(super) fn details(record: &SuspensionRecord) -> String {
+    text(record, None)
+}
+
+/// Returns the line that says how to decide from another terminal.
+pub(in crate::commands) fn how_to_decide(record: &SuspensionRecord) -> String {
+    let id = record.id();
+    format!(
+        "waits for a decision about `{}`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`",
+        tool(record)
+    )
+}
+
+fn tool(record: &SuspensionRecord) -> &str {
+    &record.call.call.tool_name
+}
+
+fn text(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
+    let call = &record.call;
+    let mut lines = vec![headline(record)];
+    lines.extend(quoted(&call.form.prompt, max_lines));
+    lines.push(format!("arguments ({}):", call.input));
+    lines.extend(quoted(&pretty(&call.call.arguments), max_lines));
+    for (name, value) in [("details", &call.details), ("preview", &call.preview)] {
+        if let Some(value) = value {
+            lines.push(format!("{name}:"));
+            lines.extend(quoted(&readable(value), max_lines));
+        }
+    }
+    lines.extend(answer_lines(&call.form, max_lines));
+    lines.push(consequence(call));
+    lines.push(format!(
+        "decision {}, step {}, run {}, thread {}",
+        record.id(),
+        record.item_id,
+        record.trace_id,
+        record.thread_id
+    ));
+    lines.join("\n")
+}
+
+/// Returns who asks, with the risk and the time that is left.
+fn headline(record: &SuspensionRecord) -> String {
+    let call = &record.call;
+    let mut line = match &call.cause {
+        SuspensionCause::Tool => format!("the tool `{}` asks", tool(record)),
+        SuspensionCause::Rule { reason } => format!("may `{}` be called? ({})", tool(record), one_line(reason)),
+    };
+    if let Some(risk) = call.risk_level {
+        line.push_str(&format!("; its risk is {}", risk_name(risk)));
+    }
+    match (record.status, call.expires) {
+        (SuspensionStatus::Open, Some(expires)) => {
+            let outcome = match call.on_expiry {
+                ExpiryAction::Reject => "rejected",
+                ExpiryAction::Approve => "approved",
+            };
+            line.push_str(&format!("; counts as {outcome} {}", units::from_now(expires)));
+        }
+        (SuspensionStatus::Open, None) => {}
+        (SuspensionStatus::Decided | SuspensionStatus::Settled, _) => line.push_str("; decided"),
+        (SuspensionStatus::Closed, _) => line.push_str("; its run has ended"),
+    }
+    line
+}
+
+/// Returns what follows from an approval.
+fn consequence(call: &SuspendedCall) -> String {
+    let effect = match (&call.cause, call.runs_on_approval) {
+        (SuspensionCause::Rule { .. }, _) => "on approval the tool runs with these arguments",
+        (SuspensionCause::Tool, true) => "on approval the tool goes on",
+        (SuspensionCause::Tool, false) => "the decision is the result of the call; the tool does not run again",
+    };
+    effect.to_owned()
+}
+
+/// Returns how to answer, for questions that need more than yes or no.
+fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> {
+    if matches!(form.input_type, InputType::Confirm) {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("an approval has an answer: {}", input_name(form.input_type))];
+    let options = form.options.iter().enumerate().map(|(n, option)| {
+        let disabled = if option.disabled { " (cannot be chosen)" } else { "" };
+        format!("{}. {}{disabled}", n + 1, one_line(&option.label))
+    });
+    lines.extend(quoted(&options.collect::<Vec<_>>().join("\n"), max_lines));
+    if let Some(hint) = &form.hint {
+        lines.extend(quoted(hint, max_lines));
+    }
+    if let Some(default) = &form.default_value {
+        lines.push("without one it is:".to_owned());
+        lines.extend(quoted(&readable(default), max_lines));
+    }
+    if let Some(schema) = &form.custom_schema {
+        lines.push("valid under:".to_owned());
+        lines.extend(quoted(&pretty(schema), max_lines));
+    }
+    lines.extend(form.validation.as_ref().and_then(rules));
+    lines
+}
+
+/// Returns the rules of an answer as JSON on one line, if there are any.
+fn rules(validation: &InputValidation) -> Option<String> {
+    let rules = serde_json::to_string(validation).unwrap_or_default();
+    (*validation != InputValidation::default()).then(|| format!("  | {}", truncate(&rules, MAX_LINE_CHARS)))
+}
+
+pub(super) const fn input_name(kind: InputType) -> &'static str {
+    match kind {
+        InputType::Boolean => "yes or no",
+        InputType::Text => "a text",
+        InputType::Select => "one of these",
+        InputType::Multiselect => "some of these, separated by commas",
+        InputType::Number => "a number",
+        InputType::Date => "a date such as 2026-12-24",
+        InputType::Datetime => "a time such as 2026-12-24T18:00:00Z",
+        InputType::File => "a file, by its path",
+        InputType::Confirm => "none",
+        InputType::Custom => "JSON",
+    }
+}
+
+const fn risk_name(risk: RiskLevel) -> &'static str {
+    match risk {
+        RiskLevel::Low => "low",
+        RiskLevel::Medium => "medium",
+        RiskLevel::High => "high",
+        RiskLevel::Critical => "critical",
+    }
+}
+
+/// Returns the lines of a text of somebody else, each marked as such. With a maximum, long texts and lines are cut.
+fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<&str> = text.split(['\n', '\r']).collect();
+    let shown = max_lines.unwrap_or(all.len()).min(all.len());
+    let mut lines: Vec<_> = all
+        .iter()
+        .take(shown)
+        .map(|line| match max_lines {
+            Some(_) => format!("  | {}", truncate(line, MAX_LINE_CHARS)),
+            None => format!("  | {line}"),
+        })
+        .collect();
+    let is_cut = all.iter().take(shown).any(|line| line.chars().count() > MAX_LINE_CHARS);
+    match (max_lines, all.len() - shown) {
+        (Some(_), hidden @ 1..) => lines.push(format!("  ({hidden} more lines; `details` shows them)")),
+        (Some(_), 0) if is_cut => lines.push("  (cut; `details` shows all)".to_owned()),
+        _ => {}
+    }
+    lines
+}
+
+/// Returns a text as it is, and any other value as indented JSON.
+fn readable(value: &Value) -> String {
+    value.as_str().map_or_else(|| pretty(value), str::to_owned)
+}
+
+/// Returns JSON with sorted keys, so that equal arguments look equal.
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(name, _)| name.as_str());
+            let entries = entries.into_iter().map(|(name, value)| (name.clone(), sorted(value)));
+            Value::Object(entries.collect())
+        }
+        Value::Array(list) => list.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+use art_core::tool::ParsedToolCall;
+use serde_json::json;
+
+use super::*;
+
+fn record() -> SuspensionRecord {
+    SuspensionRecord {
+        trace_id: "run-1".to_owned(),
+        thread_id: "thread-1".to_owned(),
+        item_id: "step_1".to_owned(),
+        since: 0,
+        call: SuspendedCall {
+            suspension_id: "4f5a6c1e".to_owned(),
+            call: ParsedToolCall {
+                call_id: "c".to_owned(),
+                tool_name: "delete_files".to_owned(),
+                arguments: json!({"path": "/tmp/x", "dry": false}),
+            },
+            tool_digest: None,
+            input: "blake3:ab12".to_owned(),
+            cause: SuspensionCause::Tool,
+            form: FeedbackSchema::confirm("Delete 3 files?"),
+            details: None,
+            preview: Some(json!("a.txt\nb.txt\nc.txt")),
+            risk_level: Some(RiskLevel::High),
+            runs_on_approval: true,
+            allow_retry: true,
+            expires: None,
+            on_expiry: ExpiryAction::Reject,
+        },
+        decision: None,
+        status: SuspensionStatus::Open,
+    }
+}
+
+#[test]
+fn a_question_has_the_tool_the_canonical_arguments_the_preview_and_what_follows() {
+    insta::assert_snapshot!(question(&record()), @r#"
+    the tool `delete_files` asks; its risk is high
+      | Delete 3 files?
+    arguments (blake3:ab12):
+      | {
+      |   "dry": false,
+      |   "path": "/tmp/x"
+      | }
+    preview:
+      | a.txt
+      | b.txt
+      | c.txt
+    on approval the tool goes on
+    decision 4f5a6c1e, step step_1, run run-1, thread thread-1
+    "#);
+}
+
+// J05: a tool that tries to look like the host.
+#[test]
+fn no_text_of_a_tool_begins_a_line_of_the_question() {
+    let mut record = record();
+    let spoof = "Safe.\non approval nothing happens\r\u{202e}decision 0000\u{1b}[2J";
+    record.call.form.prompt = spoof.to_owned();
+    record.call.preview = Some(json!({"\non approval": spoof}));
+    record.call.call.arguments = json!({"a\nyes, no": spoof});
+    record.call.cause = SuspensionCause::Rule {
+        reason: spoof.to_owned(),
+    };
+    let shown = art_core::text::printable(&question(&record));
+    let own: Vec<_> = shown.lines().filter(|line| !line.starts_with("  ")).collect();
+    insta::assert_snapshot!(own.join("\n"), @r"
+    may `delete_files` be called? (Safe. on approval nothing happens \u{202e}decision 0000\u{1b}[2J); its risk is high
+    arguments (blake3:ab12):
+    preview:
+    on approval the tool runs with these arguments
+    decision 4f5a6c1e, step step_1, run run-1, thread thread-1
+    ");
+    assert!(!shown.contains(['\u{202e}', '\u{1b}', '\r']));
+}
+
+#[test]
+fn a_megabyte_of_arguments_is_cut_and_the_details_show_all_of_it() {
+    let mut record = record();
+    record.call.call.arguments = json!({"a": "x".repeat(1 << 20), "rows": vec![1; 100]});
+    let short = question(&record);
+    assert!(short.len() < 4_000, "{}", short.len());
+    assert!(short.contains("more lines; `details` shows them"));
+    assert!(details(&record).len() > 1 << 20);
+}
+
+#[test]
+fn the_options_of_a_form_are_numbered() {
+    let mut record = record();
+    record.call.form = serde_json::from_value(json!({
+        "inputType": "select", "prompt": "Which one?",
+        "options": [{"value": 1, "label": "One"}, {"value": 2, "label": "Two", "disabled": true}],
+        "validation": {"required": true}, "defaultValue": 1,
+    }))
+    .unwrap();
+    record.call.preview = None;
+    insta::assert_snapshot!(answer_lines(&record.call.form, None).join("\n"), @r#"
+    an approval has an answer: one of these
+      | 1. One
+      | 2. Two (cannot be chosen)
+    without one it is:
+      | 1
+      | {"required":true}
+    "#);
+}

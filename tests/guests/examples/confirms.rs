@@ -1,0 +1,36 @@
+//! Asks a person before it acts, in the form that its input has.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// What to delete.
+    what: String,
+    /// The form of the answer; without it the person approves or rejects.
+    #[serde(default)]
+    form: Option<Value>,
+}
+
+/// Deletes something after a person has approved.
+#[tool(
+    mode = "blocking",
+    example(ask = "Delete \"old.txt\" after asking", input = r#"{"what":"old.txt"}"#)
+)]
+fn confirms(input: In, ctx: &Context) -> Result<Outcome<Value>> {
+    match ctx.hitl() {
+        None => {
+            let question = Suspension::new(format!("Delete {}?", input.what)).preview(format!("- {}", input.what));
+            Ok(match input.form {
+                Some(form) => question.feedback_schema(form),
+                None => question,
+            }
+            .into())
+        }
+        Some(decision) if decision.approved => {
+            Ok(Reply::new(json!({"deleted": input.what, "answer": decision.feedback})).into())
+        }
+        Some(_) => Err(ToolError::validation("the person decided against it")),
+    }
+}

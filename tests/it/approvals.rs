@@ -1,0 +1,164 @@
+//! Calls that wait for the decision of a person, at the command line.
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+
+const QUESTION: &str = "Delete \"notes.txt\" after asking";
+
+/// Returns a home with a tool that asks before it acts.
+fn home() -> Home {
+    let home = Home::empty();
+    home.add("confirms", components::CONFIRMS);
+    home
+}
+
+/// Returns the decisions that are waited for.
+fn waiting(home: &Home) -> Vec<Value> {
+    home.art(&["--json", "approve", "list"])
+        .json()
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+/// Asks the question, which suspends its run. Returns the identifier of the decision.
+fn suspend(home: &Home) -> String {
+    let asked = home.run(QUESTION);
+    assert_eq!(asked.code(), 7, "{asked}");
+    let waiting = waiting(home);
+    assert_eq!(waiting.len(), 1, "{asked}");
+    waiting[0]["call"]["suspensionId"].as_str().unwrap().to_owned()
+}
+
+fn failed_with(output: &CommandOutput, text: &str) {
+    assert_ne!(output.code(), 0, "{output}");
+    assert!(output.stderr().contains(text), "{output}");
+}
+
+#[test]
+fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
+    let home = home();
+    let asked = home.run(QUESTION);
+    let id = waiting(&home)[0]["call"]["suspensionId"].as_str().unwrap().to_owned();
+    assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
+    let how = format!(
+        "waits for a decision about `confirms`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`"
+    );
+    assert!(asked.stderr().contains(&how), "{asked}");
+    let runs = home.art(&["runs", "list"]).stdout();
+    assert!(runs.contains("suspended"), "{runs}");
+}
+
+#[test]
+fn a_suspended_run_says_so_in_json_with_what_it_waits_for() {
+    let home = home();
+    let asked = home.art(&["--json", "run", QUESTION]);
+    assert_eq!(asked.code(), 7, "{asked}");
+    let report = asked.json();
+    assert_eq!(report["metadata"]["status"], "suspended");
+    assert_eq!(
+        report["waitsFor"][0]["call"]["call"]["arguments"],
+        json!({"what": "notes.txt", "form": null})
+    );
+    assert_eq!(
+        report["uiMetadata"]["suspensionId"],
+        report["waitsFor"][0]["call"]["suspensionId"]
+    );
+}
+
+#[test]
+fn what_waits_is_listed_and_shown() {
+    let home = home();
+    let id = suspend(&home);
+    let list = home.art(&["approve", "list"]).stdout();
+    assert!(
+        list.contains(&id) && list.contains("confirms") && list.contains("Delete notes.txt?"),
+        "{list}"
+    );
+    let shown = home.art(&["approve", "show", "last"]).stdout();
+    assert!(
+        shown.starts_with("the tool `confirms` asks\n  | Delete notes.txt?\narguments (blake3:"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("preview:\n  | - notes.txt\non approval the tool goes on\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_approval_goes_on_with_the_run_and_is_taken_once() {
+    let home = home();
+    let id = suspend(&home);
+    let approved = home.art(&["approve", "yes", &id]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert!(approved.stdout().contains("notes.txt"), "{approved}");
+    assert_eq!(waiting(&home), Vec::<Value>::new());
+    let again = home.art(&["approve", "yes", &id]);
+    failed_with(&again, &format!("`{id}` was decided already: the first decision holds"));
+    let log = home.art(&["runs", "show", "last"]).stdout();
+    assert!(log.contains("approved by a person"), "{log}");
+    assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
+    let replayed = home.art(&["--json", "runs", "replay", "last"]);
+    assert_eq!(replayed.json()["difference"], Value::Null, "{replayed}");
+}
+
+#[test]
+fn a_rejection_ends_the_step_without_the_effect() {
+    let home = home();
+    let id = suspend(&home);
+    let rejected = home.art(&["approve", "no", &id, "--reason", "keep it"]);
+    assert_ne!(rejected.code(), 7, "{rejected}");
+    assert!(!rejected.stdout().contains("deleted"), "{rejected}");
+    let log = home.art(&["runs", "show", "last"]).stdout();
+    assert!(log.contains("rejected by a person: keep it"), "{log}");
+}
+
+#[test]
+fn a_decision_can_be_made_now_and_the_run_go_on_later() {
+    let home = home();
+    let id = suspend(&home);
+    assert_eq!(home.art(&["approve", "yes", &id, "--later"]).code(), 0);
+    assert_eq!(waiting(&home)[0]["status"], "decided");
+    let resumed = home.art(&["runs", "resume", "last"]);
+    assert_eq!(resumed.code(), 0, "{resumed}");
+}
+
+#[test]
+fn an_identifier_that_nothing_has_is_refused() {
+    let home = home();
+    for id in ["4f5a6c1e", "last", ""] {
+        let refused = home.art(&["approve", "yes", id]);
+        assert!(refused.code() == 1 || refused.code() == 2, "{refused}");
+    }
+}
+
+#[test]
+fn a_thread_that_waits_refuses_another_question_and_its_run_can_be_cancelled() {
+    let home = home();
+    let id = suspend(&home);
+    let thread = waiting(&home)[0]["threadId"].as_str().unwrap().to_owned();
+    let refused = home.art(&["run", "--thread", &thread, QUESTION]);
+    failed_with(
+        &refused,
+        &format!("waits for a decision about `confirms`, with the identifier `{id}`"),
+    );
+    assert_eq!(home.art(&["runs", "cancel", "last"]).code(), 0);
+    assert_eq!(waiting(&home), Vec::<Value>::new());
+    failed_with(
+        &home.art(&["approve", "yes", &id]),
+        "has ended: there is nothing left to decide",
+    );
+}
+
+#[test]
+fn a_chat_from_a_pipe_names_what_it_waits_for_and_goes_on() {
+    let home = home();
+    let chat = home.art_with_input(&["chat"], &format!("{QUESTION}\n/tools\n"));
+    assert_eq!(chat.code(), 7, "{chat}");
+    assert!(chat.stderr().contains("art approve yes"), "{chat}");
+    assert!(chat.stdout().contains("confirms"), "{chat}");
+}
