@@ -1,0 +1,255 @@
+//! A disk: what was written to the files of a database, in order, and the failures that a test asks for.
+
+use std::ffi::c_int;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::ffi::{
+    SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
+    SQLITE_OK, SQLITE_OPEN_CREATE,
+};
+
+/// An operation on a file, or the answer to a caller.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    Create {
+        file: String,
+    },
+    Write {
+        file: String,
+        offset: u64,
+        bytes: Vec<u8>,
+    },
+    Truncate {
+        file: String,
+        size: u64,
+    },
+    Sync {
+        file: String,
+    },
+    /// The sync failed. The system has forgotten what was not on the disk yet.
+    SyncFailed {
+        file: String,
+    },
+    Delete {
+        file: String,
+        synced: bool,
+    },
+    /// A caller was told that a write is durable.
+    Acknowledged {
+        writer: usize,
+    },
+}
+
+/// An operation that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Open,
+    Write,
+    Truncate,
+    Sync,
+    /// The shared index of the log grows.
+    GrowIndex,
+}
+
+/// How a write fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// An error of the device.
+    Device,
+    /// No space is left.
+    Full,
+    /// Half of the bytes are written, and then no space is left.
+    Short,
+}
+
+/// The failures that a test asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) operation: Operation,
+    /// How the names of the files end that the fault concerns.
+    pub(crate) suffix: &'static str,
+    /// Number of such operations that succeed first.
+    pub(crate) after: u64,
+    /// Number of operations that fail then.
+    pub(crate) times: u64,
+    pub(crate) failure: Failure,
+}
+
+/// The files of a database and what happened to them.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    events: Vec<Event>,
+    fault: Option<Fault>,
+    failures: u64,
+}
+
+static DISKS: Mutex<Vec<Arc<Disk>>> = Mutex::new(Vec::new());
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the disk of a file.
+pub(crate) fn of(path: &Path) -> Option<Arc<Disk>> {
+    let text = path.to_str()?;
+    let disks = locked(&DISKS);
+    let disk = disks
+        .iter()
+        .find(|disk| text.starts_with(disk.path.to_str().unwrap_or_default()));
+    disk.cloned()
+}
+
+/// A disk that records until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Recording(Arc<Disk>);
+
+impl Recording {
+    /// Records what happens to the database at that path, and to the files beside it whose names begin as its own does.
+    pub(crate) fn start(path: &Path) -> Self {
+        crate::vfs::install();
+        let disk = Arc::new(Disk {
+            path: path.to_owned(),
+            state: Mutex::default(),
+        });
+        locked(&DISKS).push(Arc::clone(&disk));
+        Self(disk)
+    }
+}
+
+impl std::ops::Deref for Recording {
+    type Target = Disk;
+
+    fn deref(&self) -> &Disk {
+        &self.0
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        locked(&DISKS).retain(|disk| !Arc::ptr_eq(disk, &self.0));
+    }
+}
+
+impl Disk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    /// Returns what happened so far.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.state().events.clone()
+    }
+
+    /// Records that a caller was told that its write is durable.
+    pub(crate) fn acknowledge(&self, writer: usize) {
+        self.state().events.push(Event::Acknowledged { writer });
+    }
+
+    /// Lets operations fail from now on. Counts the failures anew.
+    pub(crate) fn fail(&self, fault: Fault) {
+        let mut state = self.state();
+        (state.fault, state.failures) = (Some(fault), 0);
+    }
+
+    /// Lets no operation fail any more.
+    pub(crate) fn mend(&self) {
+        self.state().fault = None;
+    }
+
+    /// Returns the number of operations that failed.
+    pub(crate) fn failures(&self) -> u64 {
+        self.state().failures
+    }
+
+    pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<(), c_int> {
+        let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
+        let mut state = self.state();
+        if state.fails(Operation::Open, name).is_some() {
+            return Err(SQLITE_CANTOPEN);
+        }
+        if !exists && flags & SQLITE_OPEN_CREATE != 0 {
+            state.events.push(Event::Create { file: name.to_owned() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn delete(&self, name: &str, synced: bool) {
+        let file = name.to_owned();
+        self.state().events.push(Event::Delete { file, synced });
+    }
+
+    /// Records a write. Returns how many of the bytes are written, and the answer for SQLite.
+    pub(crate) fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> (usize, c_int) {
+        let mut state = self.state();
+        let (written, code) = match state.fails(Operation::Write, name) {
+            None => (bytes.len(), SQLITE_OK),
+            Some(Failure::Device) => (0, SQLITE_IOERR_WRITE),
+            Some(Failure::Full) => (0, SQLITE_FULL),
+            Some(Failure::Short) => (bytes.len() / 2, SQLITE_FULL),
+        };
+        if written > 0 {
+            state.events.push(Event::Write {
+                file: name.to_owned(),
+                offset,
+                bytes: bytes[..written].to_vec(),
+            });
+        }
+        (written, code)
+    }
+
+    pub(crate) fn truncate(&self, name: &str, size: u64) -> Result<(), c_int> {
+        let mut state = self.state();
+        if state.fails(Operation::Truncate, name).is_some() {
+            return Err(SQLITE_IOERR_TRUNCATE);
+        }
+        let file = name.to_owned();
+        state.events.push(Event::Truncate { file, size });
+        Ok(())
+    }
+
+    pub(crate) fn sync(&self, name: &str) -> Result<(), c_int> {
+        let mut state = self.state();
+        let file = name.to_owned();
+        if state.fails(Operation::Sync, name).is_some() {
+            state.events.push(Event::SyncFailed { file });
+            return Err(SQLITE_IOERR_FSYNC);
+        }
+        state.events.push(Event::Sync { file });
+        Ok(())
+    }
+
+    pub(crate) fn grow_index(&self) -> Result<(), c_int> {
+        match self.state().fails(Operation::GrowIndex, "") {
+            Some(_) => Err(SQLITE_IOERR_SHMSIZE),
+            None => Ok(()),
+        }
+    }
+}
+
+impl State {
+    /// Returns how the operation fails, if it does.
+    fn fails(&mut self, operation: Operation, name: &str) -> Option<Failure> {
+        let fault = self.fault.as_mut()?;
+        if fault.operation != operation || !name.ends_with(fault.suffix) {
+            return None;
+        }
+        if fault.after > 0 {
+            fault.after -= 1;
+            return None;
+        }
+        if fault.times == 0 {
+            return None;
+        }
+        fault.times -= 1;
+        self.failures += 1;
+        Some(fault.failure)
+    }
+}

@@ -1,0 +1,180 @@
+//! What several writers store, and what each of them finds after each of its writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use art_core::agent::{AgentState, RunStatus};
+use art_core::conversation::{ConversationMessage, MessageRole};
+use art_core::observation::{NewObservation, Observation, ObservationType};
+use art_store::clock::ManualClock;
+use art_store::{
+    Commit, JournalEntry, Lease, MessageOptions, NewEvent, NewRun, NewThread, ObservationFilter, RunEnd, RunRecord,
+    SqliteStore, Store, StoreError,
+};
+use futures_util::future::join3;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::disk::Disk;
+
+/// The writers; each has a thread and a run with its name.
+pub(crate) const WRITERS: [&str; 3] = ["a", "b", "c"];
+
+/// Everything that is stored for a writer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stored {
+    run: Option<RunRecord>,
+    journal: Vec<JournalEntry>,
+    messages: Vec<ConversationMessage>,
+    observations: Vec<Observation>,
+    state: Option<AgentState>,
+    /// Whether each event has the blob that it names.
+    blobs: bool,
+}
+
+impl Stored {
+    /// Returns the number of events.
+    pub(crate) fn events(&self) -> usize {
+        self.journal.len()
+    }
+}
+
+/// What is stored for one writer after each of its acknowledged writes. The first entry is from before the first write.
+pub(crate) type Versions = Vec<Stored>;
+
+/// Returns a temporary directory and the path of a database in it.
+pub(crate) fn new_path() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("art.db");
+    (directory, path)
+}
+
+/// Waits for a future. Reads and writes of a store run on its own threads.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
+}
+
+pub(crate) fn open(path: &Path) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open_with_clock(path, Arc::new(ManualClock::new(1_000)))
+}
+
+/// Creates a database with an empty thread for each writer.
+pub(crate) fn create(path: &Path) {
+    let store = open(path).unwrap();
+    for id in WRITERS {
+        let id = id.to_owned();
+        block_on(store.create_thread(NewThread {
+            id,
+            ..NewThread::default()
+        }))
+        .unwrap();
+    }
+}
+
+/// Reads everything that is stored for a writer, and verifies its journal.
+pub(crate) async fn stored(store: &SqliteStore, writer: &str) -> Stored {
+    let journal = store.read_journal(writer).await.unwrap();
+    let mut blobs = true;
+    for entry in &journal {
+        let digest = entry.payload["blob"].as_str().unwrap();
+        blobs &= store.get_blob(writer, digest).await.unwrap().is_some();
+    }
+    let observations = store.list_observations(writer, ObservationFilter::default()).await;
+    Stored {
+        run: store.get_run(writer).await.unwrap(),
+        journal,
+        messages: store.list_messages(writer, MessageOptions::default()).await.unwrap(),
+        observations: observations.unwrap(),
+        state: store.load_state(writer).await.unwrap(),
+        blobs,
+    }
+}
+
+/// Returns a commit that stores something of everything, after the given number of events.
+pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
+    let blob = format!("blob {after} of {writer}").into_bytes();
+    let payload = json!({"n": after + 1, "blob": art_store::digest(&blob)});
+    Commit {
+        begin: (after == 0).then(|| new_run(writer)),
+        trace_id: writer.to_owned(),
+        lease: lease.clone(),
+        after,
+        events: vec![NewEvent {
+            kind: "k".to_owned(),
+            payload,
+        }],
+        blobs: vec![blob],
+        // Replaced each time, so that the log grows and the database does not.
+        state: Some(json!({"n": after + 1, "text": "x".repeat(20_000 * (after as usize % 4))})),
+        messages: vec![message(writer, after)],
+        observations: vec![thought(writer)],
+        ..Commit::default()
+    }
+}
+
+fn new_run(writer: &str) -> NewRun {
+    NewRun {
+        trace_id: writer.to_owned(),
+        thread_id: writer.to_owned(),
+        query: "what is it?".to_owned(),
+        model: None,
+    }
+}
+
+fn message(writer: &str, number: u64) -> ConversationMessage {
+    ConversationMessage {
+        message_id: format!("{writer}-{number}"),
+        thread_id: writer.to_owned(),
+        role: MessageRole::User,
+        content: "what is it?".to_owned(),
+        timestamp: number,
+        metadata: Default::default(),
+    }
+}
+
+fn thought(writer: &str) -> NewObservation {
+    NewObservation {
+        thread_id: writer.to_owned(),
+        trace_id: None,
+        parent_id: None,
+        kind: ObservationType::Thoughts,
+        content: json!({"text": "hm"}),
+        metadata: Default::default(),
+    }
+}
+
+/// Lets all writers write at the same time, each `rounds` times, and tells the disk of each write that was acknowledged.
+pub(crate) fn write(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions; 3] {
+    let writers = [0, 1, 2].map(|writer| write_one(store, disk, writer, rounds));
+    let [a, b, c] = writers;
+    block_on(join3(a, b, c)).into()
+}
+
+async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64) -> Versions {
+    let name = WRITERS[writer];
+    let lease = store.acquire_lease(name).await.unwrap();
+    let mut versions = vec![stored(store, name).await];
+    for round in 0..rounds {
+        let after = versions.last().unwrap().journal.len() as u64;
+        // A run waits for a person, the person decides, and the run goes on.
+        let end = (round % 5 == 3).then(|| RunEnd {
+            status: RunStatus::Suspended,
+            summary: Value::Null,
+        });
+        if round % 5 == 4 {
+            store.resume_run(name, &lease).await.unwrap();
+        } else {
+            let commit = Commit {
+                end,
+                ..step(name, &lease, after)
+            };
+            store.commit(commit).await.unwrap();
+        }
+        disk.acknowledge(writer);
+        versions.push(stored(store, name).await);
+    }
+    versions
+}

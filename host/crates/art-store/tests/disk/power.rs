@@ -1,0 +1,211 @@
+//! What was acknowledged is there after the power was cut, and nothing of what was not is there in part.
+//!
+//! The VFS of this program [records](crate::disk) every write, truncation, sync, creation and deletion that SQLite makes for the store
+//! while three writers commit at the same time. From that the tests make [images](crate::image): for a moment between two
+//! operations, everything up to the last sync of each file, and of the later changes none, all, or any sectors of 512 bytes in any
+//! order. Each image is opened with the store and compared with what the writers read after each of their acknowledged writes.
+//!
+//! - The choices are repeated by their seed. `ART_POWER_IMAGES=5000` makes more images than the number of each build, and
+//!   `ART_POWER_SEED=N` others.
+//! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The shared
+//!   index of the log has random content in each image.
+//! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a new
+//!   database, which is not an operation of SQLite.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use art_store::{SqliteStore, Store};
+use tempfile::TempDir;
+
+use crate::chance::Chance;
+use crate::disk::{Event, Recording};
+use crate::history::{self, Stored, Versions, WRITERS, block_on, new_path};
+use crate::image::{Kept, Platter};
+
+/// Number of images of each build.
+const IMAGES: usize = 160;
+/// Number of writes of each writer. Enough for the log to be copied into the database several times.
+const ROUNDS: u64 = 60;
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |number| number.parse().unwrap())
+}
+
+/// What happened on a disk, from a state in which all of it was durable.
+struct Recorded {
+    _directory: TempDir,
+    before: Platter,
+    events: Vec<Event>,
+    versions: [Versions; 3],
+}
+
+/// Records three writers on a new database, from its opening until it was closed.
+fn record() -> Recorded {
+    let (directory, path) = new_path();
+    history::create(&path);
+    let before = Platter::of(directory.path(), "art.db");
+    let disk = Recording::start(&path);
+    let store = history::open(&path).unwrap();
+    let versions = history::write(&store, &disk, ROUNDS);
+    drop(store);
+    Recorded {
+        _directory: directory,
+        before,
+        events: disk.events(),
+        versions,
+    }
+}
+
+/// A directory with an image in it.
+struct Image {
+    _directory: TempDir,
+    path: PathBuf,
+}
+
+impl Image {
+    fn new(platter: &Platter, kept: Kept, chance: &mut Chance) -> Self {
+        let (directory, path) = new_path();
+        platter.write_image(directory.path(), kept, chance);
+        let index: Vec<u8> = (0..32_768).map(|_| chance.below(256).to_le_bytes()[0]).collect();
+        fs::write(directory.path().join("art.db-shm"), index).unwrap();
+        Self {
+            _directory: directory,
+            path,
+        }
+    }
+}
+
+/// Returns what a store lacks of what was acknowledged, or has of other writes than the next one of each writer.
+fn fault(store: &SqliteStore, platter: &Platter, versions: &[Versions; 3]) -> Option<String> {
+    WRITERS.into_iter().enumerate().find_map(|(writer, name)| {
+        let acknowledged = platter.acknowledged.get(&writer).copied().unwrap_or_default();
+        let found = block_on(history::stored(store, name));
+        let after = versions[writer].iter().skip(acknowledged).take(2);
+        let allowed: Vec<_> = after.map(Stored::events).collect();
+        let is_allowed = versions[writer]
+            .iter()
+            .skip(acknowledged)
+            .take(2)
+            .any(|version| *version == found);
+        (!is_allowed).then(|| {
+            let events = found.events();
+            format!(
+                "writer `{name}` has {events} events; {acknowledged} writes were acknowledged, with {allowed:?} events"
+            )
+        })
+    })
+}
+
+/// Asserts that an image has all that was acknowledged and nothing in part, that its database is sound, and that it can be written.
+fn assert_recovers(image: &Image, platter: &Platter, versions: &[Versions; 3], what: &str) {
+    let store = history::open(&image.path).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    assert_eq!(fault(&store, platter, versions), None, "{what}");
+    block_on(async {
+        let lease = store.acquire_lease(WRITERS[0]).await.unwrap();
+        let after = store.read_journal(WRITERS[0]).await.unwrap().len() as u64;
+        store.commit(history::step(WRITERS[0], &lease, after)).await.unwrap();
+    });
+    drop(store);
+    let connection = rusqlite::Connection::open(&image.path).unwrap();
+    let report = connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+    assert_eq!(report.unwrap(), "ok", "{what}");
+}
+
+/// Calls `check` at `count` random moments, in order, with the number of operations before it. Every second moment is next to a sync,
+/// where most is decided.
+fn at_moments(
+    recorded: &Recorded,
+    count: usize,
+    chance: &mut Chance,
+    mut check: impl FnMut(usize, &Platter, &mut Chance),
+) {
+    let events = &recorded.events;
+    let syncs: Vec<_> = (0..events.len())
+        .filter(|at| matches!(events[*at], Event::Sync { .. }))
+        .collect();
+    let mut moments: Vec<_> = (0..count)
+        .map(|number| match number % 2 {
+            0 => chance.below(events.len() + 1),
+            _ => syncs[chance.below(syncs.len())] + chance.below(3),
+        })
+        .collect();
+    moments.sort_unstable();
+    let (mut platter, mut applied) = (recorded.before.clone(), 0);
+    for moment in moments {
+        let moment = moment.min(events.len());
+        events[applied..moment].iter().for_each(|event| platter.apply(event));
+        applied = moment;
+        check(moment, &platter, chance);
+    }
+}
+
+fn seed() -> u64 {
+    let seed = number("ART_POWER_SEED", 1) as u64;
+    println!("ART_POWER_SEED={seed}");
+    seed
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_the_power_was_cut_at_any_moment() {
+    let (recorded, mut chance) = (record(), Chance::new(seed()));
+    let copied = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
+    assert!(
+        recorded.events.iter().filter(copied).count() > 2,
+        "the log was hardly copied"
+    );
+    let mut made = 0;
+    at_moments(
+        &recorded,
+        number("ART_POWER_IMAGES", IMAGES),
+        &mut chance,
+        |moment, platter, chance| {
+            let kept = Kept::ALL[made % Kept::ALL.len()];
+            made += 1;
+            let image = Image::new(platter, kept, chance);
+            let what = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
+            assert_recovers(&image, platter, &recorded.versions, &what);
+        },
+    );
+}
+
+#[test]
+fn nothing_is_lost_when_the_power_is_cut_again_during_the_recovery() {
+    let (recorded, mut chance) = (record(), Chance::new(seed()));
+    at_moments(&recorded, IMAGES / 20, &mut chance, |moment, platter, chance| {
+        let first = Image::new(platter, Kept::Torn, chance);
+        let again = Recorded {
+            before: Platter::of(first.path.parent().unwrap(), "art.db"),
+            events: recovery(&first.path),
+            versions: recorded.versions.clone(),
+            _directory: first._directory,
+        };
+        at_moments(&again, 4, chance, |second, recovered, chance| {
+            let image = Image::new(recovered, Kept::Any, chance);
+            let what = format!("recovery after {moment} operations, cut after {second}");
+            assert_recovers(&image, platter, &again.versions, &what);
+        });
+    });
+}
+
+/// Opens and closes the database of an image, and returns what that writes.
+fn recovery(path: &Path) -> Vec<Event> {
+    let disk = Recording::start(path);
+    drop(history::open(path).unwrap());
+    disk.events()
+}
+
+#[test]
+fn the_images_show_a_commit_that_is_acknowledged_before_its_log_is_synced() {
+    let mut recorded = record();
+    let is_sync_of_log = |event: &Event| matches!(event, Event::Sync { file } if file == "art.db-wal");
+    recorded.events.retain(|event| !is_sync_of_log(event));
+    let (mut lost, mut chance) = (0, Chance::new(seed()));
+    at_moments(&recorded, 20, &mut chance, |_, platter, chance| {
+        let image = Image::new(platter, Kept::Nothing, chance);
+        let complete =
+            history::open(&image.path).is_ok_and(|store| fault(&store, platter, &recorded.versions).is_none());
+        lost += usize::from(!complete);
+    });
+    assert!(lost > 0);
+}

@@ -1,0 +1,259 @@
+//! The VFS of SQLite that records: it passes each operation on to the VFS of the system, and tells the [`Disk`] of the file.
+//!
+//! It is the default VFS of this test program, so the store under test knows nothing of it. Files without a disk are only passed on.
+//! Syncs are never passed on, which saves most of the time: the machine that runs the tests keeps its power.
+
+#![expect(
+    unsafe_code,
+    reason = "the interface of a VFS is written in C; see the safety comments"
+)]
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::size_of;
+use std::path::Path;
+use std::sync::{Arc, Once};
+
+use rusqlite::ffi::{
+    SQLITE_OK, sqlite3_file, sqlite3_filename, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
+    sqlite3_vfs_register,
+};
+
+use crate::disk::{self, Disk};
+
+/// A file with a disk.
+struct Watched {
+    disk: Arc<Disk>,
+    name: String,
+}
+
+/// An open file. The file of the system's VFS follows it in the memory that SQLite allocates.
+#[repr(C)]
+struct File {
+    base: sqlite3_file,
+    /// From `Box::into_raw`, or null for a file without a disk.
+    watched: *mut Watched,
+}
+
+/// Makes this VFS the default one of the process.
+pub(crate) fn install() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        // SAFETY: the default VFS exists for as long as the process; its copy is leaked, as SQLite requires.
+        let code = unsafe {
+            let real = sqlite3_vfs_find(std::ptr::null());
+            let mut vfs = *real;
+            vfs.szOsFile += c_int::try_from(size_of::<File>()).unwrap();
+            vfs.pNext = std::ptr::null_mut();
+            vfs.zName = c"recording".as_ptr();
+            vfs.pAppData = real.cast();
+            vfs.xOpen = Some(open);
+            vfs.xDelete = Some(delete);
+            sqlite3_vfs_register(Box::leak(Box::new(vfs)), 1)
+        };
+        assert_eq!(code, SQLITE_OK);
+    });
+}
+
+/// Returns the VFS of the system.
+///
+/// # Safety
+/// `vfs` is the one that [`install`] registered.
+unsafe fn real_vfs(vfs: *mut sqlite3_vfs) -> *mut sqlite3_vfs {
+    // SAFETY: `install` stored it there.
+    unsafe { (*vfs).pAppData.cast() }
+}
+
+/// Returns the file of the system's VFS.
+///
+/// # Safety
+/// `file` is a [`File`] with the memory that `install` asked for.
+unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
+    // SAFETY: SQLite allocates `szOsFile` bytes, which is the size of both; the size of `File` keeps the alignment of pointers.
+    unsafe { file.cast::<u8>().add(size_of::<File>()).cast() }
+}
+
+/// Returns the disk of an open file and its name on it.
+///
+/// # Safety
+/// `file` is an open [`File`], and no other thread closes it meanwhile.
+unsafe fn watched<'a>(file: *mut sqlite3_file) -> Option<&'a Watched> {
+    // SAFETY: the pointer is null or from `Box::into_raw`, and freed only when the file is closed.
+    unsafe { (*file.cast::<File>()).watched.as_ref() }
+}
+
+/// Returns the disk of the file with that name. A name is null for a temporary file.
+///
+/// # Safety
+/// `name` is null or ends with a zero.
+unsafe fn find(name: *const c_char) -> Option<Watched> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: see above.
+    let path = Path::new(unsafe { CStr::from_ptr(name) }.to_str().ok()?);
+    let disk = disk::of(path)?;
+    let name = path.file_name()?.to_str()?.to_owned();
+    Some(Watched { disk, name })
+}
+
+unsafe extern "C" fn open(
+    vfs: *mut sqlite3_vfs,
+    name: sqlite3_filename,
+    file: *mut sqlite3_file,
+    flags: c_int,
+    out: *mut c_int,
+) -> c_int {
+    // SAFETY: SQLite calls this with a name that is null or ends with a zero, and with the memory that `install` asked for.
+    unsafe {
+        (*file).pMethods = std::ptr::null();
+        let watched = find(name);
+        if let Some(Watched { disk, name }) = &watched
+            && let Err(code) = disk.open(name, flags)
+        {
+            return code;
+        }
+        let real_vfs = real_vfs(vfs);
+        let code = ((*real_vfs).xOpen.unwrap())(real_vfs, name, real(file), flags, out);
+        if code == SQLITE_OK {
+            (*file).pMethods = &raw const METHODS;
+            let watched = watched.map(|watched| Box::into_raw(Box::new(watched)));
+            (*file.cast::<File>()).watched = watched.unwrap_or(std::ptr::null_mut());
+        }
+        code
+    }
+}
+
+unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, name: *const c_char, sync_directory: c_int) -> c_int {
+    // SAFETY: as in `open`.
+    unsafe {
+        if let Some(Watched { disk, name }) = find(name) {
+            disk.delete(&name, sync_directory != 0);
+        }
+        let real_vfs = real_vfs(vfs);
+        ((*real_vfs).xDelete.unwrap())(real_vfs, name, 0)
+    }
+}
+
+unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
+    // SAFETY: SQLite closes a file once, and does not use it afterwards.
+    unsafe {
+        let watched = (*file.cast::<File>()).watched;
+        if !watched.is_null() {
+            drop(Box::from_raw(watched));
+        }
+        let real = real(file);
+        ((*(*real).pMethods).xClose.unwrap())(real)
+    }
+}
+
+unsafe extern "C" fn write(
+    file: *mut sqlite3_file,
+    bytes: *const c_void,
+    count: c_int,
+    offset: sqlite3_int64,
+) -> c_int {
+    // SAFETY: SQLite passes an open file and as many bytes as it says.
+    unsafe {
+        let length = usize::try_from(count).unwrap();
+        let content = std::slice::from_raw_parts(bytes.cast::<u8>(), length);
+        let (written, code) = watched(file).map_or((length, SQLITE_OK), |Watched { disk, name }| {
+            disk.write(name, u64::try_from(offset).unwrap(), content)
+        });
+        let real = real(file);
+        let written = c_int::try_from(written).unwrap();
+        let real_code = ((*(*real).pMethods).xWrite.unwrap())(real, bytes, written, offset);
+        if real_code == SQLITE_OK { code } else { real_code }
+    }
+}
+
+unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        if let Some(Watched { disk, name }) = watched(file)
+            && let Err(code) = disk.truncate(name, u64::try_from(size).unwrap())
+        {
+            return code;
+        }
+        let real = real(file);
+        ((*(*real).pMethods).xTruncate.unwrap())(real, size)
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
+    // SAFETY: as in `write`.
+    match unsafe { watched(file) } {
+        Some(Watched { disk, name }) => disk.sync(name).err().unwrap_or(SQLITE_OK),
+        None => SQLITE_OK,
+    }
+}
+
+unsafe extern "C" fn map_index(
+    file: *mut sqlite3_file,
+    page: c_int,
+    size: c_int,
+    extend: c_int,
+    out: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        if let Some(Watched { disk, .. }) = watched(file)
+            && extend != 0
+            && let Err(code) = disk.grow_index()
+        {
+            *out = std::ptr::null_mut();
+            return code;
+        }
+        let real = real(file);
+        ((*(*real).pMethods).xShmMap.unwrap())(real, page, size, extend, out)
+    }
+}
+
+/// Defines functions that only pass a call on.
+macro_rules! pass_on {
+    ($($function:ident: $method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        unsafe extern "C" fn $function(file: *mut sqlite3_file, $($argument: $type),*) -> $result {
+            // SAFETY: the arguments are those that SQLite passed, and the file is open.
+            unsafe {
+                let real = real(file);
+                ((*(*real).pMethods).$method.unwrap())(real, $($argument),*)
+            }
+        }
+    )*};
+}
+
+pass_on! {
+    read: xRead(bytes: *mut c_void, count: c_int, offset: sqlite3_int64) -> c_int;
+    size: xFileSize(size: *mut sqlite3_int64) -> c_int;
+    lock: xLock(level: c_int) -> c_int;
+    unlock: xUnlock(level: c_int) -> c_int;
+    check_lock: xCheckReservedLock(result: *mut c_int) -> c_int;
+    control: xFileControl(operation: c_int, argument: *mut c_void) -> c_int;
+    sector_size: xSectorSize() -> c_int;
+    characteristics: xDeviceCharacteristics() -> c_int;
+    lock_index: xShmLock(offset: c_int, count: c_int, flags: c_int) -> c_int;
+    index_barrier: xShmBarrier() -> ();
+    unmap_index: xShmUnmap(delete: c_int) -> c_int;
+}
+
+/// The methods of an open file. Version 2 has a write-ahead log and no memory mapping, so all reads and writes are calls.
+static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(size),
+    xLock: Some(lock),
+    xUnlock: Some(unlock),
+    xCheckReservedLock: Some(check_lock),
+    xFileControl: Some(control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(characteristics),
+    xShmMap: Some(map_index),
+    xShmLock: Some(lock_index),
+    xShmBarrier: Some(index_barrier),
+    xShmUnmap: Some(unmap_index),
+    xFetch: None,
+    xUnfetch: None,
+};
