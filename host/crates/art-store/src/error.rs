@@ -197,6 +197,14 @@ pub enum StoreError {
         /// The cause.
         source: Arc<rusqlite::Error>,
     },
+    /// The file, its folder or the file system can only be read.
+    #[error("the database `{}` cannot be written: make it and its folder writable or use another --home", path.display())]
+    NotWritable {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: Arc<rusqlite::Error>,
+    },
     /// The file is not a database of this host. It is left unchanged.
     #[error("`{}` is not a database of this host: move it away or use another --home", path.display())]
     NotOurs {
@@ -238,7 +246,7 @@ pub enum StoreError {
         source: Arc<rusqlite::Error>,
     },
     /// Any other failure of SQLite.
-    #[error("the database `{}` failed: check the disk and the permissions of the file", path.display())]
+    #[error("the database `{}` failed: check the disk and the permissions of the file and its folder", path.display())]
     Sqlite {
         /// The database.
         path: PathBuf,
@@ -246,7 +254,7 @@ pub enum StoreError {
         source: Arc<rusqlite::Error>,
     },
     /// A file operation failed.
-    #[error("failed to {action} `{}`", path.display())]
+    #[error("failed to {action} `{}`{}", path.display(), advice(source))]
     Io {
         /// The action that failed.
         action: &'static str,
@@ -269,6 +277,49 @@ pub enum StoreError {
     },
 }
 
+/// Returns what to do about a failed file operation, for the end of a message.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            ": make its folder writable or use another --home"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ": free some space and try again",
+        _ => "",
+    }
+}
+
 fn shown(version: Option<u64>) -> String {
     version.map_or_else(|| "none".to_owned(), |version| format!("`{version}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: io::ErrorKind) -> String {
+        let error = StoreError::Io {
+            action: "open",
+            path: "/home/art.db-lock".into(),
+            source: kind.into(),
+        };
+        error.to_string()
+    }
+
+    #[test]
+    fn a_folder_that_can_only_be_read_is_named_with_what_to_do() {
+        let expected = "failed to open `/home/art.db-lock`: make its folder writable or use another --home";
+        assert_eq!(message(io::ErrorKind::ReadOnlyFilesystem), expected);
+        assert_eq!(message(io::ErrorKind::PermissionDenied), expected);
+    }
+
+    #[test]
+    fn a_file_for_which_there_is_no_space_is_named_with_what_to_do() {
+        let expected = "failed to open `/home/art.db-lock`: free some space and try again";
+        assert_eq!(message(io::ErrorKind::StorageFull), expected);
+    }
+
+    #[test]
+    fn another_failure_of_a_file_has_no_advice() {
+        assert_eq!(message(io::ErrorKind::NotFound), "failed to open `/home/art.db-lock`");
+    }
 }

@@ -1,5 +1,6 @@
 //! Converts failures of SQLite to errors of the store.
 
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,15 +37,24 @@ impl Fault {
     }
 }
 
+/// Returns the error of SQLite with that code.
+pub(super) fn failure(code: c_int) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+}
+
 /// Returns the error of the store for an error of SQLite.
 pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError {
     let path = path.to_owned();
+    if lacks_space_for_index(&source) {
+        return StoreError::NoSpace { path, source };
+    }
     match source.sqlite_error_code() {
         // The last one is a race of several processes for the index of the log.
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
             StoreError::Busy { path, source }
         }
         Some(ErrorCode::DiskFull) => StoreError::NoSpace { path, source },
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::NotWritable { path, source },
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
             path,
             detail: "SQLite cannot read it".to_owned(),
@@ -58,11 +68,19 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
     }
 }
 
+/// Returns whether there is no space for the shared index of the log. SQLite calls that a failure of the disk, but nothing is lost:
+/// the index is rebuilt from the log.
+fn lacks_space_for_index(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 /// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the
 /// next sync would succeed without it. In a damaged file each write may cause more damage.
 pub(super) fn is_fatal(error: &rusqlite::Error) -> bool {
-    matches!(
+    let is_failure = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
+    );
+    is_failure && !lacks_space_for_index(error)
 }

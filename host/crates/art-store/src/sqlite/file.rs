@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::fault::Fault;
+use super::checkpoint;
+use super::fault::{Fault, failure};
 use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
@@ -25,6 +26,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// - `synchronous = FULL`: a commit that was acknowledged survives a power failure. `NORMAL` does not guarantee that
 ///   with a write-ahead log.
 /// - `trusted_schema = OFF`: somebody may have tampered with the schema, so functions in it are not called.
+/// - `wal_autocheckpoint = 0`: the log is copied by [`super::checkpoint`], which notices failures.
 /// - `journal_size_limit`: the log is truncated to 64 MiB after a checkpoint; otherwise its file would stay as large as
 ///   the largest write.
 const SETTINGS: &str = "
@@ -33,6 +35,7 @@ const SETTINGS: &str = "
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
     PRAGMA secure_delete = ON;
+    PRAGMA wal_autocheckpoint = 0;
     PRAGMA journal_size_limit = 67108864;
 ";
 
@@ -68,8 +71,7 @@ pub(super) fn guard(path: &Path) -> Result<Guard, StoreError> {
 }
 
 fn busy(path: &Path) -> StoreError {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-    Fault::from(rusqlite::Error::SqliteFailure(code, None)).at(path)
+    Fault::from(failure(rusqlite::ffi::SQLITE_BUSY)).at(path)
 }
 
 /// Creates the directory of the database, for its owner only. An existing directory keeps its permissions.
@@ -120,6 +122,8 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("create", &new, source))?;
     let mut connection = connect(&new)?;
     migrate(&mut connection, &new, MIGRATIONS)?;
+    // Closing does this too, but ignores failures, and without its log the database would be empty.
+    checkpoint::copy_whole_log(&connection).map_err(|error| Fault::from(error).at(&new))?;
     connection.close().map_err(|(_, error)| Fault::from(error).at(&new))?;
     file.sync_all().map_err(|source| io_error("sync", &new, source))?;
     FailPoint::BeforeRename.reach();
@@ -217,6 +221,10 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connect = || {
         let connection = configured(path, flags)?;
+        // SQLite opens a file that cannot be written for reading only, and would fail at the first write.
+        if connection.is_readonly("main")? {
+            return Err(failure(rusqlite::ffi::SQLITE_READONLY).into());
+        }
         let mode = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
         if mode != "wal" {
             tracing::warn!(path = %path.display(), mode, "the file system does not support a write-ahead log");
@@ -283,6 +291,7 @@ mod tests {
             ("trusted_schema", 0),
             ("cell_size_check", 1),
             ("secure_delete", 1),
+            ("wal_autocheckpoint", 0),
             ("busy_timeout", 5_000),
         ] {
             assert_eq!(setting(name), value, "{name}");

@@ -11,6 +11,7 @@ use crate::error::StoreError;
 
 mod blobs;
 mod calls;
+mod checkpoint;
 mod commits;
 mod fault;
 mod file;
@@ -42,8 +43,10 @@ use writer::{Counters, Job, Write, Writer};
 /// - Writes of several processes wait for each other. One that waits for 5 s fails with [`StoreError::Busy`] and can be repeated.
 /// - Each store that writes keeps a locked file in the directory with the suffix `-hosts` while it is open. When its process
 ///   ends, even by a crash, its leases are free.
-/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`). Writes that wait are synced
-///   together.
+/// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`), so it survives a loss of power. Writes that
+///   wait are synced together.
+/// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again, because the
+///   system may have forgotten what it could not write. A full disk only refuses the writes that need space.
 /// - A file that is damaged, newer, or not a database of this host is never changed.
 /// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
 ///   contain it until the next checkpoint, at the latest until the store is dropped.

@@ -2,15 +2,17 @@
 //!
 //! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a
 //! savepoint of one transaction, commits once and then sends all results. Further writes wait in the queue during the
-//! sync, so the groups grow with the load.
+//! sync, so the groups grow with the load. After the results it copies the log into the database if the log has become long.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
+use super::checkpoint;
 use super::fault::{Fault, classify, is_fatal};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
@@ -72,7 +74,9 @@ impl Writer {
         while jobs.blocking_recv_many(&mut group, QUEUE) > 0 {
             self.commit(&mut group);
         }
-        if let Err(error) = self.connection.execute_batch("PRAGMA optimize") {
+        if self.poison.is_none()
+            && let Err(error) = self.connection.execute_batch("PRAGMA optimize")
+        {
             tracing::warn!(path = %self.path.display(), %error, "failed to update the statistics of the database");
         }
     }
@@ -90,10 +94,31 @@ impl Writer {
         for job in group.drain(..) {
             job.finish(result.clone().map_err(|error| self.commit_error(error)));
         }
-        if let Err(error) = result
-            && is_fatal(&error)
-        {
-            self.poison.get_or_insert(error);
+        match result {
+            Ok(()) => self.copy_log(),
+            Err(error) if is_fatal(&error) => {
+                self.poison.get_or_insert(error);
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Copies the log into the database if it has become long. What is in the log was acknowledged, so a failure is none of a caller;
+    /// but after one that may have lost a part of the copy, the log has to stay as it is.
+    fn copy_log(&mut self) {
+        let Err(error) = checkpoint::copy_long_log(&self.connection) else {
+            return;
+        };
+        tracing::error!(path = %self.path.display(), %error, "failed to copy the log into the database");
+        if is_fatal(&error) {
+            self.poison.get_or_insert(Arc::new(error));
+            // Closing would copy the log again and, since the next sync succeeds, remove it.
+            let kept = self
+                .connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            if let Err(error) = kept {
+                tracing::error!(path = %self.path.display(), %error, "failed to keep the log");
+            }
         }
     }
 

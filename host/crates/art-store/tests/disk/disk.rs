@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::ffi::{
     SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
-    SQLITE_OK, SQLITE_OPEN_CREATE,
+    SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
 };
 
 /// An operation on a file, or the answer to a caller.
@@ -62,6 +62,8 @@ pub(crate) enum Failure {
     Full,
     /// Half of the bytes are written, and then no space is left.
     Short,
+    /// The file can only be read.
+    ReadOnly,
 }
 
 /// The failures that a test asks for.
@@ -169,16 +171,21 @@ impl Disk {
         self.state().failures
     }
 
-    pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<(), c_int> {
+    /// Records that a file is opened. Returns the flags with which the system opens it.
+    pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<c_int, c_int> {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();
-        if state.fails(Operation::Open, name).is_some() {
-            return Err(SQLITE_CANTOPEN);
+        match state.fails(Operation::Open, name) {
+            // As the VFS of the system does it.
+            Some(Failure::ReadOnly) => Ok(flags & !(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY),
+            Some(_) => Err(SQLITE_CANTOPEN),
+            None => {
+                if !exists && flags & SQLITE_OPEN_CREATE != 0 {
+                    state.events.push(Event::Create { file: name.to_owned() });
+                }
+                Ok(flags)
+            }
         }
-        if !exists && flags & SQLITE_OPEN_CREATE != 0 {
-            state.events.push(Event::Create { file: name.to_owned() });
-        }
-        Ok(())
     }
 
     pub(crate) fn delete(&self, name: &str, synced: bool) {
@@ -191,7 +198,7 @@ impl Disk {
         let mut state = self.state();
         let (written, code) = match state.fails(Operation::Write, name) {
             None => (bytes.len(), SQLITE_OK),
-            Some(Failure::Device) => (0, SQLITE_IOERR_WRITE),
+            Some(Failure::Device | Failure::ReadOnly) => (0, SQLITE_IOERR_WRITE),
             Some(Failure::Full) => (0, SQLITE_FULL),
             Some(Failure::Short) => (bytes.len() / 2, SQLITE_FULL),
         };

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use art_store::{Lease, SqliteStore, Store, StoreError};
+use art_store::{Lease, NewThread, SqliteStore, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::chance::Chance;
@@ -158,6 +158,76 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
     assert!(after == before || after.events() == before.events() + 1);
 }
 
+#[test]
+fn a_log_whose_shared_index_cannot_grow_for_lack_of_space_is_written_later() {
+    let failing = Failing::new();
+    failing.disk.fail(fault(Operation::GrowIndex, Failure::Full, 0));
+    // The index grows with each 4,096 pages of the log, which are copied into the database before unless somebody reads them.
+    let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
+    let error = (0..1_000).find_map(|_| failing.commit().err()).unwrap();
+    assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
+    failing.disk.mend();
+    failing.commit().unwrap();
+}
+
+#[test]
+fn nothing_is_lost_when_the_database_cannot_be_synced_while_the_log_is_copied_into_it() {
+    let failing = Failing::new();
+    failing.commit().unwrap();
+    let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
+    // The log is copied up to what the reader sees, and the database is not synced yet.
+    (0..150).for_each(|_| failing.commit().unwrap());
+    drop(reader);
+    failing.disk.fail(Fault {
+        suffix: ".db",
+        ..fault(Operation::Sync, Failure::Device, 0)
+    });
+    let acknowledged = (0..300).take_while(|_| failing.commit().is_ok()).count();
+    assert_eq!(failing.disk.failures(), 1, "{acknowledged}");
+    let stored = failing.stored();
+    assert_eq!(failing.after_power_loss(Kept::Nothing), stored);
+    assert_poisoned(failing, &stored);
+}
+
+/// Lets files be opened for reading only, those whose names end so.
+fn read_only(disk: &Recording, suffix: &'static str) {
+    disk.fail(Fault {
+        suffix,
+        times: u64::MAX,
+        ..fault(Operation::Open, Failure::ReadOnly, 0)
+    });
+}
+
+#[test]
+fn a_database_that_can_only_be_read_is_refused_with_what_to_do() {
+    let (_directory, path) = new_path();
+    history::create(&path);
+    let disk = Recording::start(&path);
+    read_only(&disk, ".db");
+    let expected = format!(
+        "the database `{}` cannot be written: make it and its folder writable or use another --home",
+        path.display()
+    );
+    assert_eq!(history::open(&path).unwrap_err().to_string(), expected);
+    disk.mend();
+    assert!(
+        block_on(history::open(&path).unwrap().get_thread(WRITER))
+            .unwrap()
+            .is_some()
+    );
+}
+
+#[test]
+fn a_store_that_only_reads_needs_no_right_to_write_while_another_process_writes() {
+    let failing = Failing::new();
+    failing.commit().unwrap();
+    read_only(&failing.disk, "");
+    let reader = SqliteStore::open_read_only(failing.store.path()).unwrap();
+    assert_eq!(block_on(stored(&reader, WRITER)), failing.stored());
+}
+
 /// Opens a database while one of its operations fails, and then opens it without failures, until no operation is left to fail. Of many
 /// writes, only some fail.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
@@ -189,6 +259,20 @@ const FAILURES: [(Operation, Failure); 6] = [
     (Operation::Sync, Failure::Device),
     (Operation::GrowIndex, Failure::Full),
 ];
+
+#[test]
+fn a_home_whose_creation_failed_can_be_created_later() {
+    for (operation, failure) in FAILURES {
+        let check = |store: &SqliteStore| {
+            let new = NewThread {
+                id: "t".to_owned(),
+                ..NewThread::default()
+            };
+            block_on(store.create_thread(new)).unwrap();
+        };
+        open_with_failures(operation, failure, check, |_| {});
+    }
+}
 
 #[test]
 fn nothing_is_lost_when_an_operation_of_opening_the_database_fails() {

@@ -107,11 +107,13 @@ unsafe extern "C" fn open(
     unsafe {
         (*file).pMethods = std::ptr::null();
         let watched = find(name);
-        if let Some(Watched { disk, name }) = &watched
-            && let Err(code) = disk.open(name, flags)
-        {
-            return code;
-        }
+        let opened = watched
+            .as_ref()
+            .map_or(Ok(flags), |Watched { disk, name }| disk.open(name, flags));
+        let flags = match opened {
+            Ok(flags) => flags,
+            Err(code) => return code,
+        };
         let real_vfs = real_vfs(vfs);
         let code = ((*real_vfs).xOpen.unwrap())(real_vfs, name, real(file), flags, out);
         if code == SQLITE_OK {

@@ -1,0 +1,50 @@
+//! Copies the log into the database.
+//!
+//! SQLite does that by itself at the end of a commit, but then it ignores failures. After a failed sync of the database that would lose
+//! data: the system forgets what it could not write, the next sync succeeds without it, and the log that has it is overwritten. So
+//! `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
+
+use rusqlite::Connection;
+
+use super::fault::failure;
+
+/// Number of pages in the log that are not copied yet at which it is copied. The default of SQLite: 4 MiB.
+const PAGES: i64 = 1_000;
+
+/// Copies the log if it has become long. What somebody still reads stays in it and is copied later.
+pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
+    // `NOOP` only counts. Both numbers are -1 without a write-ahead log.
+    let counted = run(connection, "NOOP")?;
+    if counted.pages - counted.copied >= PAGES {
+        run(connection, "PASSIVE")?;
+    }
+    Ok(())
+}
+
+/// Copies all of the log, empties it and syncs the database. Fails with `SQLITE_BUSY` if somebody uses the database.
+pub(super) fn copy_whole_log(connection: &Connection) -> rusqlite::Result<()> {
+    if run(connection, "TRUNCATE")?.is_busy {
+        return Err(failure(rusqlite::ffi::SQLITE_BUSY));
+    }
+    Ok(())
+}
+
+/// The result of a checkpoint.
+struct Checkpoint {
+    is_busy: bool,
+    /// Number of pages in the log.
+    pages: i64,
+    /// Number of these pages that are in the database as well.
+    copied: i64,
+}
+
+fn run(connection: &Connection, mode: &str) -> rusqlite::Result<Checkpoint> {
+    let mut statement = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
+    statement.query_row([], |row| {
+        Ok(Checkpoint {
+            is_busy: row.get(0)?,
+            pages: row.get(1)?,
+            copied: row.get(2)?,
+        })
+    })
+}
