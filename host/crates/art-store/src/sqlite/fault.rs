@@ -71,8 +71,16 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
 /// Returns whether there is no space for the shared index of the log. SQLite calls that a failure of the disk, but nothing is lost:
 /// the index is rebuilt from the log.
 fn lacks_space_for_index(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
+/// Returns whether a connection that only reads found a transaction that a crash interrupted.
+pub(super) fn needs_rollback(error: &rusqlite::Error) -> bool {
+    extended_code(error) == Some(rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
+}
+
+fn extended_code(error: &rusqlite::Error) -> Option<c_int> {
+    error.sqlite_error().map(|error| error.extended_code)
 }
 
 /// Returns whether all later writes have to be refused. After a failed sync the system may have dropped data, and the

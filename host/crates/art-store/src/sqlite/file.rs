@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::checkpoint;
-use super::fault::{Fault, failure};
+use super::fault::{Fault, failure, needs_rollback};
 use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
@@ -198,9 +198,24 @@ fn not_ours(path: &Path) -> StoreError {
     }
 }
 
-/// Refuses a database that is damaged or too new, without writing to it.
+/// Refuses a database that is damaged or too new, without writing to it. Undoes a transaction that a crash interrupted without a
+/// write-ahead log, as every reader has to.
 pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
-    inspect(&connect_read_only(path)?, path)
+    let inspect_read_only = || inspect(&connect_read_only(path)?, path);
+    match inspect_read_only() {
+        Err(StoreError::NotWritable { source, .. }) if needs_rollback(&source) => {
+            roll_back(path).map_err(|error| Fault::from(error).at(path))?;
+            inspect_read_only()
+        }
+        result => result,
+    }
+}
+
+/// Undoes the interrupted transaction, which a connection that only reads cannot do.
+fn roll_back(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = configured(path, flags)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
 /// Removes the permissions of other users from the database.

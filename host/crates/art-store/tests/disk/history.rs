@@ -76,19 +76,23 @@ pub(crate) fn create(path: &Path) {
 
 /// Reads everything that is stored for a writer, and verifies its journal.
 pub(crate) async fn stored(store: &SqliteStore, writer: &str) -> Stored {
-    let journal = store.read_journal(writer).await.unwrap();
+    stored_run(store, writer, writer).await
+}
+
+/// Reads everything that is stored for a run and its thread, and verifies the journal.
+pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> Stored {
+    let journal = store.read_journal(trace_id).await.unwrap();
     let mut blobs = true;
-    for entry in &journal {
-        let digest = entry.payload["blob"].as_str().unwrap();
-        blobs &= store.get_blob(writer, digest).await.unwrap().is_some();
+    for digest in journal.iter().filter_map(|entry| entry.payload["blob"].as_str()) {
+        blobs &= store.get_blob(thread_id, digest).await.unwrap().is_some();
     }
-    let observations = store.list_observations(writer, ObservationFilter::default()).await;
+    let observations = store.list_observations(thread_id, ObservationFilter::default()).await;
     Stored {
-        run: store.get_run(writer).await.unwrap(),
+        run: store.get_run(trace_id).await.unwrap(),
         journal,
-        messages: store.list_messages(writer, MessageOptions::default()).await.unwrap(),
+        messages: store.list_messages(thread_id, MessageOptions::default()).await.unwrap(),
         observations: observations.unwrap(),
-        state: store.load_state(writer).await.unwrap(),
+        state: store.load_state(thread_id).await.unwrap(),
         blobs,
     }
 }

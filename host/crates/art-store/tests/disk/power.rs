@@ -195,6 +195,50 @@ fn recovery(path: &Path) -> Vec<Event> {
     disk.events()
 }
 
+/// A database of format 4, with the runs `run-t` and `run-other` in the threads `t` and `other`.
+const FORMAT_4: &[u8] = include_bytes!("../it/data/format-4.db");
+
+/// Reads the runs and the threads of a database that had format 4.
+fn migrated(path: &Path) -> Vec<Stored> {
+    let store = history::open(path).unwrap();
+    let read = |thread, run| block_on(history::stored_run(&store, thread, run));
+    vec![read("t", "run-t"), read("other", "run-other")]
+}
+
+/// Cuts the power while a database of format 4 is migrated, which has that mode of its journal.
+fn cut_migration(journal_mode: &str) {
+    let (directory, path) = new_path();
+    fs::write(&path, FORMAT_4).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.pragma_update(None, "journal_mode", journal_mode).unwrap();
+    connection.close().unwrap();
+    let recorded = Recorded {
+        before: Platter::of(directory.path(), "art.db"),
+        events: recovery(&path),
+        versions: Default::default(),
+        _directory: directory,
+    };
+    let (whole, mut chance) = (migrated(&path), Chance::new(seed()));
+    assert!(whole.iter().all(|stored| stored.events() == 3));
+    let mut made = 0;
+    at_moments(&recorded, IMAGES / 5, &mut chance, |moment, platter, chance| {
+        let kept = Kept::ALL[made % Kept::ALL.len()];
+        made += 1;
+        let image = Image::new(platter, kept, chance);
+        assert_eq!(migrated(&image.path), whole, "{kept:?} after {moment}");
+    });
+}
+
+#[test]
+fn nothing_is_lost_when_the_power_is_cut_during_a_migration() {
+    cut_migration("wal");
+}
+
+#[test]
+fn nothing_is_lost_when_the_power_is_cut_during_the_migration_of_a_database_without_a_write_ahead_log() {
+    cut_migration("delete");
+}
+
 #[test]
 fn the_images_show_a_commit_that_is_acknowledged_before_its_log_is_synced() {
     let mut recorded = record();

@@ -14,4 +14,5 @@ mod groups;
 mod integrity;
 mod kill;
 mod migration;
+mod old_homes;
 mod processes;

@@ -1,0 +1,221 @@
+//! A process that migrates a database of an older format is killed: the next one finds the old format or a newer one, and all data.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use art_core::usage::ModelWork;
+use art_store::{
+    FailPoint, MessageOptions, ObservationFilter, RunFilter, RunState, SqliteStore, Store, digest, fail_point,
+};
+use rusqlite::{Connection, params};
+use serde_json::json;
+
+use crate::children::{self, ChildTest};
+use crate::fixture::{block_on, new_path};
+
+/// The scripts of the formats, as hosts of these formats ran them.
+const SCRIPTS: [&str; 4] = [
+    include_str!("../../src/sqlite/migrations/0001.sql"),
+    include_str!("../../src/sqlite/migrations/0002.sql"),
+    include_str!("../../src/sqlite/migrations/0003.sql"),
+    include_str!("../../src/sqlite/migrations/0004.sql"),
+];
+/// The newest format.
+const NEWEST: u32 = 5;
+const APPLICATION_ID: i32 = 0x4152_5453;
+const CHILD: &str = "old_homes::migrates_and_is_killed";
+/// Number of threads with a run each. Enough for a migration that takes some hundredths of a second.
+const RUNS: u32 = 20;
+const EVENTS: u32 = 40;
+/// Number of kills at random moments for each format.
+const KILLS: u32 = 3;
+
+/// Creates a database as a host of that format left it.
+fn create(path: &Path, format: u32) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
+    connection
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .unwrap();
+    let transaction = connection.unchecked_transaction().unwrap();
+    for script in &SCRIPTS[..format as usize] {
+        transaction.execute_batch(script).unwrap();
+    }
+    (1..=RUNS).for_each(|number| fill(&transaction, number, format));
+    transaction.pragma_update(None, "user_version", format).unwrap();
+    transaction.commit().unwrap();
+}
+
+/// Stores a thread with one of everything, and a run with events.
+fn fill(connection: &Connection, number: u32, format: u32) {
+    let run = |sql: &str| connection.execute(sql, [number]).unwrap();
+    run("INSERT INTO threads (id, created, updated, config, observations)
+         VALUES ('t' || ?1, 1, 1, '{\"enabledTools\":[],\"historyLimit\":0}', 1)");
+    run(
+        "INSERT INTO messages (id, thread, role, content, timestamp, metadata) VALUES ('m' || ?1, ?1, 'USER', 'hi', 1, '{}')",
+    );
+    run(
+        "INSERT INTO observations (id, thread, sequence, timestamp, type, content, metadata)
+         VALUES ('o' || ?1, ?1, 1, 1, 'THOUGHTS', '{\"text\":\"hm\"}', '{}')",
+    );
+    run("INSERT INTO states (thread, version, modified, data) VALUES (?1, 1, 1, '{\"plan\":1}')");
+    run(
+        "INSERT INTO runs (trace_id, thread, query, status, started, ended, summary)
+         VALUES ('r' || ?1, ?1, 'q', 'success', 1, 2, 'null')",
+    );
+    for sequence in 1..=EVENTS {
+        let payload = json!({"n": sequence, "text": "x".repeat(500)}).to_string();
+        let insert = "INSERT INTO journal (run, sequence, timestamp, kind, payload) VALUES (?1, ?2, 1, 'k', ?3)";
+        connection.execute(insert, params![number, sequence, payload]).unwrap();
+    }
+    let sizes = "UPDATE runs SET entries = ?2, bytes = 1 WHERE seq = ?1";
+    connection.execute(sizes, params![number, EVENTS]).unwrap();
+    if format >= 2 {
+        let insert = "INSERT INTO blobs (run, digest, bytes) VALUES (?1, ?2, ?3)";
+        for bytes in [blob(number), b"shared".to_vec()] {
+            connection
+                .execute(insert, params![number, digest(&bytes), bytes])
+                .unwrap();
+        }
+    }
+    if format >= 3 {
+        run("INSERT INTO calls (run, tool_digest, fuel, peak_memory_bytes, wall_us, cpu_us, bytes_in, bytes_out, host_calls)
+             VALUES (?1, 'd', 1, 1, 1, 1, 1, 1, 1)");
+    }
+    if format >= 4 {
+        run(
+            "INSERT INTO model_work (run, model, work, model_calls, input_tokens, output_tokens)
+             VALUES (?1, 'm', 'step', 1, 1, 1)",
+        );
+    }
+}
+
+fn blob(number: u32) -> Vec<u8> {
+    format!("blob {number}").into_bytes()
+}
+
+/// Asserts that a store has all that [`create`] stored in a database of that format.
+async fn assert_complete(store: &SqliteStore, format: u32) {
+    assert_eq!(
+        store.list_runs(RunFilter::default()).await.unwrap().len(),
+        RUNS as usize
+    );
+    for number in 1..=RUNS {
+        assert_thread(store, &format!("t{number}")).await;
+        let trace_id = format!("r{number}");
+        let run = store.get_run(&trace_id).await.unwrap().unwrap();
+        assert_eq!((run.status, run.last_sequence), (RunState::Success, u64::from(EVENTS)));
+        let journal = store.read_journal(&trace_id).await.unwrap();
+        let numbers = journal.iter().map(|entry| entry.payload["n"].as_u64().unwrap());
+        assert!(numbers.eq(1..=u64::from(EVENTS)));
+        if format >= 2 {
+            for bytes in [blob(number), b"shared".to_vec()] {
+                let found = store.get_blob(&format!("t{number}"), &digest(&bytes)).await.unwrap();
+                assert_eq!(found, Some(bytes));
+            }
+        }
+    }
+    let expected = |since| if format >= since { RUNS as usize } else { 0 };
+    assert_eq!(store.list_calls("d", None).await.unwrap().len(), expected(3));
+    let work = store.list_work("m", ModelWork::Step, None).await;
+    assert_eq!(work.unwrap().len(), expected(4));
+}
+
+async fn assert_thread(store: &SqliteStore, id: &str) {
+    let messages = store.list_messages(id, MessageOptions::default()).await;
+    assert_eq!(messages.unwrap().len(), 1);
+    let observations = store.list_observations(id, ObservationFilter::default()).await;
+    assert_eq!(observations.unwrap().len(), 1);
+    assert_eq!(store.load_state(id).await.unwrap().unwrap().data, json!({"plan": 1}));
+}
+
+fn format_of(path: &Path) -> u32 {
+    let connection = Connection::open(path).unwrap();
+    connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap()
+}
+
+/// Asserts that everything is there, first without changing the database, and then after the migration. Returns the format that was
+/// found.
+fn assert_nothing_lost(path: &Path, format: u32) -> u32 {
+    let found = format_of(path);
+    assert!((format..=NEWEST).contains(&found), "format {found}");
+    block_on(assert_complete(&SqliteStore::open_read_only(path).unwrap(), format));
+    block_on(assert_complete(&SqliteStore::open(path).unwrap(), format));
+    assert_eq!(format_of(path), NEWEST);
+    found
+}
+
+/// Number of migrations that the child process makes before it kills itself at the next one.
+static MIGRATIONS_LEFT: AtomicU32 = AtomicU32::new(u32::MAX);
+
+fn kill_at_migration(place: FailPoint) {
+    if place == FailPoint::BeforeMigration && MIGRATIONS_LEFT.fetch_sub(1, Ordering::SeqCst) == 0 {
+        let process = std::process::id().to_string();
+        Command::new("kill").args(["-s", "KILL", &process]).status().unwrap();
+        std::thread::sleep(Duration::from_secs(60));
+    }
+}
+
+/// The child process of the tests below. Does nothing when the test runner starts it.
+#[test]
+fn migrates_and_is_killed() {
+    let Some(path) = children::database() else { return };
+    if let Ok(number) = fs::read_to_string(stop_file(Path::new(&path))) {
+        MIGRATIONS_LEFT.store(number.parse().unwrap(), Ordering::SeqCst);
+        fail_point::install(kill_at_migration);
+    }
+    children::tell("begins");
+    drop(SqliteStore::open(path).unwrap());
+}
+
+/// Returns the file that tells the child before which migration it is killed.
+fn stop_file(path: &Path) -> std::path::PathBuf {
+    path.with_extension("stop")
+}
+
+#[test]
+fn a_kill_before_each_migration_is_committed_loses_nothing() {
+    for format in 1..NEWEST {
+        for migrations in 0..NEWEST - format {
+            let (_directory, path) = new_path();
+            create(&path, format);
+            fs::write(stop_file(&path), migrations.to_string()).unwrap();
+            let (_, status) = ChildTest::start(CHILD, &path).finish();
+            assert!(!status.success(), "the place was not reached");
+            assert_eq!(assert_nothing_lost(&path, format), format + migrations);
+        }
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_of_a_migration_loses_nothing() {
+    for format in 1..NEWEST {
+        let (_directory, path) = new_path();
+        create(&path, format);
+        let mut child = ChildTest::start(CHILD, &path);
+        child.told().unwrap();
+        let start = Instant::now();
+        assert!(child.finish().1.success());
+        let whole = start.elapsed();
+        assert_nothing_lost(&path, format);
+        for kill in 0..KILLS {
+            let (_directory, path) = new_path();
+            create(&path, format);
+            // The second kill meets what the first one left.
+            for _ in 0..2 {
+                let mut child = ChildTest::start(CHILD, &path);
+                child.told().unwrap();
+                std::thread::sleep(whole * kill / KILLS);
+                child.kill();
+                child.finish();
+            }
+            assert_nothing_lost(&path, format);
+        }
+    }
+}
