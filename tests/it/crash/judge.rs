@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use art_store::{JournalEntry, RunRecord};
+use art_store::{JournalEntry, ObservationFilter, RunRecord, SqliteStore, Store};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::world::{Ended, Kill, World};
+use super::world::{EffectLine, Ended, Kill, World, wait};
 
 /// What the crashes of a test came upon.
 #[derive(Clone, Debug, Default)]
@@ -66,19 +66,58 @@ struct Call {
     ended: Option<(u64, String)>,
 }
 
+/// What runs left behind, read once for all of them.
+pub(super) struct Evidence {
+    store: SqliteStore,
+    /// The effects of each run.
+    effects: BTreeMap<String, Vec<EffectLine>>,
+}
+
+impl Evidence {
+    /// Opens the store, which checks the whole database, and reads the effects.
+    pub(super) fn of(world: &World) -> Self {
+        let mut effects = BTreeMap::<_, Vec<_>>::new();
+        for effect in world.effects() {
+            effects.entry(effect.run.clone()).or_default().push(effect);
+        }
+        Self {
+            store: world.store().unwrap(),
+            effects,
+        }
+    }
+
+    /// Returns the effects of a run.
+    pub(super) fn effects(&self, run: &RunRecord) -> &[EffectLine] {
+        self.effects.get(&run.trace_id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Checks that a run has ended, that its journal has its digests, and that journal and effects agree. Returns its calls.
+    pub(super) fn check_run(&self, run: &RunRecord) -> Tally {
+        assert!(run.status.is_final(), "{run:?} has not ended");
+        let journal = wait(self.store.read_journal(&run.trace_id));
+        check_gapless(run, &journal);
+        let calls = calls(&journal);
+        check_effects(self.effects(run), &calls);
+        check_ends(&journal, &calls);
+        tally(&calls)
+    }
+
+    /// Checks that no observation of a thread is missing or doubled.
+    pub(super) fn check_thread(&self, thread: &str) {
+        let observations = wait(self.store.list_observations(thread, ObservationFilter::default()));
+        let sequences = observations.iter().map(|observation| observation.sequence);
+        assert!(sequences.eq(1..=observations.len() as u64), "{observations:?}");
+    }
+}
+
 /// Checks that a run has ended, and that its journal, its effects and its thread agree. Returns its calls.
 pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
-    assert!(run.status.is_final(), "{run:?} has not ended");
-    let journal = world.journal(&run.trace_id);
-    check_gapless(run, &journal);
-    let calls = calls(&journal);
-    check_effects(world, run, &calls);
-    check_ends(&journal, &calls);
-    let observed = world.observed(&run.thread_id);
-    assert!(observed.iter().copied().eq(1..=observed.len() as u64), "{observed:?}");
+    let evidence = Evidence::of(world);
+    let tally = evidence.check_run(run);
+    evidence.check_thread(&run.thread_id);
     let verified = world.art(&["runs", "verify", &run.trace_id]).output;
     assert_eq!(verified.code(), 0, "{verified}");
-    tally(&calls)
+    tally
 }
 
 /// Checks that all runs of a home have ended, and that its database is sound.
@@ -156,16 +195,15 @@ fn text(payload: &Value, pointer: &str) -> String {
 }
 
 /// Checks that each effect was announced, and that no call that must not be repeated took effect twice.
-fn check_effects(world: &World, run: &RunRecord, calls: &BTreeMap<String, Call>) {
-    let effects = world.effects().into_iter().filter(|effect| effect.run == run.trace_id);
-    let mut counts = BTreeMap::<String, u32>::new();
+fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
+    let mut counts = BTreeMap::<&str, u32>::new();
     for effect in effects {
         let call = calls.get(&effect.call);
         assert!(
             call.is_some_and(|call| call.tool == effect.tool),
             "{effect:?} was not announced"
         );
-        let count = counts.entry(effect.call).or_default();
+        let count = counts.entry(&effect.call).or_default();
         *count += 1;
         assert!(
             *count == 1 || effect.tool == "repeatable_effect",
@@ -175,7 +213,7 @@ fn check_effects(world: &World, run: &RunRecord, calls: &BTreeMap<String, Call>)
     for (id, call) in calls {
         let succeeded = call.ended.as_ref().is_some_and(|(_, ending)| ending == "success");
         assert!(
-            !succeeded || counts.contains_key(id),
+            !succeeded || counts.contains_key(id.as_str()),
             "a call succeeded without effect: {call:?}"
         );
     }

@@ -1,6 +1,6 @@
 //! Several processes use one home at the same time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use art_store::{FailPoint, RunState};
 use serde_json::Value;
 
 use super::chance::Chance;
-use super::judge;
+use super::judge::{self, Evidence};
 use super::model::{ANSWER, SHORT};
 use super::world::{Ended, Kill, World};
 
@@ -108,7 +108,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Checks that exactly the runs that were answered are stored, each with all its effects.
+/// Checks that exactly the runs that were answered are stored, each with all its effects. Reads everything once, in this process.
 fn check(world: &World, answered: &BTreeMap<String, String>) {
     let runs = world.runs();
     let stored: BTreeMap<_, _> = runs
@@ -116,13 +116,17 @@ fn check(world: &World, answered: &BTreeMap<String, String>) {
         .map(|run| (run.trace_id.clone(), run.thread_id.clone()))
         .collect();
     assert_eq!(stored, *answered);
+    let evidence = Evidence::of(world);
     for run in &runs {
         assert_eq!(run.status, RunState::Success, "{run:?}");
-        let calls = judge::check(world, run).calls;
-        let effects = world.effects().into_iter().filter(|effect| effect.run == run.trace_id);
-        assert!(calls > 0 && effects.count() == calls, "{run:?}");
+        let calls = evidence.check_run(run).calls;
+        assert!(calls > 0 && evidence.effects(run).len() == calls, "{run:?}");
     }
+    let threads: BTreeSet<_> = stored.values().collect();
+    threads.into_iter().for_each(|thread| evidence.check_thread(thread));
+    drop(evidence);
     judge::check_database(world);
+    println!("{} runs are as they were answered", runs.len());
 }
 
 #[test]

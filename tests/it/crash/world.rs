@@ -1,12 +1,14 @@
 //! A home, its model, and the effects outside of it.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use art_store::{FailPoint, JournalEntry, ObservationFilter, RunFilter, RunRecord, SqliteStore, Store};
+use art_store::{FailPoint, JournalEntry, RunFilter, RunRecord, SqliteStore, Store};
 use serde_json::Value;
 
 use super::model;
@@ -91,12 +93,18 @@ impl World {
             None => PATIENCE,
         };
         let mut child = command.spawn().unwrap();
+        // Read all the time: a process that prints more than a pipe holds would wait for its reader for ever.
+        let (stdout, stderr) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
         let start = Instant::now();
         while start.elapsed() < after && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
-        let output = CommandOutput(child.wait_with_output().unwrap());
+        let output = CommandOutput(Output {
+            status: child.wait().unwrap(),
+            stdout: stdout.join().unwrap(),
+            stderr: stderr.join().unwrap(),
+        });
         assert!(start.elapsed() < PATIENCE, "`art {args:?}` does not end:\n{output}");
         Ended { output }
     }
@@ -155,17 +163,20 @@ impl World {
             .map(|store| wait(store.read_journal(run)))
             .unwrap_or_default()
     }
+}
 
-    /// Returns the sequences of the observations of a thread.
-    pub(super) fn observed(&self, thread: &str) -> Vec<u64> {
-        let store = self.store().unwrap();
-        let observations = wait(store.list_observations(thread, ObservationFilter::default()));
-        observations.iter().map(|observation| observation.sequence).collect()
-    }
+/// Starts a thread that reads all that a process prints.
+fn read_all(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    let mut pipe = pipe.expect("the command has pipes");
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).unwrap();
+        bytes
+    })
 }
 
 /// Waits for a read of a store.
-fn wait<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
+pub(super) fn wait<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T, E>>) -> T {
     let executor = tokio::runtime::Builder::new_current_thread().build().unwrap();
     executor.block_on(future).unwrap()
 }
