@@ -24,21 +24,35 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Threads, conversations, observations, agent state and run journals (M1, M6, M8, M15, M16).
 ///
 /// Every method follows these rules:
-/// - A write is durable when its future is ready, and every read that starts later sees it. If the future is dropped
-///   before that, the write may or may not happen.
-/// - A write is atomic.
+/// - A write is durable when its future is ready, also if the power is cut then, and every read that starts later sees it. If the
+///   future is dropped before that, the write may or may not happen.
+/// - A write is atomic: no read, and no crash, shows a part of it.
+/// - A write that fails is not visible. One that fails because of the disk or the connection may be found, as a whole, after the
+///   store was opened again, so its caller reads before it repeats the write.
 /// - Reading data that does not exist returns `None` or an empty list; writing to a thread or run that does not exist
 ///   is an error.
 /// - [`crate::limits`] bounds the sizes of values and lists.
 ///
 /// # Implementing a store
 ///
-/// The contract asks for nothing that PostgreSQL could not do. An implementation needs
-/// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees one point in time;
-/// - a source of numbers that grow and are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases, and a
-///   row for each thread that a commit locks while it compares the number;
+/// The contract asks for nothing that PostgreSQL could not do, and `tests/it/conformance` tests it: a second implementation passes the
+/// suite with another constructor of its `TestStore`. It has to give
+/// - durability: an answer after the commit of the database, with `synchronous_commit = on` or stronger;
+/// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at one
+///   point in time (`REPEATABLE READ`);
+/// - a row for each thread that every write of it locks first (`SELECT .. FOR UPDATE`). Under this lock it compares the fencing number
+///   and counts the sequences of observations, the entries of journals and the versions of states: these have no gaps, so a `SEQUENCE`
+///   cannot count them;
+/// - a source of numbers that grow and are never given twice for the fencing numbers of leases, such as a `SEQUENCE`, and one clock
+///   for when they expire, that of the database. It need not know when the process of a holder ends; a lease then lasts until it
+///   expires;
+/// - unique identifiers of threads, messages and runs, whose violation is [`StoreError::AlreadyExists`], not a failure;
 /// - an error that tells a short conflict with another process, which the caller may repeat ([`StoreError::Busy`]), from a
-///   failure.
+///   failure: a deadlock, a failed serialization or a lock that was not free in time. A connection that is lost during a commit is
+///   no conflict, since nobody knows how it ended;
+/// - bytes as they were given: JSON as text, since `jsonb` changes numbers and the order of keys, of which the digests are made, and
+///   texts with the character 0, which `text` refuses;
+/// - identifiers that are compared by their bytes, also by their prefix, and not by the rules of a language.
 pub trait Store: Send + Sync + Debug {
     /// Creates a thread.
     ///

@@ -1,9 +1,9 @@
 use art_core::agent::{RunStatus, ThreadConfig};
 use art_core::conversation::ConversationMessage;
-use art_store::{NewRun, NewThread, StoreError, limits};
+use art_store::{Commit, NewRun, NewThread, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, message, observation, run, thread};
+use crate::fixture::{TestStore, event, message, observation, run, thread};
 
 suite! {
     values_over_the_limit_are_refused,
@@ -12,6 +12,7 @@ suite! {
     empty_and_overlong_names_are_refused,
     a_timestamp_that_json_cannot_represent_is_refused,
     a_journal_over_its_maximum_size_is_refused,
+    a_journal_over_its_maximum_number_of_entries_is_refused,
 }
 
 async fn with_run(fixture: TestStore) -> TestStore {
@@ -136,4 +137,21 @@ async fn a_journal_over_its_maximum_size_is_refused(fixture: TestStore) {
         error.to_string(),
         "the journal of run `r` is full: end the run and begin another one"
     );
+}
+
+async fn a_journal_over_its_maximum_number_of_entries_is_refused(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let events = |count| (0..count).map(|_| event("k", json!(1))).collect();
+    let commit = Commit {
+        events: events(limits::MAX_JOURNAL_ENTRIES),
+        ..fixture.step("r").await
+    };
+    let full = fixture.store.commit(commit).await.unwrap().run;
+    assert_eq!(full.last_sequence, limits::MAX_JOURNAL_ENTRIES);
+    let one_more = Commit {
+        events: events(1),
+        ..fixture.step("r").await
+    };
+    let error = fixture.store.commit(one_more).await.unwrap_err();
+    assert!(matches!(error, StoreError::JournalFull { .. }), "{error}");
 }

@@ -25,4 +25,5 @@ mod runs;
 mod state;
 pub(crate) mod suspensions;
 mod threads;
+mod visibility;
 mod work;

@@ -14,6 +14,7 @@ suite! {
     a_commit_without_an_end_lets_a_suspended_run_go_on,
     a_suspended_run_can_be_cancelled,
     runs_are_listed_newest_first_by_thread_and_by_status,
+    a_list_of_runs_has_at_most_as_many_as_are_asked_for,
     runs_are_found_by_the_prefix_of_their_identifier,
     a_journal_that_is_read_equals_the_one_that_was_written,
     a_commit_that_does_not_know_the_whole_journal_is_refused,
@@ -111,6 +112,25 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore
     assert_eq!(listed(None, Some(RunState::Running), None).await, "421");
     assert_eq!(listed(Some("a"), Some(RunState::Running), None).await, "41");
     assert_eq!(listed(Some("none"), None, None).await, "");
+}
+
+async fn a_list_of_runs_has_at_most_as_many_as_are_asked_for(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    for trace_id in ["a", "b", "c"] {
+        fixture.begin(run(trace_id, "t")).await.unwrap();
+    }
+    let listed = async |limit| {
+        let filter = RunFilter {
+            limit,
+            ..RunFilter::default()
+        };
+        let runs = fixture.store.list_runs(filter).await.unwrap();
+        runs.into_iter().map(|run| run.trace_id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(Some(2)).await, ["c", "b"]);
+    for all in [None, Some(0), Some(usize::MAX)] {
+        assert_eq!(listed(all).await, ["c", "b", "a"]);
+    }
 }
 
 async fn runs_are_found_by_the_prefix_of_their_identifier(fixture: TestStore) {
