@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 pub use art_core::error::in_one_line;
 
+use art_store::RunState;
+
 use crate::config::ConfigError;
 
 /// A runtime cannot be built, or a question cannot be asked.
@@ -93,13 +95,13 @@ pub enum RuntimeError {
         /// The identifier.
         id: String,
     },
-    /// The run has ended, so there is nothing to go on with.
-    #[error("run `{id}` has ended with `{}`; ask again instead", status.name())]
+    /// The run has ended, or waits for a decision, so this host cannot go on with it.
+    #[error("{}", cannot_go_on(id, *status))]
     RunHasEnded {
         /// The run.
         id: String,
         /// How it ended.
-        status: art_store::RunState,
+        status: RunState,
     },
     /// The conversation has a run that waits for a decision.
     #[error(
@@ -136,6 +138,17 @@ pub enum RuntimeError {
     /// Reports a violated invariant.
     #[error("internal error of the host: {0}")]
     Internal(String),
+}
+
+/// Says why nobody can go on with a run that was not interrupted, and what to do.
+fn cannot_go_on(id: &str, status: RunState) -> String {
+    match status {
+        RunState::Suspended => format!(
+            "run `{id}` waits for the decision of a person, which this host cannot take yet, and its tool did not act; ask again, so \
+             that the decision is not needed, or do what the tool would have done"
+        ),
+        status => format!("run `{id}` has ended with `{}`; ask again instead", status.name()),
+    }
 }
 
 impl RuntimeError {

@@ -271,3 +271,17 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
         (RunState::Running, run.last_sequence)
     );
 }
+
+#[test]
+fn a_suspended_run_says_that_it_waits_and_what_to_do() {
+    let error = RuntimeError::RunHasEnded {
+        id: "r".to_owned(),
+        status: RunState::Suspended,
+    };
+    let text = error.to_string();
+    assert!(!text.contains("ended"), "{text}");
+    assert!(
+        text.contains("run `r` waits for the decision of a person") && text.contains("ask again"),
+        "{text}"
+    );
+}
