@@ -369,7 +369,10 @@ pub enum ToolCommand {
         /// The tool
         name: String,
     },
-    /// Call a tool once
+    /// Call a tool once, without a model
+    ///
+    /// The call is a run: it is stored before it is made, and its output is printed once it is stored. `art runs` lists, shows and replays
+    /// it, and `art runs resume` goes on with it if it was interrupted.
     #[command(after_help = "Examples:\n  art tool call calculator '{\"expression\":\"2+2\"}'\n  \
                             art tool call text_stats - < input.json")]
     Call {

@@ -193,6 +193,11 @@ async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> 
     build(global, config, Runtime::builder()).await
 }
 
+/// Opens a runtime for calls of tools, whatever model is configured.
+async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    build(global, config, Runtime::builder().without_model()).await
+}
+
 /// Opens a runtime that only reads the store, even while another program uses it.
 async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     let store = open_store_read_only(&config)?;

@@ -18,6 +18,9 @@ pub enum CommandError {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(RuntimeError),
+    /// The home cannot be used.
+    #[error("{} (hint: make it writable, or name another home with `--home`)", in_one_line(.0))]
+    Home(#[source] StoreError),
     /// A file operation failed.
     #[error("failed to {action} `{path}`")]
     File {
@@ -44,7 +47,8 @@ impl CommandError {
         match self {
             Self::Runtime(
                 RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
-            ) => Exit::Environment,
+            )
+            | Self::Home(_) => Exit::Environment,
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
             Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,
             Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) => Exit::Usage,
@@ -82,6 +86,7 @@ impl From<RuntimeError> for CommandError {
                 "{} (hint: `art thread set {thread_id} model null`, or `--model`)",
                 in_one_line(&error)
             )),
+            RuntimeError::Store(error @ StoreError::Io { .. }) => Self::Home(error),
             error => Self::Runtime(error),
         }
     }
@@ -101,7 +106,7 @@ impl From<SandboxError> for CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        Self::Runtime(error.into())
+        RuntimeError::from(error).into()
     }
 }
 

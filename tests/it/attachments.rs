@@ -96,15 +96,14 @@ fn titles_and_files_are_in_the_printed_plan_and_in_the_report() {
 }
 
 #[test]
-fn a_single_call_prints_its_title_and_its_files() {
+fn a_single_call_prints_its_title_and_how_to_save_its_files() {
     let home = Home::new();
     home.add("produces_files", components::PRODUCES_FILES);
     let ran = home.art(&["tool", "call", "produces_files", r#"{"name": "out\u200b.csv"}"#]);
     assert_eq!(ran.stdout(), "2\n", "{ran}");
     assert!(ran.stderr().contains("title: a table and\\u{2028}a picture\n"), "{ran}");
     assert!(
-        ran.stderr()
-            .contains("file: out\\u{200b}.csv (text/csv, 8 B), not saved (only `art run` saves files)\n"),
+        ran.stderr().contains("file: out.csv (text/csv, 8 B); `art runs save "),
         "{ran}"
     );
 }

@@ -178,6 +178,19 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
 }
 
 #[test]
+fn the_examples_that_a_build_runs_are_not_in_the_log() {
+    let tool = Crate::new("logged");
+    let built = tool.build();
+    assert!(built.stdout().contains("2 passed"), "{built}");
+    assert_eq!(tool.art(&["--json", "runs", "list"]).stdout().trim(), "[]");
+    assert_eq!(tool.art(&["tool", "call", "logged", r#"{"name":"Ada"}"#]).code(), 0);
+    assert_eq!(
+        tool.art(&["--json", "runs", "list"]).json().as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
 fn a_tool_keeps_the_hyphens_of_its_package_and_has_both_spellings() {
     let tool = Crate::new("password-strength");
     let built = tool

@@ -59,6 +59,7 @@ mod schemas;
 mod start_time;
 mod streams;
 mod thread_tools;
+mod tool_call;
 mod tool_schemas;
 mod tool_system;
 mod without_wasi;

@@ -21,7 +21,6 @@ use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) use ask::{decide_at_terminal, is_attended};
-pub(super) use shown::how_to_decide;
 
 /// Maximum length of a question in the list, in characters.
 const MAX_LISTED_CHARS: usize = 60;
@@ -146,11 +145,9 @@ fn arguments(text: &str) -> Result<Value, CommandError> {
 }
 
 /// Prints how the calls that a run waits for can be decided about.
-pub(super) fn note_waiting(global: &Global, answer: &Answer) {
-    if !global.json {
-        for record in &answer.waits_for {
-            render::note(&shown::how_to_decide(record));
-        }
+pub(super) fn note_waiting(answer: &Answer) {
+    for record in &answer.waits_for {
+        render::note(&shown::how_to_decide(record));
     }
 }
 

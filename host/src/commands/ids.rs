@@ -1,6 +1,5 @@
 //! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`.
 
-use art_runtime::Runtime;
 use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
 
 use crate::error::CommandError;
@@ -53,14 +52,25 @@ pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_interrupted(runtime: &Runtime, typed: &str) -> Result<String, CommandError> {
+pub(super) async fn resolve_interrupted(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
     if typed != LAST {
-        return resolve_run(runtime.store.as_ref(), typed).await;
+        return resolve_run(store, typed).await;
     }
-    if let Some(run) = runtime.interrupted_runs(OWNER).await?.into_iter().next() {
+    let filter = RunFilter {
+        owner: OWNER,
+        abandoned: true,
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    if let Some(run) = store.list_runs(filter).await?.into_iter().next() {
         return Ok(run.trace_id);
     }
-    let mut waiting = runtime.suspensions(OWNER).await?.into_iter().rev();
+    let filter = SuspensionFilter {
+        owner: OWNER,
+        pending: true,
+        ..SuspensionFilter::default()
+    };
+    let mut waiting = store.list_suspensions(filter).await?.into_iter().rev();
     let decided = waiting.find(|record| record.status == SuspensionStatus::Decided);
     let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
     decided.map(|record| record.trace_id).ok_or_else(none)

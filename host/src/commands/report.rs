@@ -186,7 +186,7 @@ fn show_sources(answer: &Answer) {
 }
 
 /// Prints the files that tools produced, and how to save them.
-fn show_files(answer: &Answer) {
+pub(super) fn show_files(answer: &Answer) {
     for file in &answer.report.files {
         let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
         let (run, name) = (&answer.trace_id, shell_word(&file.name));

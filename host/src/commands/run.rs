@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use art_core::agent::QueryAttachment;
+use art_core::agent::{QueryAttachment, RunStatus};
 use art_lexical::LexicalModel;
+use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
 use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, Watcher};
 use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, config, ids, kept, open, piped, report};
+use super::{approve, attachment, config, ids, kept, open, open_without_model, piped, report};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -45,6 +46,20 @@ pub(super) enum Request {
     Ask(Box<Question>),
     /// Going on with the interrupted run that a person names so.
     Resume(String),
+}
+
+impl Request {
+    /// Returns whether the request is to go on with a direct call, which needs no model.
+    async fn resumes_direct_call(&self, config: &Config) -> Result<bool, CommandError> {
+        let Self::Resume(typed) = self else {
+            return Ok(false);
+        };
+        let store = open_store_read_only(config)?;
+        let run = store
+            .get_run(&ids::resolve_interrupted(store.as_ref(), typed).await?)
+            .await?;
+        Ok(run.is_some_and(|run| run.model.is_none()))
+    }
 }
 
 /// A request with full identifiers.
@@ -91,7 +106,13 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
 /// Opens the runtime, carries out the request, and shows the result as text or JSON.
 pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
     let executor = executor()?;
-    let runtime = executor.block_on(open(global, config))?;
+    let is_direct = executor.block_on(request.resumes_direct_call(&config))?;
+    let runtime = executor.block_on(async {
+        match is_direct {
+            true => open_without_model(global, config).await,
+            false => open(global, config).await,
+        }
+    })?;
     carry_out_opened(global, executor, runtime, request)
 }
 
@@ -131,7 +152,9 @@ fn carry_out_with_decisions(
         let decided =
             approve::is_attended(global) && approve::decide_at_terminal(executor.handle(), runtime, &answer.waits_for);
         if !decided {
-            approve::note_waiting(global, &answer);
+            if !global.json {
+                approve::note_waiting(&answer);
+            }
             return Ok(exit_of(&answer));
         }
         request = Resolved::Resume(answer.trace_id);
@@ -159,7 +182,11 @@ async fn carry_out_and_show(
 /// Returns the request with full identifiers, or `None` if its kept plan is refused, which is then shown.
 async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result<Option<Resolved>, CommandError> {
     let question = match request {
-        Request::Resume(typed) => return Ok(Some(Resolved::Resume(ids::resolve_interrupted(runtime, &typed).await?))),
+        Request::Resume(typed) => {
+            return Ok(Some(Resolved::Resume(
+                ids::resolve_interrupted(runtime.store.as_ref(), &typed).await?,
+            )));
+        }
         Request::Ask(question) => with_full_thread_id(runtime, *question).await?,
     };
     if kept::refuses(global, runtime, &question).await? {
@@ -180,6 +207,9 @@ pub(super) async fn with_full_thread_id(runtime: &Runtime, mut question: Questio
 
 /// Returns the exit code of a run.
 pub(super) fn exit_of(answer: &Answer) -> Exit {
+    if answer.is_direct_call() && answer.status() == RunStatus::Error {
+        return Exit::ToolError;
+    }
     let embedded = answer.model.provider_name == LexicalModel::PROVIDER;
     Exit::for_answer(answer, embedded)
 }

@@ -1,28 +1,29 @@
 //! `art tool`: lists, shows and calls tools.
 
+mod call;
+
 use art_core::JsonObject;
-use art_core::error::ToolErrorCode;
-use art_core::limits::Limits;
 use art_core::outcome::CallLog;
-use art_core::tool::{ToolResult, ToolSchema, ToolStatus};
+use art_core::tool::ToolSchema;
 use art_runtime::compose::Toolbox;
 use art_runtime::config::Config;
 use art_sandbox::Plugin;
-use art_tools::{ToolExecutor, ToolReport, same_name};
+use art_tools::{ToolExecutor, same_name};
 use serde_json::{Value, json};
 
 use super::{check_plugins, config};
-use crate::bounded;
 use crate::cli::{Global, ToolCommand};
 use crate::error::CommandError;
-use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::compiling::Compiling;
 use crate::render::table::first_sentence;
-use crate::render::{self, drawing, table, units};
+use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
     let mut config = config(global)?;
+    if let ToolCommand::Call { name, arguments } = &command {
+        return call::call(global, config, name, arguments);
+    }
     check_plugins(&config)?;
     if matches!(command, ToolCommand::List { retry: true }) {
         config.compile_time = None;
@@ -41,12 +42,8 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
             show(global, plugin, &schema);
             Ok(Exit::Success)
         }
-        ToolCommand::Call { name, arguments } => {
-            let plugin = find_plugin(&toolbox, &name).ok_or_else(|| unknown_tool(&config, &toolbox, &name))?;
-            let call = toolbox.call(&plugin.schema().name, parse_arguments(&arguments)?);
-            let report = executor()?.block_on(call);
-            Ok(show_report(global, &report))
-        }
+        // Handled above.
+        ToolCommand::Call { .. } => Ok(Exit::Success),
     }
 }
 
@@ -150,67 +147,6 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-fn show_report(global: &Global, report: &ToolReport) -> Exit {
-    if global.json {
-        let (result, usage) = (&report.result, &report.usage);
-        render::json(&json!({"result": result, "usage": usage, "ending": report.ending, "log": report.log}));
-    } else {
-        print_report(report);
-    }
-    match report.result.status {
-        ToolStatus::Success => Exit::Success,
-        ToolStatus::Error => Exit::ToolError,
-        ToolStatus::Suspended => Exit::Suspended,
-    }
-}
-
-/// Prints the output on stdout; logs, title, files, error, question and usage on stderr.
-fn print_report(report: &ToolReport) {
-    log_lines(&report.log).iter().for_each(|line| render::note(line));
-    let result = &report.result;
-    print_metadata(result);
-    match (&result.output, &result.error) {
-        _ if result.status == ToolStatus::Suspended => render::note(&question(report)),
-        (output, Some(error)) => print_error(output.as_ref(), error, result.code),
-        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
-        (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
-        (None, None) => render::note("the tool returned no output"),
-    }
-    let usage = &report.usage;
-    let (wall, fuel) = (units::micros(usage.wall_us), units::count(usage.fuel));
-    render::note(&format!(
-        "{wall}, {fuel} fuel, {}",
-        units::bytes(usage.peak_memory_bytes)
-    ));
-}
-
-/// Prints the title of the result, unless the drawing includes it, and the files, which only a run stores.
-fn print_metadata(result: &ToolResult) {
-    let title = result.metadata.title.as_ref().filter(|_| !drawing::is_drawn(result));
-    title
-        .into_iter()
-        .for_each(|title| render::note(&format!("title: {title}")));
-    for file in &result.metadata.attachments {
-        let name = file.filename.as_deref().unwrap_or("without a name");
-        render::note(&format!(
-            "file: {name} ({}, {}), not saved (only `art run` saves files)",
-            file.media_type,
-            units::bytes(file.bytes)
-        ));
-    }
-}
-
-/// Prints the error, advice about it, and the output that the tool returned despite the error.
-fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
-    render::note(&format!("error: {error}"));
-    if let Some(code) = code {
-        render::note(&code.user_message());
-    }
-    if let Some(output) = output {
-        render::note(&format!("output: {output}"));
-    }
-}
-
 /// Returns the log lines of a call and its stdout and stderr.
 pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     let mut lines: Vec<_> = log
@@ -225,28 +161,6 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     let written = written.into_iter().filter(|(_, text)| !text.is_empty());
     lines.extend(written.map(|(name, text)| format!("{name}: {}", text.trim_end())));
     lines
-}
-
-/// Returns the question of a tool that waits for a decision, with the hint of its form.
-fn question(report: &ToolReport) -> String {
-    let form = report.suspension.as_ref().map(|question| &question.form);
-    let prompt = form.map(|form| form.prompt.as_str());
-    let hint = form.and_then(|form| form.hint.as_deref());
-    let texts: Vec<_> = [prompt, hint].into_iter().flatten().collect();
-    format!(
-        "waits for a decision: {} (this host cannot ask for it yet, so the tool did not act)",
-        texts.join(": ")
-    )
-}
-
-fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
-    let text = match arguments {
-        "-" => bounded::text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
-        arguments => arguments.to_owned(),
-    };
-    let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";
-    serde_json::from_str(&text)
-        .map_err(|error| CommandError::Usage(format!("the arguments are not JSON: {error} ({hint})")))
 }
 
 #[cfg(test)]

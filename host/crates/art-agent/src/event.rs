@@ -18,6 +18,7 @@ use art_core::tool::{ToolResult, ToolSchema};
 use art_core::usage::Usage;
 use art_core::{JsonObject, id};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::action::ActionId;
 use crate::estimate::{ModelRecord, ToolRecord};
@@ -298,6 +299,9 @@ pub struct RunStart {
     /// A kept plan to carry out in place of one that a model writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<PlanToRun>>,
+    /// A tool call to make in place of answering the question. No model is asked then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Box<CallToMake>>,
     /// What the tools may use in a call, and what their recorded calls used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, ToolRecord>,
@@ -380,6 +384,16 @@ pub struct PlanToRun {
     pub values: JsonObject,
 }
 
+/// A tool call that a person makes. Its arguments are data: nothing in them is a reference or names a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallToMake {
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Arguments, which reach the tool as they are.
+    pub arguments: Value,
+}
+
 fn is_empty(registry: &SystemPromptsRegistry) -> bool {
     *registry == SystemPromptsRegistry::default()
 }
@@ -402,6 +416,19 @@ impl RunStart {
     /// ended with one event. Journals of every version are read.
     pub const VERSION: u32 = 2;
 
+    /// Name of the provider and of the model in the start of a run that asks none.
+    pub const NO_MODEL: &str = "none";
+
+    /// Creates the start of a run that makes one call and asks no model. Adds a random `traceId` if `props` has none.
+    #[must_use]
+    pub fn of_call(props: AgentProps, call: CallToMake) -> Self {
+        Self {
+            call: Some(Box::new(call)),
+            plans_only: true,
+            ..Self::new(props, RuntimeProviderConfig::new(Self::NO_MODEL, Self::NO_MODEL))
+        }
+    }
+
     /// Creates a start without tools and history and with default limits. Adds a random `traceId` if `props` has none.
     #[must_use]
     pub fn new(mut props: AgentProps, model: RuntimeProviderConfig) -> Self {
@@ -413,6 +440,7 @@ impl RunStart {
             tools: Vec::new(),
             disabled_tools: Vec::new(),
             plan: None,
+            call: None,
             records: BTreeMap::new(),
             model_record: ModelRecord::default(),
             history: Vec::new(),

@@ -34,7 +34,7 @@ pub use estimate::{
     AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate,
     ModelRecord, PlanEstimate, Quantiles, SizeClass, StepEstimate, ToolRecord, WorkQuantiles,
 };
-pub use event::{CallEnd, CallRefusal, InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
+pub use event::{CallEnd, CallRefusal, CallToMake, InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
 pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{

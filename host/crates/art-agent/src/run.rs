@@ -4,6 +4,7 @@ mod ask;
 mod budget;
 mod calls;
 mod check;
+mod direct;
 mod finish;
 mod items;
 mod kept;

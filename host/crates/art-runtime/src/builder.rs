@@ -10,7 +10,7 @@ use art_model::{Model, ReasoningEngine};
 use art_store::Store;
 use art_tools::ToolExecutor;
 
-use crate::compose::{Toolbox, open_engine, open_store, resolve_model};
+use crate::compose::{Toolbox, embedded_model, open_engine, open_store, resolve_model};
 use crate::config::{Config, Overrides};
 use crate::error::RuntimeError;
 use crate::instance::StateSaving;
@@ -73,6 +73,11 @@ impl<'a> RuntimeBuilder<'a> {
     pub fn own_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
+    }
+
+    /// Uses no model of the configuration, for a program that only calls tools: see [`Runtime::call_tool`].
+    pub fn without_model(self) -> Self {
+        self.own_model(Arc::new(embedded_model()))
     }
 
     /// Sets the store of threads and runs.

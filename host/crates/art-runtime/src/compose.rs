@@ -78,7 +78,8 @@ impl Toolbox {
         })
     }
 
-    /// Calls a tool outside a conversation, with all checks. Nothing about the call is stored.
+    /// Calls a tool outside a conversation, with all checks, for the author of the tool. Nothing about the call is stored; a call whose
+    /// outcome matters is made with [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub async fn call(&self, name: &str, arguments: Value) -> ToolReport {
         let call = ParsedToolCall {
             call_id: id::call_id(),

@@ -3,6 +3,7 @@
 mod answer;
 mod attached;
 pub(crate) mod clock;
+mod direct;
 pub(crate) mod lease;
 pub(crate) mod log;
 mod notifier;
@@ -63,17 +64,7 @@ impl Runtime {
         question.check()?;
         let strict = question.settings.strict_watcher;
         let (start, lease) = prepare::prepare(self, question, &cancel).await?;
-        FailPoint::LeaseAcquired.reach();
-        let started = RunEvent::Started {
-            at: now(),
-            start: Box::new(start),
-        };
-        let (run, mut effects) = Run::start(&started).map_err(RuntimeError::internal)?;
-        let new = new_run(run.started_with());
-        let mut log = RunLog::begin(Arc::clone(&self.store), lease.lease().clone(), new);
-        attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
-        log.add(&started, effects)?;
-        let mut driver = Driver::new(self, run, (log, lease), cancel, watcher);
+        let mut driver = Driver::begin(self, start, lease, cancel, watcher)?;
         driver.notifier.set_strict(strict);
         driver.drive_to_end().await
     }
@@ -109,6 +100,8 @@ struct Driver<'a> {
     calls: Vec<CallCost>,
     /// Ends of calls of which the watcher is told once they are committed.
     ended: Vec<Ended>,
+    /// The report of a direct call, once its end is committed.
+    called: Option<Box<ToolReport>>,
 }
 
 /// The end of a call.
@@ -153,7 +146,29 @@ impl<'a> Driver<'a> {
             lease,
             calls: Vec::new(),
             ended: Vec::new(),
+            called: None,
         }
+    }
+
+    /// Begins a new run, of which nothing is committed yet.
+    fn begin(
+        runtime: &'a Runtime,
+        start: RunStart,
+        lease: ThreadLease,
+        cancel: CancellationToken,
+        watcher: &'a mut dyn Watcher,
+    ) -> Result<Self, RuntimeError> {
+        FailPoint::LeaseAcquired.reach();
+        let started = RunEvent::Started {
+            at: now(),
+            start: Box::new(start),
+        };
+        let (run, mut effects) = Run::start(&started).map_err(RuntimeError::internal)?;
+        let new = new_run(run.started_with());
+        let mut log = RunLog::begin(Arc::clone(&runtime.store), lease.lease().clone(), new);
+        attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
+        log.add(&started, effects)?;
+        Ok(Self::new(runtime, run, (log, lease), cancel, watcher))
     }
 
     /// Carries out the run to its end and releases its thread.
@@ -331,7 +346,10 @@ impl<'a> Driver<'a> {
         for ended in self.ended.drain(..) {
             match ended {
                 Ended::Model(event) => self.notifier.model_ended(&event),
-                Ended::Tool(report) => self.notifier.call_ended(&report),
+                Ended::Tool(report) => {
+                    self.notifier.call_ended(&report);
+                    self.called = self.run.started_with().call.is_some().then_some(report);
+                }
             }
         }
         Ok(())
@@ -445,6 +463,7 @@ impl<'a> Driver<'a> {
             model: self.run.started_with().model.clone(),
             report,
             calls: self.calls,
+            called: self.called,
             watcher_panics: self.notifier.panics(),
         };
         (answer, self.lease)
@@ -461,7 +480,7 @@ fn new_run(start: &RunStart) -> NewRun {
         trace_id: start.props.trace_id.clone().unwrap_or_default(),
         thread_id: start.props.thread_id.clone(),
         query: start.props.query.clone(),
-        model: Some(format!("{}:{}", start.model.provider_name, start.model.model_id)),
+        model: start.call.is_none().then(|| start.model.to_string()),
     }
 }
 

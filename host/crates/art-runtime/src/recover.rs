@@ -186,6 +186,9 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
             RunStart::VERSION
         )));
     }
+    if start.call.is_some() {
+        return Ok(());
+    }
     match runtime.engine.describe(&start.model)?.problem {
         Some(problem) => Err(problem.into()),
         None => Ok(()),

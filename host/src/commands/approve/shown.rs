@@ -35,7 +35,7 @@ pub(super) fn details(record: &SuspensionRecord) -> String {
 }
 
 /// Returns the line that says how to decide from another terminal.
-pub(in crate::commands) fn how_to_decide(record: &SuspensionRecord) -> String {
+pub(super) fn how_to_decide(record: &SuspensionRecord) -> String {
     let id = record.id();
     format!(
         "waits for a decision about `{}`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`",

@@ -93,8 +93,8 @@ impl Screen {
 
     /// Prints how to decide about what the run waits for.
     pub(super) fn waiting(self, answer: &Answer) {
-        for record in answer.waits_for.iter().filter(|_| !self.json) {
-            render::note(&approve::how_to_decide(record));
+        if !self.json {
+            approve::note_waiting(answer);
         }
     }
 }

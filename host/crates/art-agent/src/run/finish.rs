@@ -45,7 +45,7 @@ impl RunEnding {
     }
 
     /// Creates the end of a run whose answer is the output of a tool.
-    fn with_output(output: &Value) -> Self {
+    pub(super) fn with_output(output: &Value) -> Self {
         let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
         Self {
             raw: true,
@@ -66,6 +66,10 @@ impl RunEnding {
 impl Run {
     /// Starts the synthesis, or ends the run if it needs no answer of the model or the model cannot be called.
     pub(super) fn begin_synthesis(&mut self, out: &mut Outbox) {
+        if let Some(call) = &self.start.call {
+            let ending = self.direct_ending(&call.tool_name);
+            return self.finish(ending, out);
+        }
         if let Some(ending) = self.raw_ending() {
             return self.finish(ending, out);
         }

@@ -146,11 +146,11 @@ impl Run {
     /// before. Fails with the reason if none was opened.
     fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
         let has_none = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
-        if item.tool_calls.is_empty() {
-            return Err(has_none());
-        }
-        let calls = item.tool_calls.iter().map(|call| self.resolve_call(call));
-        let calls: Result<Vec<RawCall>, String> = calls.collect();
+        let calls: Result<Vec<RawCall>, String> = match &self.start.call {
+            Some(call) => Ok(vec![Self::direct_call(call)]),
+            None if item.tool_calls.is_empty() => return Err(has_none()),
+            None => item.tool_calls.iter().map(|call| self.resolve_call(call)).collect(),
+        };
         let config = self.config();
         let mut admission = Admission {
             trace_id: &self.trace_id,

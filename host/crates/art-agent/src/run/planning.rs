@@ -35,6 +35,9 @@ impl Run {
             self.archive_finished_plan(out);
         }
         self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
+        if let Some(tool) = self.start.call.as_ref().map(|call| call.tool_name.clone()) {
+            return self.begin_direct(&tool, out);
+        }
         if let Some(kept) = self.start.plan.take() {
             self.begin_kept(&kept, out);
             self.start.plan = Some(kept);

@@ -15,6 +15,7 @@ mod any_events;
 mod assist;
 mod budget;
 mod calls;
+mod direct;
 mod ending;
 mod estimates;
 mod fallback;

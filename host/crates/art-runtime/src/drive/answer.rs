@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use art_agent::{RunFile, RunReport};
+use art_agent::{RunFile, RunReport, RunStart};
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItem;
 use art_core::provider::RuntimeProviderConfig;
 use art_core::usage::Usage;
 use art_store::SuspensionRecord;
-use art_tools::CallEnding;
+use art_tools::{CallEnding, ToolReport};
 
 /// Usage of one tool call, for tables.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,8 @@ pub struct Answer {
     pub calls: Vec<CallCost>,
     /// The calls that wait for a decision, if the run is suspended. See [`Runtime::decide`](crate::Runtime::decide).
     pub waits_for: Vec<SuspensionRecord>,
+    /// The report of a direct call, if it ended in this process: see [`Runtime::call_tool`](crate::Runtime::call_tool).
+    pub called: Option<Box<ToolReport>>,
     /// Number of panics of the watcher. It is not called again after the first, so this is 0 or 1.
     pub watcher_panics: u32,
 }
@@ -56,6 +58,12 @@ impl Answer {
     #[must_use]
     pub const fn status(&self) -> RunStatus {
         self.report.response.metadata.status
+    }
+
+    /// Returns whether the run made one tool call of a person and asked no model.
+    #[must_use]
+    pub fn is_direct_call(&self) -> bool {
+        self.model.provider_name == RunStart::NO_MODEL
     }
 
     /// Returns the steps of the plan for this question, with their results and errors.

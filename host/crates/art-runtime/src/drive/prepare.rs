@@ -74,7 +74,7 @@ async fn start_under_lease(
 }
 
 /// Takes the lease of a thread, whose questions are answered one after the other. Waits for some time while another one is in progress.
-async fn wait_for_lease(
+pub(super) async fn wait_for_lease(
     store: &Arc<dyn Store>,
     thread_id: &str,
     cancel: &CancellationToken,
@@ -162,7 +162,7 @@ pub(crate) async fn start_in(
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start))
 }
 
-fn all_tools() -> ThreadConfig {
+pub(super) fn all_tools() -> ThreadConfig {
     ThreadConfig {
         enabled_tools: vec![ThreadConfig::ALL_TOOLS.to_owned()],
         ..ThreadConfig::default()

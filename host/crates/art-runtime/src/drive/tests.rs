@@ -1,6 +1,7 @@
 mod attached;
 mod callbacks;
 mod deciding;
+mod direct;
 mod failing;
 mod models;
 mod owners;
@@ -22,7 +23,7 @@ use art_core::prompt::{AgentPersona, SystemPromptOverride};
 use art_core::tool::{ExecutionMode, ToolExample, ToolSchema};
 use art_store::{MemoryStore, MessageOptions, NewThread, ObservationFilter, RunFilter, RunState, Store, ThreadFilter};
 use art_tools::DirectTool;
-use art_tools::direct::success;
+use art_tools::direct::{DirectCall, success};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 

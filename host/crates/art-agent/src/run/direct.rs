@@ -1,0 +1,84 @@
+//! A run of one tool call that a person makes. No model is asked in it.
+
+use art_core::agent::RunStatus;
+use art_core::error::{ErrorCode, ToolErrorCode};
+use art_core::tool::{ToolResult, ToolStatus};
+
+use super::finish::RunEnding;
+use super::{Run, Stage};
+use crate::attachment::Places;
+use crate::call::RawCall;
+use crate::effect::Outbox;
+use crate::event::CallToMake;
+use crate::parse::{DraftItem, PlanDraft};
+use crate::report;
+
+/// Identifier of the only step.
+const STEP: &str = "call";
+
+impl Run {
+    /// Begins the run with a plan of one step, which makes the call. The tool system checks the call when it admits it, as it
+    /// does with every call.
+    pub(super) fn begin_direct(&mut self, tool: &str, out: &mut Outbox) {
+        self.stage = Stage::Planning;
+        let step = DraftItem {
+            id: STEP.to_owned(),
+            description: format!("Call `{tool}`."),
+            required_tools: vec![tool.to_owned()],
+            ..DraftItem::default()
+        };
+        let draft = PlanDraft {
+            title: Some(format!("Direct call of {tool}")),
+            intent: Some("Call a tool".to_owned()),
+            items: Some(vec![step]),
+            ..PlanDraft::default()
+        };
+        self.adopt_plan(draft, "", out);
+        self.advance(out);
+    }
+
+    /// Returns the call of the only step. Nothing in its arguments is a reference or names a file.
+    pub(super) fn direct_call(call: &CallToMake) -> RawCall {
+        RawCall {
+            call_id: None,
+            tool_name: call.tool_name.clone(),
+            arguments: call.arguments.clone(),
+            files: Places::NONE,
+            problem: None,
+        }
+    }
+
+    /// Returns the end of the run: the output of the call as it is, or why there is none.
+    pub(super) fn direct_ending(&self, tool: &str) -> RunEnding {
+        let step = self.question_items().first();
+        let Some((step, result)) = step.and_then(|step| Some((step, step.tool_results.last()?))) else {
+            return self.failed_call(&format!("`{tool}` was not called"));
+        };
+        if result.metadata.rejected {
+            return self.failed_call(&format!("a person rejected the call of `{tool}`"));
+        }
+        if result.status != ToolStatus::Success {
+            return self.ending_without_output(tool, result);
+        }
+        match report::only_output(step) {
+            Some(output) => RunEnding::with_output(output),
+            None if result.metadata.for_display => {
+                RunEnding::new(RunStatus::Success, format!("`{tool}` has drawn its output."))
+            }
+            None => RunEnding::new(RunStatus::Success, format!("`{tool}` returned no output.")),
+        }
+    }
+
+    fn ending_without_output(&self, tool: &str, result: &ToolResult) -> RunEnding {
+        if result.code == Some(ToolErrorCode::Cancelled) {
+            return RunEnding::new(RunStatus::Cancelled, format!("The call of `{tool}` was cancelled."));
+        }
+        let reason = result.error.as_deref().unwrap_or("no reason was given");
+        self.failed_call(&format!("the call of `{tool}` failed: {reason}"))
+    }
+
+    fn failed_call(&self, message: &str) -> RunEnding {
+        let error = self.art_error(ErrorCode::ToolExecutionFailed, message);
+        RunEnding::new(RunStatus::Error, format!("There is no output: {message}.")).with_error(error)
+    }
+}

@@ -1,0 +1,103 @@
+//! A run of one call that a person makes.
+
+use art_agent::{CallToMake, Effect, RunStart};
+use art_core::agent::RunStatus;
+use art_core::error::{ErrorCode, ToolErrorCode};
+use art_core::tool::ToolResult;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Returns the run of a call, in which no model is scripted: a request to one is a panic.
+fn direct(tool: &str, arguments: Value) -> Driver {
+    let call = CallToMake {
+        tool_name: tool.to_owned(),
+        arguments,
+    };
+    Driver::new(RunStart {
+        tools: start("q").tools,
+        ..RunStart::of_call(start("direct call").props, call)
+    })
+}
+
+fn calculator(expression: &str) -> Driver {
+    direct("calculator", json!({"expression": expression}))
+}
+
+#[test]
+fn the_output_of_a_direct_call_is_the_answer_and_no_model_is_asked() {
+    let mut driver = calculator("1");
+    let report = driver.drive();
+    assert_eq!(
+        (content(&report), status(&report)),
+        (r#"{"result":42}"#, RunStatus::Success)
+    );
+    let metadata = &report.response.metadata;
+    assert_eq!((metadata.llm_calls, metadata.tool_calls, report.raw), (0, 1, true));
+    assert_eq!(driver.requests.len(), 0);
+}
+
+#[test]
+fn the_arguments_of_a_direct_call_are_never_interpreted() {
+    let arguments = [
+        json!({"a": {"$from": "call"}, "b": {"$literal": 1}, "c": {"$param": "x"}, "d": {"$attachment": "x"}}),
+        json!({"$literal": {"expression": "1"}}),
+        json!({"expression": "attachment:x.csv"}),
+        json!({"expression": {"$concat": ["a", 1]}}),
+        json!(["not", "an object"]),
+        Value::Null,
+    ];
+    for arguments in arguments {
+        let mut driver = direct("calculator", arguments.clone());
+        driver.drive();
+        assert_eq!(driver.tool_calls_made[0].arguments, arguments);
+    }
+}
+
+#[test]
+fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over() {
+    for (expression, reason) in [("fail", "the abacus is broken"), ("invalid", "not valid")] {
+        let mut driver = calculator(expression);
+        let report = driver.drive();
+        let error = report.response.metadata.error.clone().unwrap();
+        assert_eq!(
+            (status(&report), error.code),
+            (RunStatus::Error, ErrorCode::ToolExecutionFailed)
+        );
+        assert!(
+            error.message.contains(reason) && content(&report).contains(reason),
+            "{error:?}"
+        );
+        assert_eq!((driver.requests.len(), driver.tool_calls_made.len()), (0, 1));
+    }
+}
+
+#[test]
+fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
+    assert_eq!(status(&calculator("ask").drive()), RunStatus::Suspended);
+}
+
+#[test]
+fn a_direct_call_that_was_cancelled_cancels_the_run() {
+    let mut driver = calculator("1");
+    let call = driver.run.ready_calls().remove(0);
+    driver.apply(&called(2_000, call.action, &call.call));
+    let result = ToolResult::error(&call.call, ToolErrorCode::Cancelled, "the call was cancelled");
+    driver.apply(&ended(2_000, call.action, result));
+    assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Cancelled);
+}
+
+#[test]
+fn what_a_direct_call_draws_is_in_no_message() {
+    let mut driver = calculator("draw");
+    let report = driver.drive();
+    assert_eq!(
+        (status(&report), content(&report)),
+        (RunStatus::Success, "`calculator` has drawn its output.")
+    );
+    let messages = driver
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::AddMessage(_)));
+    assert!(!format!("{:?}", messages.collect::<Vec<_>>()).contains("walrus"));
+}

@@ -1,0 +1,65 @@
+//! A tool call that a person makes, in a run of its own.
+
+use art_agent::{CallToMake, RunStart};
+use art_core::agent::AgentProps;
+use art_core::id;
+use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::text::truncate;
+use art_sandbox::Sandbox;
+use art_store::NewThread;
+use tokio_util::sync::CancellationToken;
+
+use super::prepare::{all_tools, wait_for_lease};
+use super::{Answer, Driver, Watcher};
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// Maximum length of the arguments in the question of the run, in characters. The run has the whole arguments.
+const MAX_SHOWN_CHARS: usize = 200;
+
+impl Runtime {
+    /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The call
+    /// is committed before it is made, and its end before this returns. The arguments reach the tool as they are. Cancelling
+    /// `cancel` ends the call early. [`Answer::called`] has its report.
+    ///
+    /// # Errors
+    /// Fails if the arguments nest deeper than 64 levels, or the store fails. A call that fails or is refused is no error.
+    pub async fn call_tool(
+        &self,
+        call: CallToMake,
+        cancel: CancellationToken,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, RuntimeError> {
+        if is_deeper(&call.arguments, MAX_DEPTH) {
+            return Err(RuntimeError::Request(format!(
+                "the arguments nest deeper than {MAX_DEPTH} levels; pass less deeply nested ones"
+            )));
+        }
+        let new = NewThread {
+            id: id::ordered(),
+            config: all_tools(),
+            ..NewThread::default()
+        };
+        let thread = self.store.create_thread(new).await?;
+        let lease = wait_for_lease(&self.store, &thread.id, &cancel).await?;
+        let start = self.start_of_call(thread.id, call);
+        Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
+    }
+
+    /// Returns the start of the run. The limits of questions do not apply to it.
+    fn start_of_call(&self, thread_id: String, call: CallToMake) -> RunStart {
+        let shown = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
+        let props = AgentProps {
+            query: format!("direct call: {} {shown}", call.tool_name),
+            thread_id,
+            trace_id: Some(id::ordered()),
+            raw: true,
+            ..AgentProps::default()
+        };
+        RunStart {
+            fuel_basis: Sandbox::fuel_basis().to_owned(),
+            tools: self.tools.registry().available(|name| name == call.tool_name),
+            ..RunStart::of_call(props, call)
+        }
+    }
+}

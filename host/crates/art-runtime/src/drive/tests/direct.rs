@@ -1,0 +1,97 @@
+//! Calls that a person makes, without a model.
+
+use art_agent::CallToMake;
+use art_core::tool::ToolStatus;
+
+use super::*;
+
+/// Returns a runtime without a model whose tool `any` returns its arguments.
+async fn echoing() -> Runtime {
+    let schema = json!({"name": "any", "description": "Returns its arguments.", "inputSchema": {"type": "object"}});
+    let tool = DirectTool::new(serde_json::from_value(schema).unwrap(), async |call: DirectCall| {
+        success(&call.arguments)
+    });
+    Runtime::builder().without_model().tool(tool).build().await.unwrap()
+}
+
+async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Result<Answer, RuntimeError> {
+    let call = CallToMake {
+        tool_name: tool.to_owned(),
+        arguments,
+    };
+    runtime.call_tool(call, CancellationToken::new(), &mut Unwatched).await
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
+    let runtime = echoing().await;
+    for arguments in [
+        json!({"a": {"$from": "call", "path": "/x"}, "b": [{"$param": "p"}]}),
+        json!({"$literal": {"$literal": 1}}),
+        json!({"$attachment": "a.csv"}),
+        json!({"a": "attachment:a.csv", "b": {"$concat": ["x"]}}),
+    ] {
+        let answer = call(&runtime, "any", arguments.clone()).await.unwrap();
+        assert_eq!(answer.called.unwrap().result.output, Some(arguments));
+        assert_eq!(answer.report.response.metadata.llm_calls, 0);
+    }
+}
+
+#[tokio::test]
+async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
+    let runtime = Arc::new(echoing().await);
+    let store = Arc::clone(&runtime.store);
+    let tool = DirectTool::typed(
+        "looks",
+        "Returns the kinds of the events.",
+        move |_: BTreeMap<String, Value>| {
+            let store = Arc::clone(&store);
+            async move {
+                let runs = store.list_runs(RunFilter::default()).await.unwrap();
+                let journal = store.read_journal(&runs[0].trace_id).await.unwrap();
+                Ok::<_, String>(journal.iter().map(|entry| entry.kind.clone()).collect::<Vec<_>>())
+            }
+        },
+    );
+    runtime.tools.registry().register(Arc::new(tool)).unwrap();
+    let answer = call(&runtime, "looks", json!({})).await.unwrap();
+    assert_eq!(
+        answer.called.unwrap().result.output,
+        Some(json!(["started", "tool_called"]))
+    );
+}
+
+#[tokio::test]
+async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
+    let runtime = echoing().await;
+    let answer = call(&runtime, "any", json!({})).await.unwrap();
+    let of_calls = ObservationFilter {
+        types: vec![ObservationType::ToolExecution],
+        ..ObservationFilter::default()
+    };
+    let observed = runtime
+        .store
+        .list_observations(&answer.thread_id, of_calls)
+        .await
+        .unwrap();
+    assert_eq!(observed.len(), 1);
+    assert_eq!(observed[0].body.trace_id.as_ref(), Some(&answer.trace_id));
+}
+
+#[tokio::test]
+async fn a_direct_call_of_a_tool_that_does_not_exist_is_refused_and_logged() {
+    let runtime = echoing().await;
+    let answer = call(&runtime, "nobody", json!({})).await.unwrap();
+    assert_eq!(answer.called.as_ref().unwrap().result.status, ToolStatus::Error);
+    let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!((run.status, run.model), (RunState::Error, None));
+}
+
+#[tokio::test]
+async fn a_question_has_a_model_and_no_report_of_a_direct_call() {
+    let (_home, runtime) = runtime_with_population_tool();
+    let answer = runtime.ask(question()).await.unwrap();
+    let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
+    assert_eq!((answer.called.is_none(), answer.is_direct_call()), (true, false));
+    assert_eq!(run.model.as_deref(), Some("embedded:lexical"));
+}

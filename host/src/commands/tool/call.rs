@@ -1,0 +1,136 @@
+//! `art tool call`: calls a tool, in a run that asks no model.
+
+use art_agent::CallToMake;
+use art_core::error::ToolErrorCode;
+use art_core::limits::Limits;
+use art_core::tool::{ToolResult, ToolStatus};
+use art_runtime::config::Config;
+use art_runtime::{Answer, Runtime, RuntimeError, Unwatched};
+use art_tools::{ToolReport, same_name};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime as Executor;
+
+use super::super::interrupt::{AfterInterrupt, Interrupts};
+use super::super::{approve, open_without_model, report, run};
+use super::{log_lines, unknown_tool};
+use crate::bounded;
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render::{self, drawing, units};
+
+/// Calls the tool `name`. What happens is committed before anything is printed.
+pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
+    let interrupts = Interrupts::listen(AfterInterrupt::End)?;
+    let executor = executor()?;
+    let runtime = executor.block_on(open_without_model(global, config))?;
+    let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
+    let exit = answer.map(|answer| show(global, &answer));
+    executor.block_on(runtime.close());
+    exit
+}
+
+/// Calls the tool, and asks a person at the terminal for the decisions that the call waits for.
+fn carry_out(
+    global: &Global,
+    executor: &Executor,
+    runtime: &Runtime,
+    interrupts: &Interrupts,
+    (name, arguments): (&str, &str),
+) -> Result<Answer, CommandError> {
+    let known = runtime.toolbox.names().into_iter().find(|known| same_name(known, name));
+    let call = CallToMake {
+        tool_name: known.ok_or_else(|| unknown_tool(&runtime.config, &runtime.toolbox, name))?,
+        arguments: parse_arguments(arguments)?,
+    };
+    let run = interrupts.register_run();
+    let called = executor.block_on(runtime.call_tool(call, run.cancel.clone(), &mut Unwatched));
+    let mut answer = called.map_err(|error| match error {
+        RuntimeError::Request(reason) => CommandError::Usage(reason),
+        error => error.into(),
+    })?;
+    drop(run);
+    while !answer.waits_for.is_empty()
+        && approve::is_attended(global)
+        && approve::decide_at_terminal(executor.handle(), runtime, &answer.waits_for)
+    {
+        let run = interrupts.register_run();
+        answer = executor.block_on(runtime.resume(&answer.trace_id, run.cancel.clone(), &mut Unwatched))?;
+    }
+    Ok(answer)
+}
+
+/// Shows the end of the call. A call that was cancelled and did not end in time has no report, only the text of its run.
+fn show(global: &Global, answer: &Answer) -> Exit {
+    let exit = run::exit_of(answer);
+    let Some(report) = &answer.called else {
+        if global.json {
+            let error = json!({"message": answer.text(), "code": exit.name()});
+            render::json(&json!({"traceId": answer.trace_id, "error": error}));
+        } else {
+            render::note(&format!("error: {}", answer.text()));
+        }
+        return exit;
+    };
+    if global.json {
+        let (result, usage) = (&report.result, &report.usage);
+        render::json(&json!({
+            "traceId": answer.trace_id, "result": result, "usage": usage, "ending": report.ending, "log": report.log,
+            "waitsFor": answer.waits_for,
+        }));
+    } else {
+        print_report(answer, report);
+    }
+    exit
+}
+
+/// Prints the output on stdout; logs, title, files, error, question and usage on stderr.
+fn print_report(answer: &Answer, report: &ToolReport) {
+    log_lines(&report.log).iter().for_each(|line| render::note(line));
+    let result = &report.result;
+    print_title(result);
+    report::show_files(answer);
+    match (&result.output, &result.error) {
+        _ if result.status == ToolStatus::Suspended => approve::note_waiting(answer),
+        (output, Some(error)) => print_error(output.as_ref(), error, result.code),
+        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
+        (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
+        (None, None) => render::note("the tool returned no output"),
+    }
+    let usage = &report.usage;
+    let (wall, fuel) = (units::micros(usage.wall_us), units::count(usage.fuel));
+    render::note(&format!(
+        "{wall}, {fuel} fuel, {}",
+        units::bytes(usage.peak_memory_bytes)
+    ));
+}
+
+/// Prints the title of the result, unless the drawing includes it.
+fn print_title(result: &ToolResult) {
+    let title = result.metadata.title.as_ref().filter(|_| !drawing::is_drawn(result));
+    title
+        .into_iter()
+        .for_each(|title| render::note(&format!("title: {title}")));
+}
+
+/// Prints the error, advice about it, and the output that the tool returned despite the error.
+fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>) {
+    render::note(&format!("error: {error}"));
+    if let Some(code) = code {
+        render::note(&code.user_message());
+    }
+    if let Some(output) = output {
+        render::note(&format!("output: {output}"));
+    }
+}
+
+fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
+    let text = match arguments {
+        "-" => bounded::text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
+        arguments => arguments.to_owned(),
+    };
+    let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";
+    serde_json::from_str(&text)
+        .map_err(|error| CommandError::Usage(format!("the arguments are not JSON: {error} ({hint})")))
+}

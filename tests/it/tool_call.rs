@@ -1,0 +1,273 @@
+//! `art tool call` is a run: its intent is committed before the call, and its end before anything is shown.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+use art_store::FailPoint;
+use rusqlite::Connection;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+
+const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#];
+/// The question of the run of [`CALL`].
+const QUESTION: &str = r#"direct call: calculator {"expression":"6*7"}"#;
+
+/// Returns the newest run as `art runs list` has it.
+fn newest(home: &Home) -> Value {
+    let runs = home.art(&["--json", "runs", "list"]).json();
+    runs.get(0).cloned().unwrap_or_default()
+}
+
+/// Returns the status of the newest run for people.
+fn status(home: &Home) -> String {
+    let listed = home.art(&["runs", "list"]).stdout();
+    listed
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .nth(1)
+        .unwrap()
+        .to_owned()
+}
+
+/// Calls a tool with effects, and kills the process when it reaches `place`.
+fn killed_at(place: FailPoint, home: &Home, tool: &str) -> CommandOutput {
+    let stop = format!("{}:1", place.name());
+    let args = ["tool", "call", tool, r#"{"key":"k","ms":2}"#];
+    let ran = home.art_with_environment(
+        &args,
+        &[("ART_TEST_STOP_AT", &stop), ("ART_TEST_EFFECTS", &effects_file(home))],
+    );
+    assert_eq!(ran.0.status.signal(), Some(9), "{place:?} was not reached: {ran}");
+    ran
+}
+
+fn effects_file(home: &Home) -> String {
+    home.dir.path().join("effects").to_str().unwrap().to_owned()
+}
+
+/// Returns how often a tool with effects acted.
+fn effects(home: &Home) -> usize {
+    std::fs::read_to_string(effects_file(home))
+        .unwrap_or_default()
+        .lines()
+        .count()
+}
+
+fn resume(home: &Home) -> CommandOutput {
+    home.art_with_environment(
+        &["runs", "resume", "last"],
+        &[("ART_TEST_EFFECTS", &effects_file(home))],
+    )
+}
+
+#[test]
+fn a_direct_call_is_listed_as_a_run() {
+    let home = Home::new();
+    let called = home.art(&CALL);
+    assert_eq!((called.code(), called.stdout().contains("42")), (0, true), "{called}");
+    let listed = home.art(&["runs", "list"]);
+    assert!(listed.stdout().contains(QUESTION), "{listed}");
+    assert_eq!(status(&home), "success");
+}
+
+#[test]
+fn a_direct_call_is_shown_verified_replayed_and_exported_like_every_run() {
+    let home = Home::new();
+    let trace_id = home.art(&[&["--json"], &CALL[..]].concat()).json()["traceId"].take();
+    let run = trace_id.as_str().unwrap();
+    let shown = home.art(&["runs", "show", run]).stdout();
+    for part in [
+        QUESTION,
+        "calculator is called",
+        "calculator: success",
+        r#"{"result":42}"#,
+        "0 model calls, 1 tool call",
+    ] {
+        assert!(shown.contains(part), "`{part}` is missing: {shown}");
+    }
+    let file = home.dir.path().join("run.jsonl");
+    let file = file.to_str().unwrap();
+    for args in [
+        &["runs", "verify", run][..],
+        &["runs", "replay", run],
+        &["runs", "export", run, file],
+    ] {
+        let ran = home.art(args);
+        assert_eq!(ran.code(), 0, "{args:?}: {ran}");
+    }
+    let replayed = Home::empty().art(&["--json", "runs", "replay", file]);
+    assert_eq!(
+        (replayed.code(), &replayed.json()["callsRun"]),
+        (0, &1.into()),
+        "{replayed}"
+    );
+}
+
+#[test]
+fn a_direct_call_needs_no_model() {
+    let home = Home::new();
+    home.file("art.toml", "model = \"openai\"\n");
+    let asked = home.art(&["run", "What is 6*7?"]);
+    assert_eq!(asked.code(), 6, "{asked}");
+    let called = home.art(&CALL);
+    assert_eq!(called.code(), 0, "{called}");
+    assert_eq!(newest(&home)["model"], Value::Null);
+}
+
+#[test]
+fn the_budgets_of_questions_do_not_apply_to_a_direct_call() {
+    let home = Home::new();
+    home.file(
+        "art.toml",
+        "[execution]\nmaxToolCalls = 0\nmaxModelCalls = 0\nmaxTokens = 1\nmaxCostUsd = 0.0\n",
+    );
+    let called = home.art(&CALL);
+    assert_eq!(called.code(), 0, "{called}");
+}
+
+#[test]
+fn a_refused_direct_call_is_a_run_that_failed() {
+    let home = Home::new();
+    let called = home.art(&["tool", "call", "calculator", "[1]"]);
+    assert_eq!(called.code(), 5, "{called}");
+    assert!(called.stderr().contains("input must be object"), "{called}");
+    assert_eq!(status(&home), "error");
+}
+
+#[test]
+fn a_text_that_looks_like_the_name_of_a_file_reaches_the_tool_as_it_is() {
+    let home = Home::empty();
+    home.add("echo", components::ECHO);
+    let called = home.art(&["--json", "tool", "call", "echo", r#"{"text":"attachment:a.csv"}"#]);
+    assert_eq!(
+        called.json()["result"]["output"]["text"],
+        "attachment:a.csv",
+        "{called}"
+    );
+}
+
+#[test]
+fn arguments_that_nest_too_deeply_are_a_usage_error_and_no_run() {
+    let home = Home::new();
+    let arguments = format!(r#"{{"expression":{}{}}}"#, "[".repeat(70), "]".repeat(70));
+    let called = home.art(&["tool", "call", "calculator", &arguments]);
+    assert_eq!(called.code(), 2, "{called}");
+    assert!(called.stderr().contains("nest deeper than 64 levels"), "{called}");
+    assert_eq!(newest(&home), Value::Null);
+}
+
+#[test]
+fn a_file_of_a_direct_call_can_be_saved() {
+    let home = Home::empty();
+    home.add("produces_files", components::PRODUCES_FILES);
+    let called = home.art(&["tool", "call", "produces_files", r#"{"name":"out.csv"}"#]);
+    assert!(
+        called
+            .stderr()
+            .contains("file: out.csv (text/csv, 8 B); `art runs save "),
+        "{called}"
+    );
+    let saved = home.dir.path().join("saved.csv");
+    let save = ["runs", "save", "last", "out.csv", "--to", saved.to_str().unwrap()];
+    assert_eq!(home.art(&save).code(), 0);
+    assert_eq!(std::fs::read(saved).unwrap().len(), 8);
+}
+
+#[test]
+fn nothing_of_a_direct_call_is_shown_before_its_end_is_committed() {
+    let home = Home::empty();
+    let killed = killed_at(FailPoint::BeforeToolEnds, &home, "repeatable_effect");
+    assert_eq!((killed.stdout().as_str(), effects(&home)), ("", 1), "{killed}");
+    assert_eq!(status(&home), "interrupted");
+}
+
+#[test]
+fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
+    let home = Home::empty();
+    killed_at(FailPoint::AfterIntents, &home, "repeatable_effect");
+    assert_eq!((status(&home).as_str(), effects(&home)), ("interrupted", 0));
+    // Going on needs no model either.
+    home.file("art.toml", "model = \"openai\"\n");
+    let resumed = resume(&home);
+    assert_eq!(
+        (resumed.code(), resumed.stdout().as_str()),
+        (0, "{\"done\":\"k\"}\n"),
+        "{resumed}"
+    );
+    assert_eq!((status(&home).as_str(), effects(&home)), ("success", 1));
+}
+
+#[test]
+fn a_direct_call_that_was_killed_is_not_made_again_if_its_tool_is_not_repeatable() {
+    let home = Home::empty();
+    killed_at(FailPoint::BeforeToolEnds, &home, "effect");
+    let resumed = resume(&home);
+    assert_eq!(resumed.code(), 5, "{resumed}");
+    assert!(
+        resumed
+            .stdout()
+            .contains("it is not known whether `effect` took effect"),
+        "{resumed}"
+    );
+    assert_eq!((status(&home).as_str(), effects(&home)), ("error", 1));
+}
+
+#[test]
+fn a_direct_call_whose_end_cannot_be_committed_is_withheld() {
+    let home = Home::new();
+    home.art(&CALL);
+    let database = home.dir.path().join("state/art.db");
+    let trigger = "CREATE TRIGGER broken BEFORE INSERT ON journal WHEN NEW.kind = 'tool_ended' \
+                   BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+    Connection::open(&database).unwrap().execute_batch(trigger).unwrap();
+    for args in [CALL.to_vec(), [&["--json"], &CALL[..]].concat()] {
+        let called = home.art(&args);
+        assert_eq!(called.code(), 6, "{called}");
+        assert!(!called.stdout().contains("42"), "{called}");
+    }
+    assert_eq!(status(&home), "interrupted");
+    Connection::open(&database)
+        .unwrap()
+        .execute_batch("DROP TRIGGER broken")
+        .unwrap();
+    let resumed = home.art(&["runs", "resume", "last"]);
+    assert_eq!(
+        (resumed.code(), resumed.stdout().as_str()),
+        (0, "{\"result\":42}\n"),
+        "{resumed}"
+    );
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_named_and_nothing_is_called() {
+    let home = Home::empty();
+    home.file("state", "not a folder");
+    let args = ["tool", "call", "effect", r#"{"key":"k","ms":0}"#];
+    let called = home.art_with_environment(&args, &[("ART_TEST_EFFECTS", &effects_file(&home))]);
+    assert_eq!((called.code(), effects(&home)), (6, 0), "{called}");
+    let state = home.dir.path().join("state");
+    assert!(called.stderr().contains(state.to_str().unwrap()), "{called}");
+    assert!(called.stderr().contains("--home"), "{called}");
+}
+
+#[test]
+fn an_interrupt_cancels_a_direct_call() {
+    let home = Home::empty();
+    let mut command = home.command(&["tool", "call", "repeatable_effect", r#"{"key":"k","ms":60000}"#]);
+    command.env("ART_TEST_EFFECTS", effects_file(&home));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let is_called = || newest(&home)["lastSequence"] == 2;
+    let mut waits = (0..1_000).map(|_| std::thread::sleep(Duration::from_millis(20)));
+    assert!(waits.any(|()| is_called()), "the call is not announced");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ended = CommandOutput(child.wait_with_output().unwrap());
+    assert_eq!((ended.code(), status(&home).as_str()), (130, "cancelled"), "{ended}");
+}
