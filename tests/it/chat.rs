@@ -306,3 +306,65 @@ fn a_signal_ends_a_piped_conversation_after_its_run() {
         assert_eq!(runs[0]["status"], "cancelled", "{runs}");
     }
 }
+
+#[test]
+fn a_conversation_goes_on_with_its_own_interrupted_run() {
+    let home = Home::new();
+    let report = home.art(&["--json", "run", "What is 1+1?"]).json();
+    let thread = report["threadId"].as_str().unwrap();
+    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
+    for args in [
+        &["run", "--thread", thread, "What is 2+2?"][..],
+        &["run", "What is 3+3?"],
+    ] {
+        let killed = home.art_with_environment(args, &stop);
+        assert!(killed.0.status.code().is_none(), "{args:?}");
+    }
+    let resumed = home.art_with_input(&["chat", "--thread", thread], "/resume\n");
+    assert_eq!(
+        (resumed.code(), resumed.stdout().as_str()),
+        (0, "2+2: 4\n"),
+        "{resumed}"
+    );
+    let other = home.art_with_input(&["chat"], "/resume\n/thread\n");
+    assert!(other.stdout().starts_with("3+3: 6\n"), "{other}");
+    assert!(!other.stdout().contains(thread), "{other}");
+}
+
+#[test]
+fn a_conversation_that_is_switched_to_names_its_interrupted_run() {
+    let home = Home::new();
+    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
+    home.art_with_environment(&["run", "What is 2+2?"], &stop);
+    let switched = home.art_with_input(&["chat"], "/thread last\n");
+    let note = "goes on with it; a question in this conversation ends it";
+    assert!(switched.stderr().contains(note), "{switched}");
+}
+
+#[test]
+fn a_conversation_without_an_interrupted_run_says_so() {
+    let home = Home::new();
+    let lines = "/resume\nWhat is 2+2?\n/resume\n";
+    let ran = home.art_with_input(&["chat"], lines);
+    assert_eq!(ran.code(), 1, "{ran}");
+    for part in [
+        "no run was interrupted",
+        "no run of this conversation was interrupted; `/resume RUN`",
+    ] {
+        assert!(ran.stderr().contains(part), "`{part}` is missing: {ran}");
+    }
+}
+
+#[test]
+fn a_resumed_run_is_one_report_for_programs() {
+    let home = Home::new();
+    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
+    home.art_with_environment(&["run", "What is 2+2?"], &stop);
+    let ran = home.art_with_input(&["--json", "chat"], "/resume\n");
+    let reports = ran
+        .stdout()
+        .lines()
+        .filter(|line| line.contains(r#""type":"REPORT""#))
+        .count();
+    assert_eq!((ran.code(), reports), (0, 1), "{ran}");
+}

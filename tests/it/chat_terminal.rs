@@ -125,6 +125,57 @@ fn keys_typed_during_the_start_are_not_lost() {
 }
 
 #[test]
+fn a_person_goes_on_with_an_interrupted_run_in_a_conversation() {
+    let home = Home::new();
+    let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
+    assert!(
+        home.art_with_environment(&["run", "What is 2+2?"], &stop)
+            .0
+            .status
+            .code()
+            .is_none()
+    );
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until("interrupted: \"What is 2+2?\"; `/resume ");
+    terminal.until(PROMPT);
+    terminal.type_keys("/resume\r");
+    // The progress of the step, as for a question.
+    terminal.until("done");
+    terminal.until("2+2: 4\r\n");
+    terminal.until("1 tool call");
+    terminal.until(PROMPT);
+    terminal.type_keys("/resume\r");
+    terminal.until("error: no run of this conversation was interrupted");
+    terminal.until(PROMPT);
+    terminal.type_keys("/exit\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+}
+
+#[test]
+fn an_interrupted_run_can_be_stopped_while_a_conversation_goes_on_with_it() {
+    let home = Home::empty();
+    let effects = home.dir.path().join("effects");
+    let effects = [("ART_TEST_EFFECTS", effects.to_str().unwrap())];
+    let slow = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
+    let stop = [effects[0], ("ART_TEST_STOP_AT", "after_intents:1")];
+    assert!(home.art_with_environment(&slow, &stop).0.status.code().is_none());
+    let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{}' exec {art}", effects[0].1);
+    let mut terminal = Terminal::start_in_shell(&home, &["chat"], with_effects);
+    terminal.until("interrupted: \"direct call: repeatable_effect");
+    terminal.until(PROMPT);
+    terminal.type_keys("/resume last\r");
+    terminal.until("Call `repeatable_effect`.");
+    terminal.type_keys("\x03");
+    terminal.until("stopping; press again to stop immediately");
+    terminal.until("was cancelled");
+    terminal.until(PROMPT);
+    terminal.type_keys("/exit\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+}
+
+#[test]
 fn an_answer_is_streamed_and_can_be_stopped() {
     let provider = Provider::start(|request| match is_synthesis(request) {
         true => Reply::Hang("<mainContent>The beginning of an answer that never ends"),

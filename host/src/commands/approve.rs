@@ -13,7 +13,7 @@ use art_tools::parse_entry;
 use serde_json::Value;
 
 use super::run::{Request, carry_out_opened};
-use super::{config, ids, open};
+use super::{config, ids};
 use crate::cli::{ApproveCommand, Global};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -103,31 +103,23 @@ fn decide(
 ) -> Result<Exit, CommandError> {
     let config = config(global)?;
     let executor = executor()?;
-    let runtime = executor.block_on(open(global, config))?;
-    let decided = executor.block_on(async {
-        let record = ids::resolve_suspension(runtime.store.as_ref(), id).await?;
-        let feedback = feedback(&record)?;
-        Ok::<_, CommandError>(runtime.decide(record.id(), feedback).await?)
-    });
-    let record = match decided {
-        Ok(record) => record,
-        Err(error) => {
-            executor.block_on(runtime.close());
-            return Err(error);
-        }
-    };
-    if !later {
-        return carry_out_opened(global, executor, runtime, Request::Resume(record.trace_id));
-    }
-    executor.block_on(runtime.close());
-    if global.json {
-        render::json(&record);
-    } else {
-        render::note(&format!(
+    let record = executor.block_on(ids::resolve_suspension(open_store_read_only(&config)?.as_ref(), id))?;
+    let feedback = feedback(&record)?;
+    let resume = Request::Resume(record.trace_id.clone());
+    let runtime = executor.block_on(resume.open(global, config))?;
+    match executor.block_on(runtime.decide(record.id(), feedback)) {
+        Ok(_) if !later => return carry_out_opened(global, executor, runtime, resume),
+        Ok(record) if global.json => render::json(&record),
+        Ok(_) => render::note(&format!(
             "decided; `art runs resume {}` goes on with the run",
             record.trace_id
-        ));
+        )),
+        Err(error) => {
+            executor.block_on(runtime.close());
+            return Err(error.into());
+        }
     }
+    executor.block_on(runtime.close());
     Ok(Exit::Success)
 }
 

@@ -17,7 +17,7 @@ use crate::render;
 use commands::{ChatLine, ThreadAction};
 use input::{Input, InputEvent};
 use screen::Screen;
-use session::{Session, Turn};
+use session::{Request, Session};
 
 /// Printed after Ctrl-C at the prompt.
 const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
@@ -126,8 +126,9 @@ impl Chat {
         let (screen, session) = (self.screen, &mut self.session);
         match line {
             ChatLine::Empty | ChatLine::Exit => {}
-            ChatLine::Ask(query) => return self.ask(query),
+            ChatLine::Ask(query) => return self.carry_out(Request::Ask(query)),
             ChatLine::Thread(action) => return self.handle_thread_command(action),
+            ChatLine::Resume(typed) => return self.resume(typed.as_deref()),
             ChatLine::Help => screen.print(&screen::help()),
             ChatLine::Tools => screen.print(&screen::tools(&session.runtime)),
             ChatLine::Model(name) => {
@@ -162,20 +163,28 @@ impl Chat {
         let thread = self.session.thread();
         self.screen
             .print(thread.unwrap_or("none yet; the next question starts one"));
+        for run in self.executor.block_on(self.session.interrupted())? {
+            let note = report::interrupted_note(&run, "/resume");
+            self.screen
+                .note(&format!("{note}; a question in this conversation ends it"));
+        }
         Ok(())
     }
 
-    /// Asks a question. Ctrl-C cancels the run without ending the conversation.
-    fn ask(&mut self, query: String) -> Result<(), CommandError> {
-        self.carry_out(Turn::Ask(query))
+    /// Goes on with the interrupted run that `typed` identifies, or with the newest one of this conversation. The conversation of the
+    /// run becomes the current one.
+    fn resume(&mut self, typed: Option<&str>) -> Result<(), CommandError> {
+        let run = self.executor.block_on(self.session.interrupted_run(typed))?;
+        self.carry_out(Request::Resume(run))
     }
 
-    /// Carries out a turn, and asks the person for the decisions that it waits for.
-    fn carry_out(&mut self, mut turn: Turn) -> Result<(), CommandError> {
+    /// Asks a question or goes on with a run, and asks the person for the decisions that it waits for. Ctrl-C cancels the run without
+    /// ending the conversation.
+    fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
         loop {
             let run = self.interrupts.register_run();
-            let turning = self.screen.carry_out(&mut self.session, turn, run.cancel.clone());
-            let answer = self.executor.block_on(turning)?;
+            let running = self.screen.carry_out(&mut self.session, request, run.cancel.clone());
+            let answer = self.executor.block_on(running)?;
             drop(run);
             let decided = self.interactive
                 && !answer.waits_for.is_empty()
@@ -185,7 +194,7 @@ impl Chat {
                 self.worst_exit = self.worst_exit.worse(run::exit_of(&answer));
                 return Ok(());
             }
-            turn = Turn::Resume(answer.trace_id);
+            request = Request::Resume(answer.trace_id);
         }
     }
 }

@@ -9,6 +9,7 @@ use art_core::text::truncate;
 use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
+use art_store::RunRecord;
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
@@ -55,16 +56,16 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
 }
 
 /// Prints which runs were interrupted because their hosts were stopped, and how to go on with them. A question in `thread` ends those
-/// of this thread.
-pub(super) async fn note_interrupted(runtime: &Runtime, thread: Option<&str>) -> Result<(), CommandError> {
+/// of this thread. `command` goes on with one.
+pub(super) async fn note_interrupted(
+    runtime: &Runtime,
+    thread: Option<&str>,
+    command: &str,
+) -> Result<(), CommandError> {
     let mut runs = runtime.interrupted_runs(OWNER).await?;
     runs.retain(|run| Some(run.thread_id.as_str()) != thread);
     for run in runs.iter().take(MAX_INTERRUPTED) {
-        render::note(&format!(
-            "interrupted: \"{}\"; `art runs resume {}` goes on with it",
-            truncate(&run.query, MAX_QUERY_CHARS),
-            run.trace_id
-        ));
+        render::note(&interrupted_note(run, command));
     }
     let more = runs.len().saturating_sub(MAX_INTERRUPTED);
     if more > 0 {
@@ -73,6 +74,15 @@ pub(super) async fn note_interrupted(runtime: &Runtime, thread: Option<&str>) ->
         ));
     }
     Ok(())
+}
+
+/// Returns a line about an interrupted run, with the command that goes on with it.
+pub(super) fn interrupted_note(run: &RunRecord, command: &str) -> String {
+    format!(
+        "interrupted: \"{}\"; `{command} {}` goes on with it",
+        truncate(&run.query, MAX_QUERY_CHARS),
+        run.trace_id
+    )
 }
 
 /// Warns if `maxCostUsd` is set for a model without a price, since it may then have no effect.

@@ -49,6 +49,14 @@ pub(super) enum Request {
 }
 
 impl Request {
+    /// Opens the runtime that the request needs.
+    pub(super) async fn open(&self, global: &Global, config: Config) -> Result<Runtime, CommandError> {
+        match self.resumes_direct_call(&config).await? {
+            true => open_without_model(global, config).await,
+            false => open(global, config).await,
+        }
+    }
+
     /// Returns whether the request is to go on with a direct call, which needs no model.
     async fn resumes_direct_call(&self, config: &Config) -> Result<bool, CommandError> {
         let Self::Resume(typed) = self else {
@@ -106,13 +114,7 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
 /// Opens the runtime, carries out the request, and shows the result as text or JSON.
 pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
     let executor = executor()?;
-    let is_direct = executor.block_on(request.resumes_direct_call(&config))?;
-    let runtime = executor.block_on(async {
-        match is_direct {
-            true => open_without_model(global, config).await,
-            false => open(global, config).await,
-        }
-    })?;
+    let runtime = executor.block_on(request.open(global, config))?;
     carry_out_opened(global, executor, runtime, request)
 }
 
@@ -174,7 +176,7 @@ async fn carry_out_and_show(
     }
     if let Resolved::Ask(question) = &request {
         report::introduce(runtime, &runtime.model_for(question).await?).await?;
-        report::note_interrupted(runtime, question.thread_id.as_deref()).await?;
+        report::note_interrupted(runtime, question.thread_id.as_deref(), "art runs resume").await?;
     }
     carry_out_and_display(runtime, request, cancel).await
 }

@@ -17,6 +17,8 @@ pub(super) enum ChatLine {
     Model(Option<String>),
     /// `/thread [ID|new]`
     Thread(ThreadAction),
+    /// `/resume [RUN]`
+    Resume(Option<String>),
     /// `/cost`
     Cost,
     /// `/attach FILE`. A file with the name `none` has to be given as `./none`.
@@ -43,7 +45,7 @@ pub(super) enum ThreadAction {
 }
 
 /// Name, arguments and help text of each command.
-pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
+pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
     ("help", "", "show this list"),
     ("tools", "", "list the tools"),
     (
@@ -55,6 +57,11 @@ pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
         "thread",
         "[ID|new]",
         "show the conversation, switch to another one, or start a new one",
+    ),
+    (
+        "resume",
+        "[RUN]",
+        "go on with the interrupted run of this conversation, or with another one",
     ),
     ("cost", "", "show what the last question and this session cost"),
     (
@@ -93,6 +100,8 @@ impl ChatLine {
             ("thread", "") => Self::Thread(ThreadAction::Show),
             ("thread", "new") => Self::Thread(ThreadAction::New),
             ("thread", id) => Self::Thread(ThreadAction::Switch(id.to_owned())),
+            ("resume", "") => Self::Resume(None),
+            ("resume", run) => Self::Resume(Some(run.to_owned())),
             ("attach", "") => Self::Invalid("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
             ("attach", "none") => Self::Detach,
             ("attach", file) => Self::Attach(PathBuf::from(unquoted(file))),
@@ -182,6 +191,11 @@ mod tests {
         assert_eq!(
             ChatLine::parse("/thread 01-a"),
             ChatLine::Thread(ThreadAction::Switch("01-a".to_owned()))
+        );
+        assert_eq!(ChatLine::parse("/resume"), ChatLine::Resume(None));
+        assert_eq!(
+            ChatLine::parse("/resume 01-a"),
+            ChatLine::Resume(Some("01-a".to_owned()))
         );
         assert_eq!(
             ChatLine::parse("/attach 'my file.csv'"),

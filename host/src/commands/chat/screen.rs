@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::commands::COMMANDS;
-use super::session::{Session, Turn};
+use super::session::{Request, Session};
 use super::{approve, report};
 use crate::error::CommandError;
 use crate::render::display::Display;
@@ -37,7 +37,7 @@ impl Screen {
             return Ok(());
         }
         report::introduce(runtime, &runtime.model_info()?).await?;
-        report::note_interrupted(runtime, None).await?;
+        report::note_interrupted(runtime, None, "/resume").await?;
         if interactive {
             render::note("type a question, or /help; Ctrl-D leaves");
         }
@@ -70,21 +70,21 @@ impl Screen {
         }
     }
 
-    /// Carries out a turn, and shows its progress and result.
+    /// Asks a question or goes on with a run, and shows its progress and result.
     pub(super) async fn carry_out(
         self,
         session: &mut Session,
-        turn: Turn,
+        request: Request,
         cancel: CancellationToken,
     ) -> Result<Answer, CommandError> {
         if self.json {
-            let answer = session.carry_out(turn, cancel, &mut EventLines).await?;
+            let answer = session.carry_out(request, cancel, &mut EventLines).await?;
             let report = report::to_json(&session.runtime, &answer);
             render::json_line(&json!({"type": "REPORT", "data": report}));
             return Ok(answer);
         }
         let mut display = Display::new();
-        let result = session.carry_out(turn, cancel, &mut display).await;
+        let result = session.carry_out(request, cancel, &mut display).await;
         if let Some(answer) = report::show_answer(display, &result) {
             show_details(answer, session);
         }

@@ -5,12 +5,20 @@ use std::path::Path;
 use art_core::agent::QueryAttachment;
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_runtime::{Answer, Question, Runtime, Watcher};
-use art_store::MessageOptions;
+use art_store::{MessageOptions, RunRecord};
 use tokio_util::sync::CancellationToken;
 
 use super::{attachment, ids};
 use crate::error::CommandError;
 use crate::usage_summary::UsageSummary;
+
+/// What a conversation does next.
+pub(super) enum Request {
+    /// Asks a question.
+    Ask(String),
+    /// Goes on with the interrupted run that has this identifier.
+    Resume(String),
+}
 
 /// The state of a conversation.
 pub(super) struct Session {
@@ -25,14 +33,6 @@ pub(super) struct Session {
     pub(super) last_usage: Option<UsageSummary>,
 }
 
-/// What is done next in a conversation.
-pub(super) enum Turn {
-    /// Asking a question.
-    Ask(String),
-    /// Going on with a run.
-    Resume(String),
-}
-
 impl Session {
     /// Creates a session whose first question starts a thread.
     pub(super) fn new(runtime: Runtime) -> Self {
@@ -45,16 +45,16 @@ impl Session {
         }
     }
 
-    /// Carries out a turn in the current thread.
+    /// Carries out the request. The thread of its run becomes the current one.
     pub(super) async fn carry_out(
         &mut self,
-        turn: Turn,
+        request: Request,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, CommandError> {
-        let answer = match turn {
-            Turn::Ask(query) => self.ask(query, cancel, watcher).await?,
-            Turn::Resume(run) => self.runtime.resume(&run, cancel, watcher).await?,
+        let answer = match request {
+            Request::Ask(query) => self.ask(query, cancel, watcher).await?,
+            Request::Resume(run) => self.runtime.resume(&run, cancel, watcher).await?,
         };
         self.thread_id = Some(answer.thread_id.clone());
         let usage = UsageSummary::from(&answer);
@@ -79,6 +79,31 @@ impl Session {
         let answer = self.runtime.ask_watched(question, cancel, watcher).await?;
         self.attachments.clear();
         Ok(answer)
+    }
+
+    /// Returns the interrupted runs of the current thread, newest first.
+    pub(super) async fn interrupted(&self) -> Result<Vec<RunRecord>, CommandError> {
+        let mut runs = self.runtime.interrupted_runs(ids::OWNER).await?;
+        runs.retain(|run| Some(run.thread_id.as_str()) == self.thread());
+        Ok(runs)
+    }
+
+    /// Returns the identifier of the interrupted run that `typed` identifies, or else of the newest one of the current thread. Before
+    /// there is a thread, that is the newest one of all.
+    ///
+    /// # Errors
+    /// Fails if there is none.
+    pub(super) async fn interrupted_run(&self, typed: Option<&str>) -> Result<String, CommandError> {
+        let typed = typed.or(self.thread_id.is_none().then_some(ids::LAST));
+        if let Some(typed) = typed {
+            return ids::resolve_interrupted(self.runtime.store.as_ref(), typed).await;
+        }
+        let newest = self.interrupted().await?.into_iter().next();
+        let none =
+            "no run of this conversation was interrupted; `/resume RUN` goes on with one of another conversation";
+        newest
+            .map(|run| run.trace_id)
+            .ok_or_else(|| CommandError::Failed(none.to_owned()))
     }
 
     /// Returns the identifier of the current thread.
