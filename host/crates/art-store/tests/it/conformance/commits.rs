@@ -5,7 +5,7 @@ use art_store::{
     CallRecord, Commit, JournalEntry, MessageOptions, ObservationFilter, RunEnd, RunState, StoreError, WorkRecord,
     digest, limits,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::fixture::{TestStore, event, message, observation, run, thought};
 

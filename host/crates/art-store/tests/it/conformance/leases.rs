@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use art_core::agent::RunStatus;
-use art_store::{Commit, Lease, RunEnd, RunFilter, StoreError, limits};
+use art_store::{Commit, Lease, RunFilter, StoreError, limits};
 use serde_json::{Value, json};
 
 use crate::fixture::{TestStore, event, run};
@@ -12,7 +12,6 @@ suite! {
     an_expired_lease_can_be_acquired,
     renewing_and_committing_extend_a_lease,
     an_expired_lease_that_nobody_took_can_be_renewed_and_used,
-    resuming_a_run_extends_a_lease,
     a_lost_lease_can_neither_be_renewed_nor_used,
     a_released_lease_can_neither_be_renewed_nor_used,
     releasing_a_lost_lease_does_not_release_the_new_one,
@@ -97,24 +96,6 @@ async fn assert_lost(fixture: &TestStore, lease: &Lease) {
     let error = fixture.store.commit(begin(lease)).await.unwrap_err();
     assert!(matches!(error, StoreError::LeaseLost { .. }), "{error}");
     assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
-}
-
-async fn resuming_a_run_extends_a_lease(fixture: TestStore) {
-    let fixture = fixture.with_thread("t").await;
-    let lease = acquire(&fixture).await;
-    let suspended = Commit {
-        end: Some(RunEnd {
-            status: RunStatus::Suspended,
-            summary: Value::Null,
-        }),
-        ..begin(&lease)
-    };
-    fixture.store.commit(suspended).await.unwrap();
-    fixture.clock.advance(limits::LEASE_MS - 1);
-    fixture.store.resume_run("r", &lease).await.unwrap();
-    fixture.clock.advance(limits::LEASE_MS - 1);
-    let busy = fixture.store.acquire_lease("t").await.unwrap_err();
-    assert!(matches!(busy, StoreError::ThreadBusy { .. }), "{busy}");
 }
 
 async fn a_lost_lease_can_neither_be_renewed_nor_used(fixture: TestStore) {
