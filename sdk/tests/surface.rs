@@ -188,7 +188,7 @@ fn invalid_arguments_are_a_validation_error() {
 }
 
 /// A tool with the error of another crate, its input by reference, and an output that is not an object.
-#[tool(display = json!({"displayMode": "modal"}))]
+#[tool(display = json!({"displayMode": "modal"}), risk = "low")]
 pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
     input.text.parse()
 }
@@ -197,6 +197,13 @@ pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
 #[args]
 pub struct Text {
     text: String,
+}
+
+#[test]
+fn a_risk_is_part_of_the_settings_of_questions_and_keeps_the_mode() {
+    assert_eq!(PARSE.mode(), Mode::Display);
+    let config = serde_json::from_str::<serde_json::Value>(&PARSE.blocking_config().unwrap()).unwrap();
+    assert_eq!(config, json!({"riskLevel": "low", "completesOnApproval": false}));
 }
 
 #[test]

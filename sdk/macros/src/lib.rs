@@ -30,6 +30,7 @@ use quote::quote;
 ///     mode = "blocking",                        // or "functional" (default), "display"
 ///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked here, or an expression like json!({..})
 ///     display = r#"{"displayMode":"modal"}"#,
+///     risk = "high",                            // or "low", "medium", "critical"; without `blocking`, which has `riskLevel`
 ///     example(
 ///         ask = "How many words are in \"to be\"?", // as a person would ask; may be repeated for the same input
 ///         input = r#"{"text":"to be"}"#,

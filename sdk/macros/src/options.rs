@@ -15,6 +15,7 @@ pub(crate) struct Options {
     pub(crate) mode: Option<Mode>,
     pub(crate) blocking: Option<Config>,
     pub(crate) display: Option<Config>,
+    pub(crate) risk: Option<Risk>,
     pub(crate) examples: Vec<Example>,
     pub(crate) limits: Limits,
     pub(crate) capabilities: Vec<Capability>,
@@ -26,6 +27,9 @@ pub(crate) enum Mode {
     Blocking,
     Display,
 }
+
+/// The risk of a wrong approval, which is a part of the `blockingConfig` of a tool of any mode.
+pub(crate) struct Risk(LitStr);
 
 /// JSON text, or an expression that is converted to JSON when the host calls `schema`.
 pub(crate) enum Config {
@@ -44,7 +48,8 @@ pub(crate) struct Example {
 const DESCRIPTION_ERROR: &str =
     "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input";
 
-const EXPECTED_OPTIONS: &str = "expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`";
+const EXPECTED_OPTIONS: &str =
+    "expected `name`, `mode`, `blocking`, `display`, `risk`, `example`, `limits` or `capabilities`";
 
 /// Parses the options, and checks each of them and their combination.
 pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
@@ -58,6 +63,7 @@ pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
         options.set(&key, &meta)?;
     }
     options.apply_implied_mode()?;
+    options.apply_risk()?;
     Ok(options)
 }
 
@@ -68,6 +74,7 @@ impl Options {
             "mode" => self.mode = Some(mode(option_value(meta)?)?),
             "blocking" => self.blocking = Some(config(option_value(meta)?, key)?),
             "display" => self.display = Some(config(option_value(meta)?, key)?),
+            "risk" => self.risk = Some(risk(option_value(meta)?)?),
             "example" => self.examples.push(example(option_list(meta)?)?),
             "limits" => self.limits = manifest::limits(option_list(meta)?)?,
             "capabilities" => self.capabilities = manifest::capabilities(option_list(meta)?)?,
@@ -91,6 +98,23 @@ impl Options {
         };
         imply(&self.blocking, Mode::Blocking, "blocking")?;
         imply(&self.display, Mode::Display, "display")
+    }
+}
+
+impl Options {
+    /// Writes the risk into the settings of questions. A decision of a person is not the result of such a tool, since nothing
+    /// says so.
+    fn apply_risk(&mut self) -> Result<()> {
+        let Some(Risk(risk)) = self.risk.take() else {
+            return Ok(());
+        };
+        if self.blocking.is_some() {
+            let text = "`risk` and `blocking` are one option: write `riskLevel` in `blocking`";
+            return Err(Error::new(risk.span(), text));
+        }
+        let text = format!(r#"{{"riskLevel":"{}","completesOnApproval":false}}"#, risk.value());
+        self.blocking = Some(Config::Text(LitStr::new(&text, risk.span())));
+        Ok(())
     }
 }
 
@@ -131,6 +155,17 @@ fn mode(value: &Expr) -> Result<Mode> {
         other => {
             let expected = "expected `functional`, `blocking` or `display`";
             Err(Error::new(text.span(), format!("unknown mode `{other}`; {expected}")))
+        }
+    }
+}
+
+fn risk(value: &Expr) -> Result<Risk> {
+    let text = json::string(value, "risk")?;
+    match text.value().as_str() {
+        "low" | "medium" | "high" | "critical" => Ok(Risk(text.clone())),
+        other => {
+            let expected = "expected `low`, `medium`, `high` or `critical`";
+            Err(Error::new(text.span(), format!("unknown risk `{other}`; {expected}")))
         }
     }
 }

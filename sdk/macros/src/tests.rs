@@ -210,11 +210,15 @@ fn plain_arguments_are_shown_as_the_fields_of_one_type() {
 fn an_unknown_option_is_named() {
     assert_refused(
         quote!(mod_e = "x"),
-        "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `example`, `limits` or `capabilities`",
+        "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `risk`, `example`, `limits` or `capabilities`",
     );
     assert_refused(
         quote!(mode = "modal"),
         "unknown mode `modal`; expected `functional`, `blocking` or `display`",
+    );
+    assert_refused(
+        quote!(risk = "extreme"),
+        "unknown risk `extreme`; expected `low`, `medium`, `high` or `critical`",
     );
     assert_refused(quote!(name = "a", name = "b"), "`name` is given twice");
     assert_refused(quote!(name), "expected `name = ..`");
@@ -271,6 +275,21 @@ fn a_configuration_and_its_mode_agree() {
         "`display = ..` needs `mode = \"display\"`",
     );
     assert!(expand::generate(quote!(mode = "blocking", blocking = "{}"), &tool()).is_ok());
+}
+
+#[test]
+fn a_tool_of_any_mode_may_have_a_risk() {
+    for options in [
+        quote!(risk = "high"),
+        quote!(risk = "high", mode = "blocking"),
+        quote!(risk = "high", display = "{}"),
+    ] {
+        assert!(expand::generate(options, &tool()).is_ok());
+    }
+    assert_refused(
+        quote!(risk = "high", blocking = "{}"),
+        "`risk` and `blocking` are one option: write `riskLevel` in `blocking`",
+    );
 }
 
 #[test]
