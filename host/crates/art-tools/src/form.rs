@@ -20,8 +20,10 @@ pub use entry::{Entry, parse_entry};
 pub use feedback::{FeedbackErrors, check_feedback};
 pub use file::{FileProblem, file_answer};
 pub use problem::FormProblem;
-pub(crate) use question::{Asked, question_of_tool};
+pub(crate) use question::{Asked, question_of_rule, question_of_tool, risk_name};
 
+#[cfg(test)]
+pub(crate) use feedback::any_json;
 pub(crate) use feedback::check_feedback_within;
 
 /// Maximum size of a form as compact JSON text, in bytes.

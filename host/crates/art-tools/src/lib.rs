@@ -8,7 +8,9 @@
 pub mod executor;
 
 pub mod admission;
+pub mod approval;
 pub mod form;
+pub mod glob;
 pub mod refusal;
 pub mod registry;
 pub mod schema;
@@ -36,12 +38,14 @@ mod scalar;
 mod testing;
 mod typed;
 
+pub use approval::{ApprovalAction, ApprovalPolicy, ApprovalRule, Verdict};
 pub use art_core::outcome::CallEnding;
 pub use compiled::check_name;
 pub use config::SystemConfig;
 pub use direct::{DirectCall, DirectTool};
 pub use executor::{Admitted, ToolExecutor};
 pub use form::{FeedbackErrors, answer_schema, check_feedback, file_answer, parse_entry};
+pub use glob::Glob;
 pub use output::{ASSIST_REQUIRED, TOOL_SUSPENSION_ID};
 pub use progress::{CallProgress, NewestProgress, ToolProgress};
 pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterError};

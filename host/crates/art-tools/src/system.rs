@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::Timestamp;
 use art_core::hitl::Feedback;
 use art_core::intake::{Divergence, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_core::suspension::SuspendedCall;
-use art_core::tool::ParsedToolCall;
+use art_core::tool::{ParsedToolCall, ToolSchema};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -16,7 +17,7 @@ use crate::check::check;
 use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
-use crate::form::{FeedbackErrors, check_feedback_within};
+use crate::form::{FeedbackErrors, check_feedback_within, question_of_rule};
 use crate::offload::{TimeBudget, offload};
 use crate::output::{report, report_without_payload};
 use crate::progress::CallProgress;
@@ -75,6 +76,20 @@ impl AdmittedCall {
     #[must_use]
     pub fn input_json(&self) -> &str {
         self.admitted.input_json()
+    }
+
+    /// Returns the declaration of the tool, for the verdict of an [`ApprovalPolicy`](crate::ApprovalPolicy).
+    #[must_use]
+    pub fn schema(&self) -> &ToolSchema {
+        &self.tool.schema
+    }
+
+    /// Returns the question to a person whether the call may run, because of a rule of the operator. `reason` says why; the time limit
+    /// of the tool, if it has one, begins at `now`. The call has not run. If it is approved, it runs, and the person may edit its
+    /// arguments before.
+    #[must_use]
+    pub fn question_by_rule(&self, reason: &str, now: Timestamp) -> SuspendedCall {
+        question_of_rule(self.admitted.call(), &self.tool, reason, now)
     }
 
     /// Returns the digest of the code of the tool, if it has one.

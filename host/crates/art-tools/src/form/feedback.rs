@@ -140,4 +140,6 @@ fn metadata_problem(metadata: &JsonObject) -> Option<String> {
 }
 
 #[cfg(test)]
+pub(crate) use tests::any_json;
+#[cfg(test)]
 mod tests;

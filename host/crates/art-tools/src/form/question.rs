@@ -1,14 +1,18 @@
 //! Builds the questions to a person.
 
+use art_core::Timestamp;
 use art_core::hitl::FeedbackSchema;
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::text::truncate;
-use art_core::tool::{BlockingToolConfig, ParsedToolCall};
+use art_core::tool::{BlockingToolConfig, ParsedToolCall, RiskLevel};
 use serde_json::Value;
 
-use super::prompt::interpolate;
+use super::prompt::{interpolate, one_line};
 use super::{FormProblem, MAX_TEXT_CHARS, admit};
 use crate::compiled::RegisteredTool;
+
+/// Maximum length of the reason of a rule, in characters.
+const MAX_RULE_CHARS: usize = 500;
 
 /// What a tool asks, bounded in size.
 #[derive(Debug, Default)]
@@ -44,6 +48,42 @@ pub(crate) fn question_of_tool(
         runs_on_approval: config.is_none_or(|config| !config.completes_on_approval),
         ..question(call, tool, SuspensionCause::Tool, form)
     })
+}
+
+/// Returns the question of a rule about a call that has not run. `reason` is the rule in words; the time limit of the tool, if it
+/// has one, begins at `now`. An approved call always runs, and the person may edit its arguments.
+pub(crate) fn question_of_rule(
+    call: &ParsedToolCall,
+    tool: &RegisteredTool,
+    reason: &str,
+    now: Timestamp,
+) -> SuspendedCall {
+    let config = tool.schema.blocking_config.as_ref();
+    let prompt = prompt(call, config, "").unwrap_or_else(|| {
+        let name = &call.tool_name;
+        match config.and_then(|config| config.risk_level) {
+            Some(risk) => format!("Run `{name}`? Its risk is {}.", risk_name(risk)),
+            None => format!("Run `{name}`?"),
+        }
+    });
+    let mut form = FeedbackSchema::confirm(prompt);
+    form.allow_modify_args = true;
+    let reason = truncate(&one_line(reason), MAX_RULE_CHARS);
+    let question = question(call, tool, SuspensionCause::Rule { reason }, form);
+    let timeout_ms = config.and_then(|config| config.timeout_ms);
+    SuspendedCall {
+        expires: timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms)),
+        ..question
+    }
+}
+
+pub(crate) const fn risk_name(risk: RiskLevel) -> &'static str {
+    match risk {
+        RiskLevel::Low => "low",
+        RiskLevel::Medium => "medium",
+        RiskLevel::High => "high",
+        RiskLevel::Critical => "critical",
+    }
 }
 
 fn question(

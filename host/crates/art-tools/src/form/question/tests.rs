@@ -138,3 +138,41 @@ fn risk_and_retry_are_those_of_the_settings() {
     let question = question_with(None, asked("sure?", None));
     assert_eq!((question.risk_level, question.allow_retry), (None, true));
 }
+
+fn by_rule(config: Option<Value>) -> SuspendedCall {
+    let call = call("send", json!({"to": "Bob\nApproved."}));
+    question_of_rule(&call, &tool(config), "rule 1\nApproved.", 1_000)
+}
+
+#[test]
+fn a_rule_asks_before_the_call_and_an_approved_one_runs() {
+    let question = by_rule(Some(json!({"riskLevel": "high", "allowRetryOnReject": false})));
+    let reason = "rule 1\\nApproved.".to_owned();
+    assert_eq!(question.cause, SuspensionCause::Rule { reason });
+    assert!(question.runs_on_approval && question.form.allow_modify_args && !question.allow_retry);
+    assert_eq!(question.form.input_type, InputType::Confirm);
+    assert_eq!(
+        question.input,
+        input_digest(question.call.arguments.to_string().as_bytes())
+    );
+}
+
+#[test]
+fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_tool_and_risk() {
+    let prompt = |config| by_rule(config).form.prompt;
+    assert_eq!(
+        prompt(Some(json!({"approvalPrompt": "Send to {{to}}?"}))),
+        "Send to Bob\\nApproved.?"
+    );
+    assert_eq!(
+        prompt(Some(json!({"riskLevel": "critical"}))),
+        "Run `send`? Its risk is critical."
+    );
+    assert_eq!(prompt(None), "Run `send`?");
+}
+
+#[test]
+fn the_time_limit_of_the_settings_holds_for_the_question_of_a_rule() {
+    assert_eq!(by_rule(Some(json!({"timeoutMs": 500}))).expires, Some(1_500));
+    assert_eq!(by_rule(None).expires, None);
+}

@@ -6,6 +6,7 @@ use art_core::suspension::SuspendedCall;
 use serde_json::{Value, json};
 
 use crate::testing::{Bench, Scripted, call, schema};
+use crate::{ApprovalPolicy, Verdict};
 
 /// Returns a tool that asks with this form, with these settings.
 fn asking(form: Option<Value>, config: Value) -> Arc<Scripted> {
@@ -69,4 +70,26 @@ async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
     question.call.tool_name = "gone".to_owned();
     let errors = bench.system.check_feedback(&question, feedback).unwrap_err();
     assert!(errors.to_string().contains("does not exist any more"), "{errors}");
+}
+
+#[tokio::test]
+async fn a_functional_tool_with_a_risk_can_be_asked_about_before_it_runs() {
+    let mut executor = Scripted::echo("send");
+    executor.schema.blocking_config = serde_json::from_value(json!({"riskLevel": "high"})).unwrap();
+    let executor = Arc::new(executor);
+    let bench = Bench::new([Arc::clone(&executor)]);
+    let admitted = bench
+        .system
+        .admit(call("send", json!({"a": 1})), &bench.scope)
+        .await
+        .unwrap();
+    let Verdict::Ask { reason } = ApprovalPolicy::default().verdict(admitted.schema(), &admitted.call().arguments)
+    else {
+        panic!("the policy does not ask");
+    };
+    let question = admitted.question_by_rule(&reason, 1_000);
+    assert_eq!(
+        (question.call, executor.call_count()),
+        (call("send", json!({"a": 1})), 0)
+    );
 }

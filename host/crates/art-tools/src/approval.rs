@@ -1,0 +1,131 @@
+//! The operator's rules: which calls run, which wait for the decision of a person, and which are refused.
+
+mod rule;
+
+use art_core::tool::{RiskLevel, ToolSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::form::risk_name;
+
+pub use rule::{ApprovalAction, ApprovalRule, InvalidPointer, Pointer};
+
+/// Decides which calls a person is asked about. In `art.toml` it is the table `[approval]`:
+///
+/// ```toml
+/// [approval]
+/// ask_from = "high"            # `low`, `medium`, `high`, `critical`, or `never`
+///
+/// [[approval.rule]]
+/// action = "allow"
+/// tool = "file_*"
+/// arguments = { "/path" = "/tmp/*" }
+///
+/// [[approval.rule]]
+/// action = "ask"
+/// tool = "file_*"
+/// ```
+///
+/// The first rule that matches decides. A call that no rule matches waits for a person if its tool declares a risk of at least
+/// [`ask_from`](Self::ask_from), whatever the mode of the tool is, and runs otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApprovalPolicy {
+    /// The rules, of which the first that matches decides.
+    #[serde(rename = "rule")]
+    pub rules: Vec<ApprovalRule>,
+    /// Smallest declared risk about which a person is asked; `None`, which is written `never`, asks about none.
+    #[serde(with = "threshold")]
+    pub ask_from: Option<RiskLevel>,
+}
+
+impl Default for ApprovalPolicy {
+    /// Has no rules, and asks from a high risk on.
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            ask_from: Some(RiskLevel::High),
+        }
+    }
+}
+
+/// What the policy decides about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The call runs.
+    Run,
+    /// The call waits for the decision of a person.
+    Ask {
+        /// Why, for the person.
+        reason: String,
+    },
+    /// The call does not run, whatever a person decides.
+    Refuse {
+        /// Why, for the model and the person. Does not contain the patterns of the rule.
+        reason: String,
+    },
+}
+
+impl ApprovalPolicy {
+    /// Decides about a call of the tool that `schema` declares. `arguments` are the validated ones, defaults included. The same call
+    /// always gets the same verdict.
+    ///
+    /// Arguments that a person edited need a verdict of their own, which may refuse them.
+    #[must_use]
+    pub fn verdict(&self, schema: &ToolSchema, arguments: &Value) -> Verdict {
+        let numbered = self.rules.iter().zip(1_usize..);
+        for (rule, number) in numbered {
+            if rule.matches(schema, arguments) {
+                return rule.verdict(number);
+            }
+        }
+        let risk = schema.blocking_config.as_ref().and_then(|config| config.risk_level);
+        match (risk, self.ask_from) {
+            (Some(risk), Some(from)) if risk >= from => Verdict::Ask {
+                reason: format!("the risk of the tool is {}", risk_name(risk)),
+            },
+            _ => Verdict::Run,
+        }
+    }
+}
+
+/// Reads and writes a risk level or `never`.
+mod threshold {
+    use art_core::tool::RiskLevel;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Threshold {
+        Low,
+        Medium,
+        High,
+        Critical,
+        Never,
+    }
+
+    #[expect(clippy::ref_option, reason = "the signature that serde calls")]
+    pub(super) fn serialize<S: Serializer>(level: &Option<RiskLevel>, serializer: S) -> Result<S::Ok, S::Error> {
+        match level {
+            Some(RiskLevel::Low) => Threshold::Low,
+            Some(RiskLevel::Medium) => Threshold::Medium,
+            Some(RiskLevel::High) => Threshold::High,
+            Some(RiskLevel::Critical) => Threshold::Critical,
+            None => Threshold::Never,
+        }
+        .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RiskLevel>, D::Error> {
+        Ok(match Threshold::deserialize(deserializer)? {
+            Threshold::Low => Some(RiskLevel::Low),
+            Threshold::Medium => Some(RiskLevel::Medium),
+            Threshold::High => Some(RiskLevel::High),
+            Threshold::Critical => Some(RiskLevel::Critical),
+            Threshold::Never => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

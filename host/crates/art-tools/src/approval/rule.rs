@@ -1,0 +1,146 @@
+//! One rule of the operator.
+
+use std::collections::BTreeMap;
+
+use art_core::tool::{RiskLevel, ToolSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Verdict;
+use crate::form::risk_name;
+use crate::glob::Glob;
+use crate::scalar::scalar_text;
+
+/// A rule about calls. It matches a call that meets all of its conditions; a rule without conditions matches every call.
+///
+/// Risk and category are what the tool says of itself. For tools that are not trusted, write rules by `tool`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalRule {
+    /// What happens to a call that matches.
+    pub action: ApprovalAction,
+    /// Pattern for the name of the tool, in which `_` and `-` are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Glob>,
+    /// Smallest risk that the tool declares. A tool that declares none is below `low`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskLevel>,
+    /// Pattern for the category that the tool declares. A tool that declares none does not match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Glob>,
+    /// Patterns for arguments, each a scalar as text at a JSON pointer: `{ "/path" = "/etc/*" }`. Equal numbers have the same text,
+    /// so `10` also matches `10.0`.
+    ///
+    /// A text is compared as the model wrote it. `*` matches `/` as well, and `/tmp/../etc` matches `/tmp/*`: a rule that allows by
+    /// path is only as good as the sandbox of the tool.
+    ///
+    /// If an argument is missing, or is an array or an object, what it means to the tool is unknown. Then an `allow` rule does not
+    /// match, and an `ask` or `refuse` rule matches.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<Pointer, Glob>,
+    /// Whether the rule does not match a call that lacks one of the `arguments`, also if it asks or refuses. Set it for arguments
+    /// without which the tool is harmless.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip_missing: bool,
+    /// Why there is this rule, for the person and, if it refuses, for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What happens to a call that a rule matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalAction {
+    /// A person is asked.
+    Ask,
+    /// The call runs.
+    Allow,
+    /// The call does not run.
+    Refuse,
+}
+
+/// A JSON pointer to an argument: `/path`, or `/options/force`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pointer(String);
+
+/// The error for a text that is no JSON pointer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no JSON pointer: begin it with `/`, and write `~0` for `~` and `~1` for `/` in a name")]
+pub struct InvalidPointer(String);
+
+impl TryFrom<String> for Pointer {
+    type Error = InvalidPointer;
+
+    fn try_from(text: String) -> Result<Self, InvalidPointer> {
+        let mut escapes = text.split('~').skip(1);
+        match text.starts_with('/') && escapes.all(|rest| rest.starts_with(['0', '1'])) {
+            true => Ok(Self(text)),
+            false => Err(InvalidPointer(text)),
+        }
+    }
+}
+
+impl From<Pointer> for String {
+    fn from(pointer: Pointer) -> Self {
+        pointer.0
+    }
+}
+
+impl ApprovalRule {
+    /// Returns whether the rule matches a call.
+    pub(super) fn matches(&self, schema: &ToolSchema, arguments: &Value) -> bool {
+        let config = schema.blocking_config.as_ref();
+        let risk = config.and_then(|config| config.risk_level);
+        let category = config.and_then(|config| config.category.as_deref());
+        let tool_matches = |glob: &Glob| glob.matches_tool(&schema.name);
+        let category_matches = |glob: &Glob| category.is_some_and(|category| glob.matches(category));
+        self.tool.as_ref().is_none_or(tool_matches)
+            && self.risk.is_none_or(|least| risk.is_some_and(|risk| risk >= least))
+            && self.category.as_ref().is_none_or(category_matches)
+            && self
+                .arguments
+                .iter()
+                .all(|(pointer, glob)| self.matches_argument(arguments.pointer(&pointer.0), glob))
+    }
+
+    fn matches_argument(&self, argument: Option<&Value>, glob: &Glob) -> bool {
+        let is_cautious = self.action != ApprovalAction::Allow;
+        match argument.map(scalar_text) {
+            Some(Some(text)) => glob.matches(&text),
+            Some(None) => is_cautious,
+            None => is_cautious && !self.skip_missing,
+        }
+    }
+
+    /// Returns the verdict about a call that matches the rule with this number.
+    pub(super) fn verdict(&self, number: usize) -> Verdict {
+        let with_reason = |text: String| match &self.reason {
+            Some(reason) => format!("{text}: {reason}"),
+            None => text,
+        };
+        match self.action {
+            ApprovalAction::Allow => Verdict::Run,
+            ApprovalAction::Ask => Verdict::Ask {
+                reason: with_reason(format!("approval rule {number} asks about {}", self.conditions())),
+            },
+            ApprovalAction::Refuse => Verdict::Refuse {
+                reason: with_reason(format!("approval rule {number} refuses this call")),
+            },
+        }
+    }
+
+    /// Returns the conditions in words.
+    fn conditions(&self) -> String {
+        let tool = self.tool.as_ref().map(|glob| format!("tools like `{glob}`"));
+        let risk = self.risk.map(|risk| format!("a risk of at least {}", risk_name(risk)));
+        let category = self.category.as_ref().map(|glob| format!("the category `{glob}`"));
+        let argument = |(pointer, glob): (&Pointer, &Glob)| format!("`{}` like `{glob}`", pointer.0);
+        let arguments = self.arguments.iter().map(argument);
+        let texts: Vec<_> = [tool, risk, category].into_iter().flatten().chain(arguments).collect();
+        match texts.as_slice() {
+            [] => "every call".to_owned(),
+            texts => texts.join(" with "),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+use art_core::tool::{BlockingToolConfig, ExecutionMode};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::testing::schema;
+
+fn policy(policy: Value) -> ApprovalPolicy {
+    serde_json::from_value(policy).unwrap()
+}
+
+/// Returns a policy of rules that ignores risks otherwise.
+fn rules(rules: impl Into<Value>) -> ApprovalPolicy {
+    policy(json!({"ask_from": "never", "rule": rules.into()}))
+}
+
+fn tool(name: &str, config: Value) -> ToolSchema {
+    let mut schema = schema(name);
+    schema.blocking_config = serde_json::from_value::<Option<BlockingToolConfig>>(config).unwrap();
+    schema
+}
+
+/// Returns what happens to a call, in a word.
+fn action(policy: &ApprovalPolicy, schema: &ToolSchema, arguments: impl Into<Value>) -> &'static str {
+    match policy.verdict(schema, &arguments.into()) {
+        Verdict::Run => "run",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Refuse { .. } => "refuse",
+    }
+}
+
+fn file() -> ToolSchema {
+    tool("file_write", json!({"riskLevel": "medium", "category": "disk"}))
+}
+
+#[test]
+fn a_tool_of_high_risk_asks_without_any_rule_whatever_its_mode_is() {
+    for mode in [
+        ExecutionMode::Functional,
+        ExecutionMode::Blocking,
+        ExecutionMode::Display,
+    ] {
+        for (risk, expected) in [("low", "run"), ("medium", "run"), ("high", "ask"), ("critical", "ask")] {
+            let mut schema = tool("t", json!({"riskLevel": risk}));
+            schema.execution_mode = mode;
+            assert_eq!(
+                action(&ApprovalPolicy::default(), &schema, json!({})),
+                expected,
+                "{risk}"
+            );
+        }
+    }
+    assert_eq!(
+        action(&ApprovalPolicy::default(), &tool("t", json!(null)), json!({})),
+        "run"
+    );
+    assert_eq!(
+        action(&ApprovalPolicy::default(), &tool("t", json!({})), json!({})),
+        "run"
+    );
+}
+
+#[test]
+fn the_risk_from_which_a_person_is_asked_can_be_set() {
+    let critical = tool("t", json!({"riskLevel": "critical"}));
+    let low = tool("t", json!({"riskLevel": "low"}));
+    assert_eq!(action(&policy(json!({"ask_from": "low"})), &low, json!({})), "ask");
+    assert_eq!(
+        action(&policy(json!({"ask_from": "critical"})), &critical, json!({})),
+        "ask"
+    );
+    assert_eq!(
+        action(&policy(json!({"ask_from": "never"})), &critical, json!({})),
+        "run"
+    );
+    assert_eq!(policy(json!({})), ApprovalPolicy::default());
+}
+
+#[test]
+fn the_first_rule_that_matches_decides() {
+    let policy = rules(json!([
+        {"action": "allow", "tool": "file_*", "arguments": {"/path": "/tmp/*"}},
+        {"action": "refuse", "tool": "file_*", "arguments": {"/path": "/etc/*"}},
+        {"action": "ask", "tool": "file_*"},
+    ]));
+    for (path, expected) in [("/tmp/a", "run"), ("/etc/passwd", "refuse"), ("/home/a", "ask")] {
+        assert_eq!(action(&policy, &file(), json!({"path": path})), expected, "{path}");
+    }
+    assert_eq!(
+        action(&policy, &tool("clock", json!(null)), json!({"path": "/etc/passwd"})),
+        "run"
+    );
+}
+
+#[test]
+fn a_rule_wins_over_the_declared_risk() {
+    let policy = policy(json!({"rule": [{"action": "allow", "tool": "safe"}]}));
+    assert_eq!(
+        action(&policy, &tool("safe", json!({"riskLevel": "critical"})), json!({})),
+        "run"
+    );
+    assert_eq!(
+        action(&policy, &tool("other", json!({"riskLevel": "critical"})), json!({})),
+        "ask"
+    );
+}
+
+#[test]
+fn a_rule_matches_only_if_all_of_its_conditions_do() {
+    let all = json!({
+        "action": "ask", "tool": "file-?????", "risk": "medium", "category": "d*", "arguments": {"/path": "*", "/mode": "7"},
+    });
+    let arguments = json!({"path": "a", "mode": 7});
+    assert_eq!(action(&rules(json!([all])), &file(), arguments.clone()), "ask");
+    for (name, other) in [
+        ("tool", json!("file-?")),
+        ("risk", json!("high")),
+        ("category", json!("net")),
+        ("arguments", json!({"/path": "b"})),
+    ] {
+        let mut rule = all.clone();
+        rule[name] = other;
+        assert_eq!(
+            action(&rules(json!([rule])), &file(), arguments.clone()),
+            "run",
+            "{name}"
+        );
+    }
+    assert_eq!(
+        action(&rules(json!([{"action": "refuse"}])), &file(), json!({})),
+        "refuse"
+    );
+}
+
+#[test]
+fn a_tool_that_declares_nothing_has_neither_risk_nor_category() {
+    for rule in [
+        json!({"action": "ask", "risk": "low"}),
+        json!({"action": "ask", "category": "*"}),
+    ] {
+        assert_eq!(action(&rules(json!([rule])), &tool("t", json!(null)), json!({})), "run");
+    }
+}
+
+#[test]
+fn a_rule_is_cautious_about_arguments_that_cannot_be_compared() {
+    let of = |action: &str| {
+        rules(json!([{"action": action, "arguments": {"/path": "/etc/*"}}, {"action": "refuse", "tool": "*"}]))
+    };
+    for arguments in [json!({}), json!({"path": ["/tmp"]}), json!({"path": {}}), json!([])] {
+        assert_eq!(
+            action(&of("allow"), &file(), arguments.clone()),
+            "refuse",
+            "{arguments}"
+        );
+        assert_eq!(action(&of("ask"), &file(), arguments.clone()), "ask", "{arguments}");
+    }
+    assert_eq!(action(&of("allow"), &file(), json!({"path": "/etc/a"})), "run");
+    assert_eq!(action(&of("ask"), &file(), json!({"path": "/tmp"})), "refuse");
+}
+
+#[test]
+fn a_rule_may_skip_calls_without_the_argument_but_not_those_with_a_list() {
+    let of = |action: &str| rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]));
+    for name in ["ask", "refuse"] {
+        assert_eq!(action(&of(name), &file(), json!({})), "run");
+        assert_eq!(action(&of(name), &file(), json!({"sudo": false})), "run");
+        assert_eq!(action(&of(name), &file(), json!({"sudo": true})), name);
+        assert_eq!(action(&of(name), &file(), json!({"sudo": [true]})), name);
+    }
+}
+
+#[test]
+fn an_argument_is_compared_as_text_however_it_was_written() {
+    let policy = rules(json!([{"action": "refuse", "arguments": {"/options/0/amount~1day": "10"}}]));
+    for amount in ["10", "10.0", "1e1", "\"10\""] {
+        let arguments: Value =
+            serde_json::from_str(&format!("{{\"options\": [{{\"amount/day\": {amount}}}]}}")).unwrap();
+        assert_eq!(action(&policy, &file(), arguments), "refuse", "{amount}");
+    }
+    assert_eq!(
+        action(&policy, &file(), json!({"options": [{"amount/day": 11}]})),
+        "run"
+    );
+}
+
+#[test]
+fn a_mistake_in_a_policy_is_named() {
+    let mistakes = [
+        json!({"rules": []}),
+        json!({"ask_from": "always"}),
+        json!({"rule": [{"tool": "x"}]}),
+        json!({"rule": [{"action": "deny"}]}),
+        json!({"rule": [{"action": "ask", "tools": "x"}]}),
+        json!({"rule": [{"action": "ask", "tool": "x".repeat(128)}]}),
+        json!({"rule": [{"action": "ask", "risk": "extreme"}]}),
+        json!({"rule": [{"action": "ask", "arguments": {"path": "x"}}]}),
+        json!({"rule": [{"action": "ask", "arguments": {"/a~b": "x"}}]}),
+    ];
+    let lines = mistakes.map(|mistake| {
+        serde_json::from_value::<ApprovalPolicy>(mistake)
+            .unwrap_err()
+            .to_string()
+    });
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_verdict_gives_its_reason_and_a_refusal_does_not_tell_the_patterns() {
+    let policy = policy(json!({"rule": [
+        {"action": "refuse", "tool": "a"},
+        {"action": "refuse", "tool": "b", "reason": "ask the team first"},
+        {"action": "ask", "tool": "c*", "risk": "low", "category": "disk", "arguments": {"/path": "/etc/*", "/mode": "7"}},
+        {"action": "ask", "tool": "d", "reason": "it is slow"},
+        {"action": "ask", "risk": "critical"},
+        {"action": "allow", "risk": "high", "tool": "e"},
+    ]}));
+    let config = |risk: &str| json!({"riskLevel": risk, "category": "disk"});
+    let tools = [
+        ("a", "low"),
+        ("b", "low"),
+        ("c", "low"),
+        ("d", "low"),
+        ("x", "critical"),
+        ("y", "high"),
+    ];
+    let lines = tools.map(
+        |(name, risk)| match policy.verdict(&tool(name, config(risk)), &json!({})) {
+            Verdict::Run => "run".to_owned(),
+            Verdict::Ask { reason } | Verdict::Refuse { reason } => reason,
+        },
+    );
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_policy_is_written_as_it_is_read() {
+    let text =
+        json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never"});
+    assert_eq!(serde_json::to_value(policy(text.clone())).unwrap(), text);
+    let default = serde_json::to_value(ApprovalPolicy::default()).unwrap();
+    assert_eq!(policy(default), ApprovalPolicy::default());
+}
+
+#[test]
+fn a_policy_can_be_written_in_toml() {
+    let text = r#"
+        ask_from = "medium"
+
+        [[rule]]
+        action = "allow"
+        tool = "file_*"
+        arguments = { "/path" = "/tmp/*" }
+
+        [[rule]]
+        action = "refuse"
+        risk = "low"
+    "#;
+    let policy: ApprovalPolicy = toml::from_str(text).unwrap();
+    assert_eq!(policy.ask_from, Some(RiskLevel::Medium));
+    assert_eq!(action(&policy, &file(), json!({"path": "/tmp/a"})), "run");
+    assert_eq!(action(&policy, &file(), json!({"path": "/home"})), "refuse");
+    assert!(toml::from_str::<ApprovalPolicy>("[[rule]]\naction = \"ask\"\ntolo = \"x\"").is_err());
+}
+
+proptest! {
+    #[test]
+    fn a_verdict_about_any_arguments_is_always_the_same(arguments in crate::form::any_json(), pattern in "[a-z*?/]{0,8}") {
+        let policy = policy(json!({"rule": [
+            {"action": "allow", "arguments": {"/a": pattern}},
+            {"action": "ask", "arguments": {"/a/0": pattern}},
+            {"action": "refuse"},
+        ]}));
+        prop_assert_eq!(policy.verdict(&file(), &arguments), policy.verdict(&file(), &arguments));
+    }
+}
