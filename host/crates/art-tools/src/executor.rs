@@ -1,5 +1,6 @@
 //! Executors of calls, and the type that proves that a call was checked.
 
+use art_core::hitl::HitlContext;
 use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -39,6 +40,11 @@ impl Admitted {
             cancel,
             progress: NewestProgress::default(),
         }
+    }
+
+    /// Adds the decision that the call waited for.
+    pub(crate) fn set_decision(&mut self, context: HitlContext) {
+        self.context.hitl_context = Some(context);
     }
 
     /// Creates an admitted call without any check, for tests and benches of executors.

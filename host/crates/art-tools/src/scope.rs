@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use art_core::Timestamp;
-use art_core::hitl::HitlContext;
 use art_core::tool::ExecutionContext;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
@@ -62,8 +61,6 @@ pub struct CallScope {
     pub enabled_tools: EnabledTools,
     /// Parent of the observations: the identifier of the plan item.
     pub parent_id: Option<String>,
-    /// Present if a suspended call is run again after its decision. Such a batch has only that call.
-    pub hitl_context: Option<HitlContext>,
     /// Time at which the calls are run. The time limit of a question begins at it and the duration of the call later; the crate
     /// reads no clock.
     pub now: Timestamp,
@@ -89,7 +86,7 @@ impl CallScope {
             call_id: call_id.to_owned(),
             user_id: self.user_id.clone(),
             session_id: self.session_id.clone(),
-            hitl_context: self.hitl_context.clone(),
+            hitl_context: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use art_core::Timestamp;
-use art_core::hitl::Feedback;
+use art_core::hitl::{Feedback, HitlContext};
 use art_core::intake::{Divergence, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
@@ -90,6 +90,14 @@ impl AdmittedCall {
     #[must_use]
     pub fn question_by_rule(&self, reason: &str, now: Timestamp) -> SuspendedCall {
         question_of_rule(self.admitted.call(), &self.tool, reason, now)
+    }
+
+    /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (C18). Other calls of the
+    /// same batch have their own, or none.
+    #[must_use]
+    pub fn decided(mut self, context: HitlContext) -> Self {
+        self.admitted.set_decision(context);
+        self
     }
 
     /// Returns the digest of the code of the tool, if it has one.

@@ -5,7 +5,7 @@ use art_core::outcome::{Ending, Suspension};
 use art_core::suspension::SuspendedCall;
 use serde_json::{Value, json};
 
-use crate::testing::{Bench, Scripted, call, schema};
+use crate::testing::{Bench, Scripted, answer, call, schema};
 use crate::{ApprovalPolicy, Verdict};
 
 /// Returns a tool that asks with this form, with these settings.
@@ -91,5 +91,40 @@ async fn a_functional_tool_with_a_risk_can_be_asked_about_before_it_runs() {
     assert_eq!(
         (question.call, executor.call_count()),
         (call("send", json!({"a": 1})), 0)
+    );
+}
+
+/// Returns a tool whose output is the decision in its context.
+fn decided_tool() -> Arc<Scripted> {
+    Arc::new(Scripted::new(schema("send"), |call| {
+        let decision = serde_json::to_string(&call.context().hitl_context).unwrap();
+        std::future::ready(answer(&decision))
+    }))
+}
+
+#[tokio::test]
+async fn a_decided_call_runs_beside_others_which_have_no_decision() {
+    let bench = Bench::new([decided_tool()]);
+    let admit = async || {
+        bench
+            .system
+            .admit(call("send", json!({"a": 1})), &bench.scope)
+            .await
+            .unwrap()
+    };
+    let question = admit().await.question_by_rule("a rule", 0);
+    let mut feedback = Feedback::new(true, 5);
+    feedback.value = Some(json!("main"));
+    let decided = admit().await.decided(question.context(&feedback));
+    let (decided, other) = tokio::join!(
+        bench.system.run(decided, &bench.scope),
+        bench.system.run(admit().await, &bench.scope)
+    );
+    let expected = json!({
+        "isResuming": true, "wasApproved": true, "feedback": "main", "suspensionId": question.suspension_id, "originalArgs": {"a": 1},
+    });
+    assert_eq!(
+        (decided.result.output, other.result.output),
+        (Some(expected), Some(json!(null)))
     );
 }
