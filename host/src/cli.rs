@@ -216,6 +216,14 @@ Keys of `art.toml`, with their default or an example:
   [tools.NAME]
   fuel = 5000000000              limit of every call of one tool, instead of the two above; the tool is refused if it
                                  requests more; also: timeout_ms, memory_bytes, output_bytes
+  [approval]
+  ask_from = \"high\"              ask a person before each call of a tool whose declared risk is at least `low`, `medium`, `high`
+                                 or `critical`; or `never`
+  [[approval.rule]]              the first rule that matches a call decides about it
+  action = \"ask\"                 or \"allow\", \"refuse\"
+  tool = \"file_*\"                its name, with `*` and `?`; also: risk = \"medium\" (at least), category = \"...\"
+  arguments = { \"/path\" = \"/etc/*\" }
+                                 patterns for arguments, by JSON pointer
   [execution]
   maxIterations = 5              model calls for one step
   taefMaxRetries = 2             reminders to call a required tool

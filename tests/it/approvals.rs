@@ -162,3 +162,77 @@ fn a_chat_from_a_pipe_names_what_it_waits_for_and_goes_on() {
     assert!(chat.stderr().contains("art approve yes"), "{chat}");
     assert!(chat.stdout().contains("confirms"), "{chat}");
 }
+
+/// Returns a home with a tool that echoes, and rules about it.
+fn with_rules(rules: &str) -> Home {
+    let home = Home::empty();
+    home.add("echo", components::ECHO);
+    home.file("art.toml", rules);
+    home
+}
+
+const ASK: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\narguments = { \"/text\" = \"secret*\" }\n";
+
+#[test]
+fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
+    let home = with_rules(ASK);
+    let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
+    assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
+    let shown = home.art(&["approve", "show", "last"]).stdout();
+    assert!(shown.starts_with("may `echo` be called? ("), "{shown}");
+    assert!(
+        shown.contains("on approval the tool runs with these arguments"),
+        "{shown}"
+    );
+    let approved = home.art(&["approve", "yes", "last"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert!(approved.stdout().contains("secret 1"), "{approved}");
+    let other = home.art(&["tool", "call", "echo", r#"{"text": "hello"}"#]);
+    assert_eq!(other.code(), 0, "{other}");
+}
+
+#[test]
+fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() {
+    let home = with_rules(ASK);
+    assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
+    let invalid = home.art(&["approve", "yes", "last", "--args", r#"{"texts": 1}"#]);
+    assert_eq!(invalid.code(), 1, "{invalid}");
+    assert_eq!(waiting(&home).len(), 1, "it can still be decided");
+    let approved = home.art(&["approve", "yes", "last", "--args", r#"{"text": "public"}"#]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert!(
+        approved.stdout().contains("public") && !approved.stdout().contains("secret"),
+        "{approved}"
+    );
+}
+
+#[test]
+fn a_rejected_direct_call_is_an_error_without_output() {
+    let home = with_rules(ASK);
+    assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
+    let rejected = home.art(&["approve", "no", "last"]);
+    assert_eq!(
+        (rejected.code(), rejected.stdout().contains("secret 1")),
+        (5, false),
+        "{rejected}"
+    );
+}
+
+#[test]
+fn a_rule_refuses_calls_whatever_a_person_decides() {
+    let home = with_rules(&ASK.replace("ask", "refuse"));
+    let refused = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
+    assert_eq!(refused.code(), 5, "{refused}");
+    assert!(refused.stderr().contains("`echo` is not called:"), "{refused}");
+}
+
+#[test]
+fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
+    for rules in [
+        "[approval]\nask_from = \"hihg\"\n",
+        "[[approval.rule]]\naction = \"ask\"\ntol = \"x\"\n",
+    ] {
+        let refused = with_rules(rules).art(&["tool", "list"]);
+        assert_eq!(refused.code(), 6, "{refused}");
+    }
+}

@@ -16,6 +16,7 @@ use art_core::agent::ExecutionConfig;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_model::ModelSettings;
 use art_sandbox::{CompilerProgram, SandboxConfig};
+use art_tools::ApprovalPolicy;
 use serde::Serialize;
 
 use directories::{default_plugins, directories};
@@ -130,6 +131,8 @@ pub struct Config {
     pub persona: Setting<AgentPersona>,
     /// Whether models are told the date, the time zone and the locale.
     pub tell_date: Setting<bool>,
+    /// The rules by which a person is asked before a call.
+    pub approval: Setting<ApprovalPolicy>,
     /// Parameters of every model call, such as `temperature`.
     pub params: Setting<JsonObject>,
     /// Prompt fragments that replace those of the agent, by name.
@@ -307,6 +310,7 @@ impl Default for Config {
             system_prompts: from_file(None, SystemPromptsRegistry::default()),
             persona: from_file(None, AgentPersona::default()),
             tell_date: from_file(None, true),
+            approval: from_file(None, ApprovalPolicy::default()),
             params: from_file(None, JsonObject::new()),
             prompts: from_file(None, BTreeMap::new()),
             database: no_path(),
@@ -372,6 +376,7 @@ impl Config {
             system_prompts: from_file(templates, SystemPromptsRegistry::default()),
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
             tell_date: from_file(file.tell_date, true),
+            approval: from_file(file.approval, ApprovalPolicy::default()),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),

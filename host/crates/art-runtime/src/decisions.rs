@@ -180,16 +180,6 @@ impl Runtime {
     }
 }
 
-impl Runtime {
-    pub(crate) fn question_before(
-        &self,
-        _: &art_tools::AdmittedCall,
-        _: &str,
-    ) -> Result<Option<art_core::suspension::SuspendedCall>, Box<art_tools::ToolReport>> {
-        Ok(None)
-    }
-}
-
 fn no_suspension(id: &str) -> RuntimeError {
     let suspension_id = art_core::text::truncate(id, 100);
     StoreError::NoSuspension { suspension_id }.into()

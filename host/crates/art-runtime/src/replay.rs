@@ -333,11 +333,16 @@ impl<'a> Replayer<'a> {
             session_id: props.session_id.clone(),
             enabled_tools: EnabledTools::named([parsed.tool_name.clone()]),
             parent_id: Some(call.item_id.clone()),
-            hitl_context: call.approval.as_deref().and_then(decisions::context),
             ..CallScope::default()
         };
         let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();
-        Ok(tools.admit(parsed, &scope).await.map_err(refusal))
+        let admitted = tools.admit(parsed, &scope).await.map_err(refusal);
+        Ok(
+            admitted.map(|admitted| match call.approval.as_deref().and_then(decisions::context) {
+                Some(decision) => admitted.decided(decision),
+                None => admitted,
+            }),
+        )
     }
 
     fn has_same_fuel(&self) -> bool {

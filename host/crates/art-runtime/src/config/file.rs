@@ -8,6 +8,7 @@ use art_core::agent::ExecutionOverrides;
 use art_core::prompt::{AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec};
 use art_files::{open_regular, read_text};
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
+use art_tools::ApprovalPolicy;
 use serde::Deserialize;
 
 use super::{ConfigError, ToolSettings};
@@ -29,6 +30,7 @@ pub(super) struct ConfigFile {
     pub(super) params: Option<JsonObject>,
     pub(super) sandbox: SandboxTable,
     pub(super) tools: Option<ToolSettings>,
+    pub(super) approval: Option<ApprovalPolicy>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
 

@@ -3,8 +3,9 @@
 use art_agent::{ActionId, Approval, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
 use art_core::suspension::SuspendedCall;
+use art_core::tool::ParsedToolCall;
 use art_store::digest;
-use art_tools::{AdmittedCall, CallProgress, CallScope, ToolReport};
+use art_tools::{AdmittedCall, CallProgress, CallScope, ToolReport, Verdict};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -43,7 +44,6 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     } = call;
     let scope = CallScope {
         parent_id: Some(item_id.clone()),
-        hitl_context: approval.as_deref().and_then(decisions::context),
         ..scope.clone()
     };
     let inserted = files::insert_files(runtime.store.as_ref(), &scope.thread_id, &mut call.arguments, &files).await;
@@ -52,14 +52,20 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     }
     let admitted = runtime.tools.admit(call, &scope).await?;
     let input = digest(admitted.input_json().as_bytes());
-    match approval {
-        Some(approval) => check_approved(&approval, &admitted, &input)?,
-        None => {
-            if let Some(suspension) = runtime.question_before(&admitted, &input)? {
-                return Ok(Admission::Suspended(Box::new(suspension)));
-            }
+    let verdict = runtime
+        .config
+        .approval
+        .value
+        .verdict(admitted.schema(), &admitted.call().arguments);
+    let admitted = match (verdict, approval) {
+        (Verdict::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
+        (_, Some(approval)) => approved(&approval, admitted, &input)?,
+        (Verdict::Ask { reason }, None) => {
+            let question = admitted.question_by_rule(&reason, now());
+            return Ok(Admission::Suspended(Box::new(question)));
         }
-    }
+        (Verdict::Run, None) => admitted,
+    };
     let event = RunEvent::ToolCalled {
         at: now(),
         action,
@@ -78,25 +84,27 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     Ok(Admission::Announced(Box::new(announced), event))
 }
 
-/// Refuses a call that is not the one that a person approved: another version of the tool, or other arguments (J06).
-fn check_approved(approval: &Approval, admitted: &AdmittedCall, input: &str) -> Result<(), Box<ToolReport>> {
-    let (asked, call) = (&approval.suspension, admitted.call());
+/// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or
+/// with other arguments (J06).
+fn approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
+    let asked = &approval.suspension;
     let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
         "its tool was replaced by another version"
     } else if approval.decision.feedback.modified_args.is_none() && input != asked.input {
         "its arguments are not the ones that were shown"
     } else {
-        return Ok(());
+        return Ok(match decisions::context(approval) {
+            Some(decision) => admitted.decided(decision),
+            None => admitted,
+        });
     };
-    let message = format!(
-        "not called: a person approved this call of `{}`, but {problem}; call it again to ask again",
-        call.tool_name
-    );
-    Err(Box::new(ToolReport::not_run(
-        call,
-        ToolErrorCode::PermissionDenied,
-        message,
-    )))
+    let reason = format!("a person approved it, but {problem}; call it again to ask again");
+    Err(refused(admitted.call(), &reason))
+}
+
+fn refused(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
+    let message = format!("`{}` is not called: {reason}", call.tool_name);
+    Box::new(ToolReport::not_run(call, ToolErrorCode::PermissionDenied, message))
 }
 
 /// A tool call in progress.
