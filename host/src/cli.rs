@@ -170,6 +170,7 @@ Keys of `art.toml`, with their default or an example:
   system_prompt = \"Be brief.\"    added to the instructions of every question; or a table with `content`
                                  or `tag` and `variables`, and `strategy` (\"append\" or \"prepend\")
   tell_date = true               tell models the date, the time zone and the locale
+  ask_person = false             whether models may ask you for information, with the tool `request_user_input`
   [system_prompts.TAG]
   template = \"Use {{count}} words.\" a text that a system prompt refers to by its tag; also: variables, strategy,
                                  and `default = true` for the one that is used when no other is named

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
+use crate::provider::{Provider, Reply};
 
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
 
@@ -235,4 +236,49 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
         let refused = with_rules(rules).art(&["tool", "list"]);
         assert_eq!(refused.code(), 6, "{refused}");
     }
+}
+
+// C104: a question back.
+#[test]
+fn a_model_asks_the_person_and_answers_with_what_the_person_said() {
+    let home = Home::empty();
+    home.file("art.toml", "ask_person = true\n");
+    let mut replies = vec![
+        Reply::Text(vec!["It rains in Bonn.".to_owned()]),
+        Reply::Call("request_user_input", json!({"prompt": "Which city?"})),
+    ];
+    let provider = Provider::start(move |_| replies.pop().unwrap());
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let asked = home.art(&[&model[..], &["run", "What is the weather?"]].concat());
+    assert_eq!(asked.code(), 7, "{asked}");
+    let shown = home.art(&["approve", "show", "last"]).stdout();
+    assert!(shown.contains("  | Which city?\n"), "{shown}");
+    let empty = home.art(&[&model[..], &["approve", "yes", "last"]].concat());
+    assert_eq!(empty.code(), 1, "{empty}");
+    let answered = home.art(&[&model[..], &["approve", "yes", "last", "--value", "Bonn"]].concat());
+    assert_eq!(
+        (answered.code(), answered.stdout()),
+        (0, "It rains in Bonn.\n".to_owned()),
+        "{answered}"
+    );
+    let told = provider.requests().last().unwrap().body.to_string();
+    assert!(told.contains("userInput") && told.contains("Bonn"), "{told}");
+    let thread = home.art(&["--json", "thread", "show", "last"]).json();
+    let said: Vec<_> = thread["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"].clone())
+        .collect();
+    assert_eq!(said, ["What is the weather?", "Bonn", "It rains in Bonn."]);
+}
+
+#[test]
+fn a_model_has_no_tool_to_ask_the_person_unless_it_is_configured() {
+    assert!(
+        !Home::empty()
+            .art(&["tool", "list"])
+            .stdout()
+            .contains("request_user_input")
+    );
 }

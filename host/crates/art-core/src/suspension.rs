@@ -7,6 +7,9 @@ use crate::Timestamp;
 use crate::hitl::{Feedback, FeedbackSchema, HitlContext};
 use crate::tool::{ParsedToolCall, RiskLevel};
 
+/// Name of the tool with which a model asks the person for information (C104). The answer becomes a message of the person.
+pub const REQUEST_USER_INPUT: &str = "request_user_input";
+
 /// A call that waits for a decision: the question to the person, and all that the decision is bound to.
 ///
 /// The run that it belongs to, its thread and its person are those of the journal that contains it.

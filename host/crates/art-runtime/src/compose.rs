@@ -19,6 +19,7 @@ use art_tools::{
 };
 use serde_json::Value;
 
+use crate::ask_person::request_user_input;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
@@ -37,7 +38,7 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Registers the tools in `program_tools`, then those of the plugins folder. A bad file in the folder is not an error;
+    /// Registers the tools in `program_tools`, the one that asks the person if the configuration has it, then those of the plugins folder. A bad file in the folder is not an error;
     /// it is listed in `refused`, and so is a component whose tool has the name of an earlier tool. `on_compiled`
     /// receives the progress of compiling.
     ///
@@ -50,6 +51,9 @@ impl Toolbox {
     ) -> Result<Self, RuntimeError> {
         let registry = Arc::new(ToolRegistry::new());
         program_tools.into_iter().try_for_each(|tool| registry.register(tool))?;
+        if config.ask_person.value {
+            registry.register(Arc::new(request_user_input()))?;
+        }
         let LoadedFolder { plugins, mut refused } = match non_empty(&config.plugins.value) {
             Some(folder) => load_plugins(config, folder, on_compiled)?,
             None => LoadedFolder::default(),

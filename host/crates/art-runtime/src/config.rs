@@ -133,6 +133,8 @@ pub struct Config {
     pub tell_date: Setting<bool>,
     /// The rules by which a person is asked before a call.
     pub approval: Setting<ApprovalPolicy>,
+    /// Whether models have the tool `request_user_input`, with which they ask the person for information.
+    pub ask_person: Setting<bool>,
     /// Parameters of every model call, such as `temperature`.
     pub params: Setting<JsonObject>,
     /// Prompt fragments that replace those of the agent, by name.
@@ -311,6 +313,7 @@ impl Default for Config {
             persona: from_file(None, AgentPersona::default()),
             tell_date: from_file(None, true),
             approval: from_file(None, ApprovalPolicy::default()),
+            ask_person: from_file(None, false),
             params: from_file(None, JsonObject::new()),
             prompts: from_file(None, BTreeMap::new()),
             database: no_path(),
@@ -377,6 +380,7 @@ impl Config {
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
             tell_date: from_file(file.tell_date, true),
             approval: from_file(file.approval, ApprovalPolicy::default()),
+            ask_person: from_file(file.ask_person, false),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),

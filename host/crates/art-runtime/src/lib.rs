@@ -47,6 +47,7 @@
 //! [`compose`] puts the parts together, and `drive.rs` takes a question through them. The crate does not read a command
 //! line and does not use a terminal; the program `art` does. `host/ARCHITECTURE.md` describes the whole.
 
+mod ask_person;
 mod builder;
 pub mod compose;
 pub mod config;

@@ -268,7 +268,7 @@ impl Run {
     }
 
     /// Creates a message of the run. Its identifier does not change in a replay, so it is never stored twice.
-    fn run_message(&self, suffix: &str, role: MessageRole, content: &str) -> ConversationMessage {
+    pub(super) fn run_message(&self, suffix: &str, role: MessageRole, content: &str) -> ConversationMessage {
         let mut metadata = JsonObject::new();
         metadata.insert("traceId".to_owned(), json!(self.trace_id));
         ConversationMessage {

@@ -1,11 +1,12 @@
 //! Calls that wait for the decision of a person, and what follows from the decision (P64 to P72, X15).
 
 use art_core::agent::RunStatus;
+use art_core::conversation::MessageRole;
 use art_core::error::ToolErrorCode;
 use art_core::hitl::Feedback;
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
-use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
+use art_core::suspension::{DecidedBy, Decision, REQUEST_USER_INPUT, SuspendedCall};
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
@@ -120,6 +121,7 @@ impl Run {
             self.set_status(&item, TodoItemStatus::InProgress, out);
         }
         observe_decision(&item, &suspension, decision, out);
+        self.add_answer(&suspension, decision, out);
         if decision.feedback.approved && suspension.runs_on_approval {
             self.approve(action, suspension, decision);
         } else {
@@ -128,6 +130,16 @@ impl Run {
             self.add_result(action, result);
         }
         self.continue_batch(action, out);
+    }
+
+    /// Adds the answer to a question of the model to the conversation, as a message of the person (C104).
+    fn add_answer(&self, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
+        if suspension.call.tool_name == REQUEST_USER_INPUT
+            && let Some(Value::String(answer)) = decision.feedback.answer().filter(|_| decision.feedback.approved)
+        {
+            let suffix = format!("input:{}", suspension.call.call_id);
+            out.add_message(self.run_message(&suffix, MessageRole::User, &answer));
+        }
     }
 
     /// Lets an approved call run, with the arguments that the person gave if they changed them.

@@ -31,6 +31,7 @@ pub(super) struct ConfigFile {
     pub(super) sandbox: SandboxTable,
     pub(super) tools: Option<ToolSettings>,
     pub(super) approval: Option<ApprovalPolicy>,
+    pub(super) ask_person: Option<bool>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
 
