@@ -1,4 +1,4 @@
-//! Calls that wait for the decision of a person, and their decisions (C16, C19, K01).
+//! Calls that wait for the decision of a person, and their decisions (C16, C19).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

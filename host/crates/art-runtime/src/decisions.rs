@@ -1,4 +1,4 @@
-//! Decisions of people about calls that wait for them (P67, P73, K01, K02, Q4).
+//! Decisions of people about calls that wait for them (P67, P73, Q4).
 //!
 //! A decision is taken in two steps. Whoever decides stores the decision, which succeeds once. Then its run takes it: the driver of the
 //! run, or whoever goes on with it later, commits the event together with the note that the decision is settled. So a decision is

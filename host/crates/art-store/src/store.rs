@@ -143,7 +143,7 @@ pub trait Store: Send + Sync + Debug {
     /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
 
-    /// Stores the decision about a suspension, for its run to take it. Of several callers exactly one succeeds (K02). Needs no lease:
+    /// Stores the decision about a suspension, for its run to take it. Of several callers exactly one succeeds. Needs no lease:
     /// somebody else may work on the run.
     ///
     /// Fails with

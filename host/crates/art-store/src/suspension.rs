@@ -1,4 +1,4 @@
-//! Calls that wait for the decision of a person, as the store has them (C16, K01, K02).
+//! Calls that wait for the decision of a person, as the store has them.
 
 use art_core::Timestamp;
 use art_core::suspension::{Decision, SuspendedCall};

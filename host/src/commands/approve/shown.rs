@@ -1,5 +1,5 @@
 //! A question to a person as text. Everything that a tool, a model or a file has written stands in indented lines that begin with `|`,
-//! so that none of it can look like a line of the host (J05).
+//! so that none of it can look like a line of the host.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

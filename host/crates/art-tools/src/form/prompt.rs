@@ -1,4 +1,4 @@
-//! Prompts with the arguments of a call (C16, J05).
+//! Prompts with the arguments of a call (C16).
 
 use art_core::text::{printable, truncate};
 use serde_json::Value;

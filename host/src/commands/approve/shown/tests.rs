@@ -52,7 +52,7 @@ fn a_question_has_the_tool_the_canonical_arguments_the_preview_and_what_follows(
     "#);
 }
 
-// J05: a tool that tries to look like the host.
+// A tool that tries to look like the host.
 #[test]
 fn no_text_of_a_tool_begins_a_line_of_the_question() {
     let mut record = record();

@@ -122,7 +122,7 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     assert_eq!(output["message"], "User approved the action.");
 }
 
-// K02: 200 clients, 100 rounds.
+// 200 clients, 100 rounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
@@ -150,7 +150,7 @@ async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     }
 }
 
-// K05: a host that is stopped between the decision and the run.
+// A host that is stopped between the decision and the run.
 #[tokio::test]
 async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -232,7 +232,7 @@ async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled
     );
 }
 
-// K03, J06: another version of the tool.
+// Another version of the tool.
 #[tokio::test]
 async fn an_approval_does_not_hold_for_another_version_of_the_tool() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -279,7 +279,7 @@ async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_th
     assert_eq!(observed.len(), 1);
 }
 
-// J06: arguments that the person gave.
+// Arguments that the person gave.
 #[tokio::test]
 async fn changed_arguments_are_refused_unless_the_question_allows_them() {
     let (_home, runtime, _) = runtime_that_asks(None);

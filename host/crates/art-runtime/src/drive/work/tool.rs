@@ -85,7 +85,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
 }
 
 /// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or
-/// with other arguments (J06).
+/// with other arguments.
 fn approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
     let asked = &approval.suspension;
     let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {

@@ -119,7 +119,7 @@ async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: Test
     assert_eq!((&decided, &find(&fixture, "s").await), (&expected, &expected));
 }
 
-// K02: exactly one wins.
+// Exactly one wins.
 async fn of_200_clients_that_decide_exactly_one_succeeds(fixture: TestStore) {
     let ids: Vec<_> = (0..5).map(|n| format!("s{n}")).collect();
     let fixture = waiting(fixture, ids.iter().map(|id| call(id, None)).collect()).await;
@@ -200,7 +200,7 @@ async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
     decide(&fixture, "s", false).await.unwrap();
 }
 
-// K01: unknown and foreign identifiers have the same answer.
+// Unknown and foreign identifiers have the same answer.
 async fn suspensions_of_others_do_not_exist(fixture: TestStore) {
     let new = NewThread {
         id: "t".to_owned(),
