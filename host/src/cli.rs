@@ -220,6 +220,8 @@ Keys of `art.toml`, with their default or an example:
   [approval]
   ask_from = \"high\"              ask a person before each call of a tool whose declared risk is at least `low`, `medium`, `high`
                                  or `critical`; or `never`
+  timeout_ms = 86400000          a question that is not decided in this time counts as rejected, when its run is looked at;
+                                 on_timeout = \"approve\" makes it count as approved; default: no limit
   [[approval.rule]]              the first rule that matches a call decides about it
   action = \"ask\"                 or \"allow\", \"refuse\"
   tool = \"file_*\"                its name, with `*` and `?`; also: risk = \"medium\" (at least), category = \"...\"

@@ -311,6 +311,9 @@ impl<'a> Driver<'a> {
         let EndedCall {
             item_id, mut report, ..
         } = call;
+        if let Some(question) = &mut report.suspension {
+            self.runtime.config.approval.value.limit(question, now());
+        }
         let metadata = &mut report.result.metadata;
         if !report.log.is_empty() {
             let log = serde_json::to_vec(&report.log).unwrap_or_default();

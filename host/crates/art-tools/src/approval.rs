@@ -2,6 +2,9 @@
 
 mod rule;
 
+use art_core::Timestamp;
+use art_core::hitl::InputType;
+use art_core::suspension::{ExpiryAction, SuspendedCall};
 use art_core::tool::{RiskLevel, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +18,8 @@ pub use rule::{ApprovalAction, ApprovalRule, InvalidPointer, Pointer};
 /// ```toml
 /// [approval]
 /// ask_from = "high"            # `low`, `medium`, `high`, `critical`, or `never`
+/// timeout_ms = 86400000        # a question that nobody decides in a day
+/// on_timeout = "reject"        # counts as rejected, or with `approve` as approved
 ///
 /// [[approval.rule]]
 /// action = "allow"
@@ -37,6 +42,12 @@ pub struct ApprovalPolicy {
     /// Smallest declared risk about which a person is asked; `None`, which is written `never`, asks about none.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
+    /// Time in milliseconds after which an undecided question counts as decided, unless its tool has a time of its own. `None`
+    /// means never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What a question then counts as (Q4). One that asks for an answer counts as rejected in any case.
+    pub on_timeout: ExpiryAction,
 }
 
 impl Default for ApprovalPolicy {
@@ -45,6 +56,8 @@ impl Default for ApprovalPolicy {
         Self {
             rules: Vec::new(),
             ask_from: Some(RiskLevel::High),
+            timeout_ms: None,
+            on_timeout: ExpiryAction::Reject,
         }
     }
 }
@@ -67,6 +80,15 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
+    /// Sets the time limit of a question that is asked `now`, and what follows from it.
+    pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
+        let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
+        question.expires = question.expires.or(limit);
+        if question.form.input_type == InputType::Confirm {
+            question.on_expiry = self.on_timeout;
+        }
+    }
+
     /// Decides about a call of the tool that `schema` declares. `arguments` are the validated ones, defaults included. The same call
     /// always gets the same verdict.
     ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use art_core::hitl::Feedback;
 use art_core::outcome::Suspension;
-use art_core::suspension::{DecidedBy, Decision};
+use art_core::suspension::{DecidedBy, Decision, ExpiryAction};
 use art_core::tool::BlockingToolConfig;
 use art_store::{Owner, StoreError, SuspensionStatus};
 
@@ -277,6 +277,24 @@ async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_th
         .await
         .unwrap();
     assert_eq!(observed.len(), 1);
+}
+
+// Q4: the operator's limit and default.
+#[tokio::test]
+async fn an_operator_may_let_questions_without_an_answer_count_as_approved_after_a_time() {
+    for (form, effect) in [("confirm", 1), ("text", 0)] {
+        let form = json!({"inputType": form, "prompt": "Sure?"});
+        let (_home, mut runtime, effects) =
+            runtime_that_asks(Some(json!({"completesOnApproval": false, "feedbackSchema": form})));
+        runtime.config.approval.value.timeout_ms = Some(20);
+        runtime.config.approval.value.on_timeout = ExpiryAction::Approve;
+        let answer = runtime.ask("q").await.unwrap();
+        if answer.status() == RunStatus::Suspended {
+            tokio::time::sleep(Duration::from_millis(25)).await;
+            assert!(resume(&runtime, &answer).await.unwrap().waits_for.is_empty());
+        }
+        assert_eq!(effects.load(Ordering::SeqCst), effect);
+    }
 }
 
 // Arguments that the person gave.

@@ -61,7 +61,8 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         (Verdict::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
         (_, Some(approval)) => approved(&approval, admitted, &input)?,
         (Verdict::Ask { reason }, None) => {
-            let question = admitted.question_by_rule(&reason, now());
+            let mut question = admitted.question_by_rule(&reason, now());
+            runtime.config.approval.value.limit(&mut question, now());
             return Ok(Admission::Suspended(Box::new(question)));
         }
         (Verdict::Run, None) => admitted,
