@@ -25,13 +25,21 @@ fn waiting(home: &Home) -> Vec<Value> {
         .clone()
 }
 
+/// Returns the identifier of the only decision that is waited for.
+fn waiting_id(home: &Home) -> String {
+    let waiting = waiting(home);
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let id = waiting
+        .first()
+        .and_then(|record| record.pointer("/call/suspensionId")?.as_str());
+    id.unwrap().to_owned()
+}
+
 /// Asks the question, which suspends its run. Returns the identifier of the decision.
 fn suspend(home: &Home) -> String {
     let asked = home.run(QUESTION);
     assert_eq!(asked.code(), 7, "{asked}");
-    let waiting = waiting(home);
-    assert_eq!(waiting.len(), 1, "{asked}");
-    waiting[0]["call"]["suspensionId"].as_str().unwrap().to_owned()
+    waiting_id(home)
 }
 
 fn failed_with(output: &CommandOutput, text: &str) {
@@ -43,7 +51,7 @@ fn failed_with(output: &CommandOutput, text: &str) {
 fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
     let home = home();
     let asked = home.run(QUESTION);
-    let id = waiting(&home)[0]["call"]["suspensionId"].as_str().unwrap().to_owned();
+    let id = waiting_id(&home);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
     let how = format!(
         "waits for a decision about `confirms`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`"

@@ -225,8 +225,9 @@ impl HiddenInput {
         let before = tcgetattr(stdin()).ok();
         if let Some(mut hidden) = before.clone() {
             hidden.local_modes.remove(LocalModes::ECHO);
-            // If it fails, the answer is shown, which is better than no answer.
-            let _ = tcsetattr(stdin(), OptionalActions::Flush, &hidden);
+            if let Err(error) = tcsetattr(stdin(), OptionalActions::Flush, &hidden) {
+                tracing::warn!(%error, "what is typed cannot be hidden");
+            }
         }
         Self { before }
     }
@@ -234,8 +235,10 @@ impl HiddenInput {
 
 impl Drop for HiddenInput {
     fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            let _ = tcsetattr(stdin(), OptionalActions::Drain, before);
+        if let Some(before) = &self.before
+            && let Err(error) = tcsetattr(stdin(), OptionalActions::Drain, before)
+        {
+            tracing::warn!(%error, "the terminal does not show again what is typed");
         }
     }
 }

@@ -74,7 +74,7 @@ fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over(
 
 #[test]
 fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
-    assert_eq!(status(&calculator("ask").drive()), RunStatus::Suspended);
+    assert_eq!(status(&calculator("ask").drive_to_question()), RunStatus::Suspended);
 }
 
 #[test]

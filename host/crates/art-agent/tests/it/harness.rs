@@ -398,6 +398,7 @@ impl Driver {
     /// Answers actions until the run ends. No reply of the script may be left over.
     pub fn drive(&mut self) -> RunReport {
         while self.run.finished().is_none() {
+            assert!(!self.run.waits_for_decision(), "the run waits for a decision");
             self.answer_all();
         }
         let unused: Vec<_> = self

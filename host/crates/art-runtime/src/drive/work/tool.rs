@@ -28,7 +28,7 @@ pub(in crate::drive) struct AnnouncedCall {
 /// How a call goes on that passed all checks.
 pub(in crate::drive) enum Admission {
     /// It is made, once this event is committed.
-    Announced(Box<AnnouncedCall>, RunEvent),
+    Announced(Box<AnnouncedCall>, Box<RunEvent>),
     /// A person has to decide before it is made.
     Suspended(Box<SuspendedCall>),
 }
@@ -82,7 +82,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         admitted,
         scope,
     };
-    Ok(Admission::Announced(Box::new(announced), event))
+    Ok(Admission::Announced(Box::new(announced), Box::new(event)))
 }
 
 /// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or

@@ -1,0 +1,128 @@
+//! Measures what a run costs that waits for the decision of a person: memory of the host while it waits, and time of the host to go on
+//! with it. `cargo bench -p art-runtime --bench suspended`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first failure and prints"
+)]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use art_core::agent::RunStatus;
+use art_core::hitl::Feedback;
+use art_core::outcome::{Ending, Suspension};
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{Phase, StreamEvent};
+use art_core::tool::{ExecutionMode, ToolSchema};
+use art_model::Model;
+use art_runtime::{Runtime, Unwatched};
+use art_store::SqliteStore;
+use art_tools::DirectTool;
+use art_tools::direct::success;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+const RUNS: usize = 1_000;
+/// Runs before the measurement, so that the allocator and the database have what they keep.
+const WARM_UP: usize = 200;
+
+/// A model that replies at once.
+#[derive(Debug)]
+struct Prompt(RuntimeProviderConfig);
+
+impl Model for Prompt {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.0
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        &[ModelCapability::Text, ModelCapability::Reasoning]
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        let step = json!({
+            "id": "s", "description": "ask", "stepType": "tool", "requiredTools": ["asks"],
+            "toolCalls": [{"toolName": "asks", "arguments": {}}],
+        });
+        let text = match request.phase {
+            Phase::Planning => json!({"title": "T", "intent": "I", "plan": "P", "todoList": [step]}).to_string(),
+            Phase::Execution | Phase::Synthesis => "The answer.".to_owned(),
+        };
+        stream::iter([StreamEvent::Token(text), StreamEvent::End]).boxed()
+    }
+}
+
+/// Returns a tool that asks before it acts.
+fn asks() -> DirectTool {
+    let schema = ToolSchema {
+        name: "asks".to_owned(),
+        description: "Acts after a person has approved.".to_owned(),
+        input_schema: json!({"type": "object"}),
+        output_schema: None,
+        examples: Vec::new(),
+        execution_mode: ExecutionMode::Blocking,
+        blocking_config: None,
+        display_config: None,
+    };
+    DirectTool::new(schema, async |call| match call.context.hitl_context {
+        Some(_) => success(&json!("done")),
+        None => Ending::Suspended(Suspension {
+            message: "Go on?".to_owned(),
+            details: None,
+            preview_data: None,
+            feedback_schema: None,
+        }),
+    })
+}
+
+/// Suspends runs, and returns their identifiers with those of their suspensions.
+async fn suspend(runtime: &Runtime, count: usize) -> Vec<(String, String)> {
+    let mut suspended = Vec::with_capacity(count);
+    for _ in 0..count {
+        let answer = runtime.ask("Go.").await.unwrap();
+        assert_eq!(answer.status(), RunStatus::Suspended);
+        suspended.push((answer.trace_id, answer.waits_for.first().unwrap().id().to_owned()));
+    }
+    suspended
+}
+
+/// Returns the resident memory of the process, in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    resident.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 1)]
+async fn main() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
+    let model = Arc::new(Prompt(RuntimeProviderConfig::new("bench", "prompt")));
+    let builder = Runtime::builder().plugins(home.path()).own_model(model).store(store);
+    let runtime = builder.tool(asks()).build().await.unwrap();
+    drop(suspend(&runtime, WARM_UP).await);
+    let before = memory();
+    let suspended = suspend(&runtime, RUNS).await;
+    let grown = memory().saturating_sub(before);
+    println!(
+        "{RUNS} suspended runs: {} bytes of memory each",
+        grown * 1024 / RUNS as u64
+    );
+    let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
+    for (run, suspension) in &suspended {
+        runtime.decide(suspension, Feedback::new(true, 0)).await.unwrap();
+        let start = Instant::now();
+        let answer = runtime
+            .resume(run, CancellationToken::new(), &mut Unwatched)
+            .await
+            .unwrap();
+        times.push(start.elapsed());
+        assert_eq!(answer.status(), RunStatus::Success);
+    }
+    times.sort_unstable();
+    let (median, slowest) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
+    println!("going on with one, to its answer: {median:?} median, {slowest:?} at the 99th percentile");
+}
