@@ -13,6 +13,7 @@
 )]
 
 mod chance;
+mod decisions;
 mod judge;
 mod model;
 mod places;

@@ -1,0 +1,135 @@
+//! A crash between the decision of a person and the end of the run does no harm.
+
+use art_store::{FailPoint, RunRecord};
+use serde_json::Value;
+
+use super::judge;
+use super::world::{Kill, World};
+
+/// The places that a process reaches which stores a decision and goes on with the run.
+const PLACES: [FailPoint; 11] = [
+    FailPoint::BeforeDecision,
+    FailPoint::AfterDecision,
+    FailPoint::TakenOver,
+    FailPoint::BeforeCommit,
+    FailPoint::AfterCommit,
+    FailPoint::BeforeIntents,
+    FailPoint::AfterIntents,
+    FailPoint::BeforeToolEnds,
+    FailPoint::AfterToolEnds,
+    FailPoint::BeforeRunEnd,
+    FailPoint::AfterRunEnd,
+];
+
+/// Returns whether this place is one of [`PLACES`] alone: a run for which nobody decides does not reach it.
+pub(super) fn is_of_decisions(place: FailPoint) -> bool {
+    matches!(place, FailPoint::BeforeDecision | FailPoint::AfterDecision)
+}
+
+/// Starts a call of `tool` that waits for a decision.
+fn suspend(tool: &str) -> World {
+    let world = World::new();
+    let rule = format!("[[approval.rule]]\naction = \"ask\"\ntool = \"{tool}\"\n");
+    world.home.file("art.toml", &rule);
+    let called = world.art(&["tool", "call", tool, r#"{"key": "k", "ms": 0}"#]).output;
+    assert_eq!(called.code(), 7, "{called}");
+    assert_eq!(world.effects(), [], "an effect before the decision");
+    world
+}
+
+fn the_run(world: &World) -> RunRecord {
+    let runs: [RunRecord; 1] = world.runs().try_into().unwrap();
+    let [run] = runs;
+    run
+}
+
+/// Returns the status of the decision; `None` if nothing waits any more.
+fn pending(world: &World) -> Option<String> {
+    let list = world.art(&["--json", "approve", "list"]).output.json();
+    let status = list.pointer("/0/status").and_then(Value::as_str);
+    status.map(str::to_owned)
+}
+
+/// Returns how often the run took a decision, and how its calls ended.
+fn taken_and_endings(world: &World) -> (usize, Vec<String>) {
+    let journal = world.journal(&the_run(world).trace_id);
+    let taken = journal.iter().filter(|entry| entry.kind == "call_decided").count();
+    let ends = journal.iter().filter(|entry| entry.kind == "tool_ended");
+    let ending = ends.filter_map(|entry| entry.payload.pointer("/end/ending")?.as_str());
+    (taken, ending.map(str::to_owned).collect())
+}
+
+/// Decides if that is still open, or else goes on with the run if it has not ended.
+fn go_on(world: &World, place: FailPoint) {
+    let status = pending(world);
+    let went_on = match status.as_deref() {
+        Some("open") => world.art(&["approve", "yes", "last"]).output,
+        _ if the_run(world).status.is_final() => return,
+        Some("decided") => world.art(&["runs", "resume", "last"]).output,
+        _ => {
+            assert_eq!(taken_and_endings(world).0, 1, "{place:?}: the decision is lost");
+            world.art(&["runs", "resume", "last"]).output
+        }
+    };
+    assert_ne!(went_on.code(), 7, "{place:?}: it still waits: {went_on}");
+}
+
+/// Kills the process that decides at `place`, and goes on until the run has ended. Returns the number of effects, and how the calls
+/// ended that were made.
+fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
+    let world = suspend(tool);
+    let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
+    assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
+    let seen = world.journal(&the_run(&world).trace_id);
+    go_on(&world, place);
+    let run = the_run(&world);
+    judge::check_kept(&seen, &world.journal(&run.trace_id));
+    judge::check(&world, &run);
+    judge::check_database(&world);
+    assert_eq!(pending(&world), None, "{place:?}");
+    let (taken, endings) = taken_and_endings(&world);
+    assert_eq!(taken, 1, "{place:?}: {:?}", world.journal(&run.trace_id));
+    (world.effects().len(), endings)
+}
+
+#[test]
+fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknown() {
+    for place in PLACES {
+        let expected = match place {
+            FailPoint::AfterIntents => (0, "unknown_outcome"),
+            FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => (1, "unknown_outcome"),
+            _ => (1, "success"),
+        };
+        let (effects, endings) = crash_at("effect", place);
+        let made = endings.last().map(String::as_str).unwrap_or_default();
+        assert_eq!((effects, made), expected, "{place:?}: {endings:?}");
+    }
+}
+
+#[test]
+fn an_approved_call_that_may_be_repeated_always_succeeds() {
+    for place in PLACES {
+        let expected = match place {
+            // It acted, and that is not stored: the end of a direct call and of its run are one commit.
+            FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => 2,
+            _ => 1,
+        };
+        let (effects, endings) = crash_at("repeatable_effect", place);
+        let made = endings.last().map(String::as_str);
+        assert_eq!((effects, made), (expected, Some("success")), "{place:?}: {endings:?}");
+    }
+}
+
+#[test]
+fn a_decision_is_open_until_it_is_stored_and_then_waits_for_its_run() {
+    for (place, status) in [
+        (FailPoint::BeforeDecision, "open"),
+        (FailPoint::AfterDecision, "decided"),
+    ] {
+        let world = suspend("effect");
+        let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
+        assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
+        assert_eq!(pending(&world).as_deref(), Some(status), "{place:?}");
+        assert_eq!(world.effects(), [], "{place:?}");
+    }
+}
