@@ -1,95 +1,15 @@
-//! `art chat` at a terminal, which `script` of util-linux provides.
+//! `art chat` and `art run` at a terminal.
 
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use crate::harness::components;
 use crate::home::Home;
 use crate::models::drawing;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
-
-/// The prompt of the line editor.
-const PROMPT: &str = "> ";
-
-/// A program at a terminal, and its output so far.
-struct Terminal {
-    child: Child,
-    output: String,
-    /// Number of bytes of `output` that the test has consumed.
-    consumed: usize,
-}
-
-impl Terminal {
-    /// Starts the program in place of the shell, because Ctrl-C would end the shell too.
-    fn start(home: &Home, args: &[&str]) -> Self {
-        Self::start_in_shell(home, args, |art| format!("exec {art}"))
-    }
-
-    /// Runs the shell script that `to_script` returns for the command.
-    fn start_in_shell(home: &Home, args: &[&str], to_script: impl Fn(&str) -> String) -> Self {
-        let art = home.command(args);
-        let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
-        let words: Vec<_> = words
-            .into_iter()
-            .map(|word| format!("'{}'", word.to_str().unwrap()))
-            .collect();
-        let command = to_script(&words.join(" "));
-        let mut script = Command::new("script");
-        script.args(["-q", "-e", "-c", &command, "/dev/null"]);
-        for (name, value) in art.get_envs() {
-            match value {
-                Some(value) => script.env(name, value),
-                None => script.env_remove(name),
-            };
-        }
-        script.env("SHELL", "/bin/sh").env("TERM", "xterm");
-        script.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self {
-            child: script.spawn().expect("`script` of util-linux is installed"),
-            output: String::new(),
-            consumed: 0,
-        }
-    }
-
-    /// Reads the output until `text` appears.
-    fn until(&mut self, text: &str) {
-        let mut bytes = [0; 4096];
-        loop {
-            let unread = self.output.get(self.consumed..).unwrap();
-            if let Some(at) = unread.find(text) {
-                self.consumed += at + text.len();
-                return;
-            }
-            let read = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
-            assert_ne!(read, 0, "`{text}` does not appear: {}", self.output);
-            self.output
-                .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
-        }
-    }
-
-    /// Reads the output until the first prompt.
-    fn until_prompt(&mut self) {
-        self.until("Ctrl-D leaves");
-        self.until(PROMPT);
-    }
-
-    fn type_keys(&mut self, keys: &str) {
-        let stdin = self.child.stdin.as_mut().unwrap();
-        stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
-    }
-
-    /// Waits for the end of the program. Returns the whole output and the exit code.
-    fn wait(mut self) -> (String, i32) {
-        let mut rest = String::new();
-        self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
-        let code = self.child.wait().unwrap().code().unwrap();
-        (self.output + &rest, code)
-    }
-}
+use crate::terminal::{PROMPT, Terminal};
 
 #[test]
 fn a_person_asks_a_question_and_leaves() {
@@ -196,22 +116,6 @@ fn an_answer_is_streamed_and_can_be_stopped() {
     assert_eq!(code, 0, "{output}");
 }
 
-/// Returns the process of `art`: the innermost child process of `script`.
-fn art_process(terminal: &Terminal) -> Pid {
-    let children = |process: u32| {
-        let path = format!("/proc/{process}/task/{process}/children");
-        let text = std::fs::read_to_string(path).unwrap();
-        text.split_whitespace()
-            .next()
-            .map(|child| child.parse::<u32>().unwrap())
-    };
-    let mut process = terminal.child.id();
-    while let Some(child) = children(process) {
-        process = child;
-    }
-    Pid::from_raw(process.try_into().unwrap()).unwrap()
-}
-
 #[test]
 fn sigterm_ends_a_conversation_during_a_run() {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
@@ -221,7 +125,7 @@ fn sigterm_ends_a_conversation_during_a_run() {
     terminal.until_prompt();
     terminal.type_keys("Hello\r");
     provider.request();
-    kill_process(art_process(&terminal), Signal::TERM).unwrap();
+    kill_process(terminal.art_process(), Signal::TERM).unwrap();
     terminal.until("The run was cancelled");
     let (output, code) = terminal.wait();
     assert_eq!(code, 130, "{output}");
@@ -233,7 +137,7 @@ fn sigterm_restores_the_terminal() {
     // The shell survives and prints the state of the terminal.
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
     terminal.until_prompt();
-    kill_process(art_process(&terminal), Signal::TERM).unwrap();
+    kill_process(terminal.art_process(), Signal::TERM).unwrap();
     let (output, _) = terminal.wait();
     assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
     let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|marks| output.rfind(marks));

@@ -18,6 +18,7 @@ mod overrunning;
 mod program;
 mod provider;
 mod question_length;
+mod terminal;
 
 mod attachments;
 mod building;
@@ -29,6 +30,7 @@ mod compiling;
 mod contracts;
 mod costs;
 mod crash;
+mod deciding;
 mod embedding;
 mod endings;
 mod estimates;

@@ -188,7 +188,12 @@ impl Chat {
             drop(run);
             let decided = self.interactive
                 && !answer.waits_for.is_empty()
-                && approve::decide_at_terminal(self.executor.handle(), &self.session.runtime, &answer.waits_for);
+                && approve::decide_at_terminal(
+                    self.executor.handle(),
+                    &self.session.runtime,
+                    &self.interrupts,
+                    &answer.waits_for,
+                );
             if !decided {
                 self.screen.waiting(&answer);
                 self.worst_exit = self.worst_exit.worse(run::exit_of(&answer));

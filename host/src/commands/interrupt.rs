@@ -31,8 +31,8 @@ pub(super) struct Interrupts {
 
 #[derive(Debug)]
 struct Shared {
-    /// The token that cancels the current run.
-    current: Mutex<Option<CancellationToken>>,
+    /// What a signal cancels now.
+    current: Mutex<Option<Current>>,
     after: AfterInterrupt,
     /// Whether a signal requested the end of the process.
     exit_requested: AtomicBool,
@@ -40,7 +40,14 @@ struct Shared {
     terminal: Option<Termios>,
 }
 
-/// A run that a signal cancels. It is registered until this value is dropped.
+/// The run or the question of now.
+#[derive(Debug)]
+struct Current {
+    cancel: CancellationToken,
+    is_run: bool,
+}
+
+/// A run, or a question to a person, that a signal cancels. It is registered until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Interruptible<'a> {
     shared: &'a Shared,
@@ -77,8 +84,20 @@ impl Interrupts {
 
     /// Registers a new current run.
     pub(super) fn register_run(&self) -> Interruptible<'_> {
+        self.register(true)
+    }
+
+    /// Registers a question to a person at the terminal, which Ctrl-C leaves without a decision.
+    pub(super) fn register_question(&self) -> Interruptible<'_> {
+        self.register(false)
+    }
+
+    fn register(&self, is_run: bool) -> Interruptible<'_> {
         let cancel = CancellationToken::new();
-        *self.shared.current() = Some(cancel.clone());
+        *self.shared.current() = Some(Current {
+            cancel: cancel.clone(),
+            is_run,
+        });
         Interruptible {
             shared: &self.shared,
             cancel,
@@ -92,7 +111,7 @@ impl Interrupts {
 }
 
 impl Shared {
-    fn current(&self) -> std::sync::MutexGuard<'_, Option<CancellationToken>> {
+    fn current(&self) -> std::sync::MutexGuard<'_, Option<Current>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,10 +142,12 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
         // Keep the lock until `exit_requested` is set: the thread that waits for the run must see it when the run ends.
         let current = shared.current();
         match current.as_ref() {
-            Some(run) if !run.is_cancelled() => {
+            Some(current) if !current.cancel.is_cancelled() => {
                 shared.exit_requested.fetch_or(exits, Ordering::SeqCst);
-                render::note("stopping; press again to stop immediately");
-                run.cancel();
+                if current.is_run {
+                    render::note("stopping; press again to stop immediately");
+                }
+                current.cancel.cancel();
             }
             Some(_) => shared.exit(),
             None => {

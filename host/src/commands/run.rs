@@ -151,13 +151,13 @@ fn carry_out_with_decisions(
         if answer.waits_for.is_empty() {
             return Ok(exit_of(&answer));
         }
-        let decided =
-            approve::is_attended(global) && approve::decide_at_terminal(executor.handle(), runtime, &answer.waits_for);
+        let decided = approve::is_attended(global)
+            && approve::decide_at_terminal(executor.handle(), runtime, interrupts, &answer.waits_for);
         if !decided {
             if !global.json {
                 approve::note_waiting(&answer);
             }
-            return Ok(exit_of(&answer));
+            return Ok(exit_of_waiting(&answer, interrupts));
         }
         request = Resolved::Resume(answer.trace_id);
     }
@@ -205,6 +205,14 @@ pub(super) async fn with_full_thread_id(runtime: &Runtime, mut question: Questio
         question.thread_id = Some(ids::resolve_thread(runtime.store.as_ref(), typed).await?);
     }
     Ok(question)
+}
+
+/// Returns the exit code of a run that waits: that of a cancellation if a signal ended the question at the terminal.
+pub(super) fn exit_of_waiting(answer: &Answer, interrupts: &Interrupts) -> Exit {
+    match interrupts.exit_requested() {
+        true => Exit::Cancelled,
+        false => exit_of(answer),
+    }
 }
 
 /// Returns the exit code of a run.

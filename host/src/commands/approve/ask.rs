@@ -8,16 +8,19 @@ use art_runtime::error::in_one_line;
 use art_runtime::{Runtime, RuntimeError};
 use art_store::{StoreError, SuspensionRecord};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::Value;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
+use super::super::interrupt::Interrupts;
 use super::{arguments, is_decided, of_terminal, shown};
 use crate::cli::Global;
 use crate::render;
 
 /// How often the store is looked at while the person thinks: somebody else may decide.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum length of a line that is typed, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
@@ -34,27 +37,30 @@ enum Outcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether all were decided. Blocks the thread while the person thinks, but not the
-/// renewal of leases, which runs on the threads of `executor`.
+/// Asks the person about each of the calls. Returns whether all were decided. Ctrl-C, Ctrl-D and `later` leave what is not decided yet
+/// as it is. Blocks the thread while the person thinks, but not the renewal of leases, which runs on the threads of `executor`.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
+    interrupts: &Interrupts,
     waiting: &[SuspensionRecord],
 ) -> bool {
+    let asking = interrupts.register_question();
     let mut all_decided = true;
     for (n, record) in waiting.iter().enumerate() {
+        if asking.cancel.is_cancelled() {
+            return false;
+        }
         if waiting.len() > 1 {
             render::note(&format!("decision {} of {}", n + 1, waiting.len()));
         }
-        all_decided &= matches!(
-            Question {
-                executor,
-                runtime,
-                record
-            }
-            .ask(),
-            Outcome::Decided
-        );
+        let question = Question {
+            executor,
+            runtime,
+            cancel: &asking.cancel,
+            record,
+        };
+        all_decided &= matches!(question.ask(), Outcome::Decided);
     }
     all_decided
 }
@@ -62,16 +68,9 @@ pub(in crate::commands) fn decide_at_terminal(
 struct Question<'a> {
     executor: &'a Handle,
     runtime: &'a Runtime,
+    /// Is cancelled by Ctrl-C.
+    cancel: &'a CancellationToken,
     record: &'a SuspensionRecord,
-}
-
-/// What a person typed.
-enum Typed {
-    Line(String),
-    /// The input has ended.
-    End,
-    /// Somebody else decided meanwhile.
-    DecidedElsewhere,
 }
 
 impl Question<'_> {
@@ -79,31 +78,37 @@ impl Question<'_> {
         render::note(&shown::question(self.record));
         let mut changed: Option<Value> = None;
         loop {
-            let typed = match self.read("yes, no, edit, details or later? ") {
-                Typed::Line(line) => line,
-                Typed::End => return Outcome::Later,
-                Typed::DecidedElsewhere => return decided_elsewhere(),
-            };
-            let feedback = match typed.trim().to_lowercase().as_str() {
-                "y" | "yes" => self.approval(changed.clone()),
-                "n" | "no" => self.rejection(),
-                "e" | "edit" => {
-                    changed = self.edited().or(changed);
-                    continue;
+            match self.step(&mut changed) {
+                Ok(()) => {}
+                Err(outcome) => return outcome,
+            }
+        }
+    }
+
+    /// Does what the person types once. Fails with the outcome if that ends the question.
+    fn step(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
+        let typed = self.read("yes, no, edit, details or later? ")?;
+        let feedback = match typed.trim().to_lowercase().as_str() {
+            "y" | "yes" => self.approval(changed.clone())?,
+            "n" | "no" => self.rejection()?,
+            "e" | "edit" => {
+                if let Some(arguments) = self.edited()? {
+                    *changed = Some(arguments);
                 }
-                "d" | "details" => {
-                    render::note(&shown::details(self.record));
-                    continue;
-                }
-                "l" | "later" => return Outcome::Later,
-                _ => continue,
-            };
-            let Some(feedback) = feedback else {
-                return decided_elsewhere();
-            };
-            match self.decide(feedback) {
-                Ok(outcome) => return outcome,
-                Err(problem) => render::note(&problem),
+                return Ok(());
+            }
+            "d" | "details" => {
+                render::note(&shown::details(self.record));
+                return Ok(());
+            }
+            "l" | "later" => return Err(Outcome::Later),
+            _ => return Ok(()),
+        };
+        match self.decide(feedback) {
+            Ok(outcome) => Err(outcome),
+            Err(problem) => {
+                render::note(&problem);
+                Ok(())
             }
         }
     }
@@ -129,89 +134,89 @@ impl Question<'_> {
         }
     }
 
-    /// Returns an approval, with the answer if the question needs one. `None` if somebody else decided meanwhile.
-    fn approval(&self, changed: Option<Value>) -> Option<Feedback> {
+    /// Returns an approval, with the answer if the question needs one.
+    fn approval(&self, changed: Option<Value>) -> Result<Feedback, Outcome> {
         let form = &self.record.call.form;
         let mut feedback = Feedback::new(true, shown::now());
         feedback.modified_args = changed;
         if matches!(form.input_type, InputType::Confirm) {
-            return Some(feedback);
+            return Ok(feedback);
         }
         loop {
             let prompt = format!("answer ({}): ", shown::input_name(form.input_type));
-            let text = match self.read_answer(&prompt, form.sensitive) {
-                Typed::Line(text) => text,
-                Typed::End => String::new(),
-                Typed::DecidedElsewhere => return None,
-            };
+            let text = self.read_answer(&prompt, form.sensitive)?;
             match super::answer(self.record, &text) {
                 Ok(value) => {
                     feedback.value = value;
-                    return Some(feedback);
+                    return Ok(feedback);
                 }
                 Err(error) => render::note(&in_one_line(&error)),
             }
         }
     }
 
-    fn rejection(&self) -> Option<Feedback> {
+    fn rejection(&self) -> Result<Feedback, Outcome> {
         let mut feedback = Feedback::new(false, shown::now());
-        match self.read("why (may be empty)? ") {
-            Typed::Line(reason) if !reason.trim().is_empty() => feedback.reason = Some(reason.trim().to_owned()),
-            Typed::Line(_) | Typed::End => {}
-            Typed::DecidedElsewhere => return None,
-        }
-        Some(feedback)
+        let reason = self.read("why (may be empty)? ")?;
+        feedback.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        Ok(feedback)
     }
 
-    /// Returns other arguments that the person typed.
-    fn edited(&self) -> Option<Value> {
+    /// Returns other arguments that the person typed; `None` if they are no JSON.
+    fn edited(&self) -> Result<Option<Value>, Outcome> {
         let now = self.record.call.call.arguments.to_string();
         render::note(&format!("  | {now}"));
-        let Typed::Line(text) = self.read("arguments, as JSON on one line: ") else {
-            return None;
-        };
+        let text = self.read("arguments, as JSON on one line: ")?;
         match arguments(text.trim()) {
             Ok(arguments) => {
                 render::note("changed; `yes` approves the call with these arguments");
-                Some(arguments)
+                Ok(Some(arguments))
             }
             Err(error) => {
                 render::note(&in_one_line(&error));
-                None
+                Ok(None)
             }
         }
     }
 
     /// Reads an answer, without showing it if it is sensitive.
-    fn read_answer(&self, prompt: &str, sensitive: bool) -> Typed {
+    fn read_answer(&self, prompt: &str, sensitive: bool) -> Result<String, Outcome> {
         let hidden = sensitive.then(HiddenInput::begin);
         let typed = self.read(prompt);
-        if hidden.is_some() {
+        if hidden.is_some() && typed.is_ok() {
             render::note("");
         }
         typed
     }
 
-    /// Reads a line. Looks meanwhile whether somebody else decides.
-    fn read(&self, prompt: &str) -> Typed {
+    /// Reads a line. Fails with the outcome if the person leaves the question, or somebody else decides meanwhile.
+    fn read(&self, prompt: &str) -> Result<String, Outcome> {
         let mut err = stderr().lock();
         // There is no other channel to report an error.
         drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
         drop(err);
         while !input_is_ready() {
+            if self.cancel.is_cancelled() {
+                return Err(left());
+            }
             if self.executor.block_on(is_decided(self.runtime, self.record.id())) {
-                render::note("");
-                return Typed::DecidedElsewhere;
+                render::note("\nit was decided elsewhere");
+                return Err(Outcome::Decided);
             }
         }
         let mut line = String::new();
         let read = std::io::Read::take(stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
         match read {
-            Ok(0) | Err(_) => Typed::End,
-            Ok(_) => Typed::Line(line.trim_end_matches(['\n', '\r']).to_owned()),
+            Ok(0) | Err(_) => Err(left()),
+            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
         }
     }
+}
+
+/// Ends the line of the prompt at which the person pressed Ctrl-C or Ctrl-D.
+fn left() -> Outcome {
+    render::note("");
+    Outcome::Later
 }
 
 /// While it lives, the terminal does not show what is typed.
@@ -243,15 +248,11 @@ impl Drop for HiddenInput {
     }
 }
 
-fn decided_elsewhere() -> Outcome {
-    render::note("it was decided elsewhere");
-    Outcome::Decided
-}
-
 /// Waits for input for some time. Returns whether there is some, or its end.
 fn input_is_ready() -> bool {
     let stdin = stdin();
     let mut descriptors = [PollFd::new(&stdin, PollFlags::IN)];
     let timeout = Timespec::try_from(LOOK_INTERVAL).ok();
-    !matches!(poll(&mut descriptors, timeout.as_ref()), Ok(0))
+    // A signal interrupts the wait, and is no input.
+    !matches!(poll(&mut descriptors, timeout.as_ref()), Ok(0) | Err(Errno::INTR))
 }

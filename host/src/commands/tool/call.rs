@@ -26,7 +26,10 @@ pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str)
     let executor = executor()?;
     let runtime = executor.block_on(open_without_model(global, config))?;
     let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
-    let exit = answer.map(|answer| show(global, &answer));
+    let exit = answer.map(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
+        (exit, true) => exit,
+        (_, false) => run::exit_of_waiting(&answer, &interrupts),
+    });
     executor.block_on(runtime.close());
     exit
 }
@@ -53,7 +56,7 @@ fn carry_out(
     drop(run);
     while !answer.waits_for.is_empty()
         && approve::is_attended(global)
-        && approve::decide_at_terminal(executor.handle(), runtime, &answer.waits_for)
+        && approve::decide_at_terminal(executor.handle(), runtime, interrupts, &answer.waits_for)
     {
         let run = interrupts.register_run();
         answer = executor.block_on(runtime.resume(&answer.trace_id, run.cancel.clone(), &mut Unwatched))?;

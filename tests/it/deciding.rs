@@ -1,0 +1,171 @@
+//! A person decides at a terminal.
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::terminal::{PROMPT, Terminal};
+
+const QUESTION: &str = "Delete \"notes.txt\" after asking";
+const CHOICE: &str = "yes, no, edit, details or later? ";
+
+/// Returns a home with a tool that asks before it acts.
+fn home() -> Home {
+    let home = Home::empty();
+    home.add("confirms", components::CONFIRMS);
+    home
+}
+
+/// Starts `art run` and reads until it asks.
+fn asked(home: &Home) -> Terminal {
+    let mut terminal = Terminal::start(home, &["run", QUESTION]);
+    terminal.until("the tool `confirms` asks");
+    terminal.until("| Delete notes.txt?");
+    terminal.until(CHOICE);
+    terminal
+}
+
+fn waiting(home: &Home) -> Vec<Value> {
+    let list = home.art(&["--json", "approve", "list"]).json();
+    list.as_array().unwrap().clone()
+}
+
+#[test]
+fn a_yes_at_the_terminal_goes_on_with_the_run() {
+    let home = home();
+    let mut terminal = asked(&home);
+    terminal.type_keys("yes\r");
+    let (output, code) = terminal.wait();
+    assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
+    assert_eq!(waiting(&home), Vec::<Value>::new());
+}
+
+#[test]
+fn a_no_at_the_terminal_asks_why_and_keeps_the_reason() {
+    let home = home();
+    let mut terminal = asked(&home);
+    terminal.type_keys("no\r");
+    terminal.until("why (may be empty)? ");
+    terminal.type_keys("keep it\r");
+    let (output, _) = terminal.wait();
+    assert!(!output.contains("\"deleted\""), "{output}");
+    let log = home.art(&["runs", "show", "last"]).stdout();
+    assert!(log.contains("rejected by a person: keep it"), "{log}");
+}
+
+#[test]
+fn details_are_shown_and_later_leaves_the_run_suspended() {
+    let home = home();
+    let mut terminal = asked(&home);
+    terminal.type_keys("details\r");
+    terminal.until("preview:");
+    terminal.until(CHOICE);
+    terminal.type_keys("later\r");
+    let (output, code) = terminal.wait();
+    assert!(code == 7 && output.contains("art approve yes "), "{code}: {output}");
+    assert_eq!(waiting(&home).len(), 1);
+}
+
+#[test]
+fn arguments_that_a_rule_asks_about_can_be_edited() {
+    let home = Home::empty();
+    home.add("echo", components::ECHO);
+    home.file("art.toml", "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n");
+    let mut terminal = Terminal::start(&home, &["tool", "call", "echo", r#"{"text": "secret"}"#]);
+    terminal.until(CHOICE);
+    terminal.type_keys("edit\r");
+    terminal.until("arguments, as JSON on one line: ");
+    terminal.type_keys("{\"text\": \"public\"}\r");
+    terminal.until("`yes` approves the call with these arguments");
+    terminal.until(CHOICE);
+    terminal.type_keys("yes\r");
+    terminal.until("\"text\": \"public\",\r\n");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+}
+
+#[test]
+fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
+    let home = home();
+    let mut terminal = asked(&home);
+    let decided = home.art(&["approve", "yes", "last", "--later"]);
+    assert_eq!(decided.code(), 0, "{decided}");
+    terminal.until("it was decided elsewhere");
+    let (output, code) = terminal.wait();
+    assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
+}
+
+#[test]
+fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
+    for (key, code) in [("\x03", 130), ("\x04", 7)] {
+        for before in ["", "no\r"] {
+            let home = home();
+            let mut terminal = asked(&home);
+            if !before.is_empty() {
+                terminal.type_keys(before);
+                terminal.until("why (may be empty)? ");
+            }
+            terminal.type_keys(key);
+            let (output, ended) = terminal.wait();
+            assert_eq!(ended, code, "{output}");
+            assert!(output.contains("art approve yes "), "{output}");
+            assert_eq!(waiting(&home)[0]["status"], "open");
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_at_a_question_leaves_the_conversation_open() {
+    let home = home();
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until_prompt();
+    terminal.type_keys(&format!("{QUESTION}\r"));
+    terminal.until(CHOICE);
+    terminal.type_keys("\x03");
+    terminal.until("art approve yes ");
+    terminal.until(PROMPT);
+    terminal.type_keys("/tools\r");
+    terminal.until("confirms");
+    terminal.until(PROMPT);
+    terminal.type_keys("/exit\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+    assert_eq!(waiting(&home)[0]["status"], "open");
+}
+
+#[test]
+fn a_yes_in_a_conversation_goes_on_with_it() {
+    let home = home();
+    let mut terminal = Terminal::start(&home, &["chat"]);
+    terminal.until_prompt();
+    terminal.type_keys(&format!("{QUESTION}\r"));
+    terminal.until(CHOICE);
+    terminal.type_keys("y\r");
+    terminal.until("deleted");
+    terminal.until(PROMPT);
+    terminal.type_keys("/exit\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+}
+
+#[test]
+fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
+    for (keys, status) in [("opensesame\r", "settled"), ("\x03", "open")] {
+        let home = home();
+        let form = json!({"inputType": "text", "prompt": "Password?", "sensitive": true});
+        let input = json!({"what": "notes.txt", "form": form}).to_string();
+        let call = ["tool", "call", "confirms", &input];
+        let to_script = |art: &str| format!("trap : INT; {art} >answer; stty -a");
+        let mut terminal = Terminal::start_in_shell(&home, &call, |art| {
+            format!("cd '{}'; {}", home.dir.path().display(), to_script(art))
+        });
+        terminal.until(CHOICE);
+        terminal.type_keys("yes\r");
+        terminal.until("answer (a text): ");
+        terminal.type_keys(keys);
+        let (output, _) = terminal.wait();
+        assert!(!output.contains("opensesame"), "{output}");
+        assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
+        assert_eq!(waiting(&home).is_empty(), status == "settled", "{output}");
+    }
+}

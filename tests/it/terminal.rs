@@ -1,0 +1,103 @@
+//! A program at a terminal, which `script` of util-linux provides.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Pid;
+
+use crate::home::Home;
+
+/// The prompt of the line editor.
+pub(crate) const PROMPT: &str = "> ";
+
+/// A program at a terminal, and its output so far.
+pub(crate) struct Terminal {
+    child: Child,
+    output: String,
+    /// Number of bytes of `output` that the test has consumed.
+    consumed: usize,
+}
+
+impl Terminal {
+    /// Starts the program in place of the shell, because Ctrl-C would end the shell too.
+    pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
+        Self::start_in_shell(home, args, |art| format!("exec {art}"))
+    }
+
+    /// Runs the shell script that `to_script` returns for the command.
+    pub(crate) fn start_in_shell(home: &Home, args: &[&str], to_script: impl Fn(&str) -> String) -> Self {
+        let art = home.command(args);
+        let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
+        let words: Vec<_> = words
+            .into_iter()
+            .map(|word| format!("'{}'", word.to_str().unwrap()))
+            .collect();
+        let command = to_script(&words.join(" "));
+        let mut script = Command::new("script");
+        script.args(["-q", "-e", "-c", &command, "/dev/null"]);
+        for (name, value) in art.get_envs() {
+            match value {
+                Some(value) => script.env(name, value),
+                None => script.env_remove(name),
+            };
+        }
+        script.env("SHELL", "/bin/sh").env("TERM", "xterm");
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self {
+            child: script.spawn().expect("`script` of util-linux is installed"),
+            output: String::new(),
+            consumed: 0,
+        }
+    }
+
+    /// Reads the output until `text` appears.
+    pub(crate) fn until(&mut self, text: &str) {
+        let mut bytes = [0; 4096];
+        loop {
+            let unread = self.output.get(self.consumed..).unwrap();
+            if let Some(at) = unread.find(text) {
+                self.consumed += at + text.len();
+                return;
+            }
+            let read = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
+            assert_ne!(read, 0, "`{text}` does not appear: {}", self.output);
+            self.output
+                .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+        }
+    }
+
+    /// Reads the output until the first prompt.
+    pub(crate) fn until_prompt(&mut self) {
+        self.until("Ctrl-D leaves");
+        self.until(PROMPT);
+    }
+
+    pub(crate) fn type_keys(&mut self, keys: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(keys.as_bytes()).and_then(|()| stdin.flush()).unwrap();
+    }
+
+    /// Waits for the end of the program. Returns the whole output and the exit code.
+    pub(crate) fn wait(mut self) -> (String, i32) {
+        let mut rest = String::new();
+        self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap();
+        (self.output + &rest, code)
+    }
+
+    /// Returns the process of `art`: the innermost child process of `script`.
+    pub(crate) fn art_process(&self) -> Pid {
+        let children = |process: u32| {
+            let path = format!("/proc/{process}/task/{process}/children");
+            let text = std::fs::read_to_string(path).unwrap();
+            text.split_whitespace()
+                .next()
+                .map(|child| child.parse::<u32>().unwrap())
+        };
+        let mut process = self.child.id();
+        while let Some(child) = children(process) {
+            process = child;
+        }
+        Pid::from_raw(process.try_into().unwrap()).unwrap()
+    }
+}
