@@ -20,6 +20,7 @@ mod provider;
 mod question_length;
 mod terminal;
 
+mod answering;
 mod attachments;
 mod building;
 mod cache;

@@ -1,0 +1,148 @@
+//! Answers of all ten types, at the command line and at a terminal: an invalid one leaves the question open, a valid one is stored.
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::terminal::Terminal;
+
+const CHOICE: &str = "yes, no, edit, details or later? ";
+const ANSWER: &str = "answer (";
+
+/// A type of question, with an answer of each sort as a person types it.
+struct Case {
+    form: Value,
+    invalid: &'static str,
+    valid: &'static str,
+    /// The value that is stored for `valid`.
+    stored: Value,
+    /// What the terminal prints before the person can answer again.
+    again: &'static str,
+}
+
+fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) -> Case {
+    Case {
+        form,
+        invalid,
+        valid,
+        stored,
+        again: ANSWER,
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let form = |kind: &str| json!({"inputType": kind, "prompt": "Which?"});
+    let colours = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
+    let choice = |kind: &str| json!({"inputType": kind, "prompt": "Which?", "options": colours});
+    let text = json!({"inputType": "text", "prompt": "Which?", "validation": {"minLength": 3}});
+    let custom = json!({"inputType": "custom", "prompt": "Which?", "customSchema": {"type": "object"}});
+    vec![
+        case(form("boolean"), "maybe", "no", json!(false)),
+        Case {
+            again: CHOICE,
+            ..case(text, "ab", "a b c", json!("a b c"))
+        },
+        case(choice("select"), "blue", "green", json!("g")),
+        case(choice("multiselect"), "red, blue", "green, red", json!(["g", "r"])),
+        case(form("number"), "many", "2.5", json!(2.5)),
+        case(form("date"), "2026-13-01", "2026-12-24", json!("2026-12-24")),
+        case(
+            form("datetime"),
+            "noon",
+            "2026-12-24 18:00:00Z",
+            json!("2026-12-24T18:00:00Z"),
+        ),
+        case(form("file"), "absent.txt", "answer.txt", json!("answer.txt")),
+        Case {
+            again: CHOICE,
+            ..case(form("confirm"), "perhaps", "", Value::Null)
+        },
+        case(custom, "{", r#"{"a": 1}"#, json!({"a": 1})),
+    ]
+}
+
+/// Returns a home with the tool that asks and a file to answer with, and the arguments of the call that asks in the form.
+fn home(form: &Value) -> (Home, String) {
+    let home = Home::empty();
+    home.add("confirms", components::CONFIRMS);
+    home.file("answer.txt", "content");
+    (home, json!({"what": "notes.txt", "form": form}).to_string())
+}
+
+/// Returns what a person types: the path of a file stands for its name.
+fn typed(home: &Home, case: &Case, text: &str) -> String {
+    match case.form["inputType"].as_str() {
+        Some("file") => home.dir.path().join(text).to_str().unwrap().to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the identifier of the open question.
+fn open(home: &Home) -> String {
+    let list = home.art(&["--json", "approve", "list"]).json();
+    assert_eq!(list.pointer("/0/status"), Some(&json!("open")), "{list}");
+    list[0]["call"]["suspensionId"].as_str().unwrap().to_owned()
+}
+
+/// Asserts that the decision is an approval with the value.
+fn assert_stored(home: &Home, id: &str, case: &Case) {
+    let shown = home.art(&["--json", "approve", "show", id]).json();
+    let feedback = &shown["decision"]["feedback"];
+    assert_eq!(feedback["approved"], json!(true), "{shown}");
+    let value = match case.form["inputType"].as_str() {
+        Some("file") => &feedback["value"]["filename"],
+        _ => &feedback["value"],
+    };
+    assert_eq!(value, &case.stored, "{}", case.form);
+}
+
+#[test]
+fn each_type_of_question_takes_a_valid_answer_at_the_command_line_and_no_invalid_one() {
+    for case in cases() {
+        let (home, input) = home(&case.form);
+        let called = home.art(&["tool", "call", "confirms", &input]);
+        assert_eq!(called.code(), 7, "{called}");
+        let id = open(&home);
+        let invalid = typed(&home, &case, case.invalid);
+        let refused = home.art(&["approve", "yes", &id, "--value", &invalid]);
+        assert!(matches!(refused.code(), 1 | 2), "{}: {refused}", case.form);
+        assert_eq!(open(&home), id, "{}", case.form);
+        let valid = typed(&home, &case, case.valid);
+        let approved = home.art(&["approve", "yes", &id, "--value", &valid]);
+        assert_eq!(approved.code(), 0, "{}: {approved}", case.form);
+        assert!(approved.stdout().contains("deleted"), "{approved}");
+        assert_stored(&home, &id, &case);
+    }
+}
+
+#[test]
+fn each_type_of_question_takes_a_valid_answer_at_a_terminal_and_no_invalid_one() {
+    for case in cases() {
+        let (home, input) = home(&case.form);
+        let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &input]);
+        terminal.until(CHOICE);
+        let id = open(&home);
+        let confirms = case.form["inputType"] == "confirm";
+        let begin = |terminal: &mut Terminal| {
+            terminal.type_keys("yes\r");
+            terminal.until(ANSWER);
+        };
+        if !confirms {
+            begin(&mut terminal);
+        }
+        terminal.type_keys(&format!("{}\r", typed(&home, &case, case.invalid)));
+        terminal.until(case.again);
+        assert_eq!(open(&home), id, "{}", case.form);
+        match (confirms, case.again) {
+            (true, _) => terminal.type_keys("yes\r"),
+            (false, CHOICE) => begin(&mut terminal),
+            _ => {}
+        }
+        if !confirms {
+            terminal.type_keys(&format!("{}\r", typed(&home, &case, case.valid)));
+        }
+        let (output, code) = terminal.wait();
+        assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
+        assert_stored(&home, &id, &case);
+    }
+}
