@@ -45,6 +45,12 @@ impl CommandError {
     #[must_use]
     pub const fn exit(&self) -> Exit {
         match self {
+            Self::Runtime(RuntimeError::Store(
+                StoreError::NoSuspension { .. }
+                | StoreError::AlreadyDecided { .. }
+                | StoreError::SuspensionExpired { .. }
+                | StoreError::SuspensionClosed { .. },
+            )) => Exit::Failure,
             Self::Runtime(
                 RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
             )

@@ -68,6 +68,8 @@ fn a_suspended_run_says_so_in_json_with_what_it_waits_for() {
     assert_eq!(asked.code(), 7, "{asked}");
     let report = asked.json();
     assert_eq!(report["metadata"]["status"], "suspended");
+    let replayed = home.art(&["--json", "runs", "replay", "last"]);
+    assert_eq!(replayed.json()["difference"], Value::Null, "{replayed}");
     assert_eq!(
         report["waitsFor"][0]["call"]["call"]["arguments"],
         json!({"what": "notes.txt", "form": null})
@@ -108,6 +110,7 @@ fn an_approval_goes_on_with_the_run_and_is_taken_once() {
     assert_eq!(waiting(&home), Vec::<Value>::new());
     let again = home.art(&["approve", "yes", &id]);
     failed_with(&again, &format!("`{id}` was decided already: the first decision holds"));
+    assert_eq!(again.code(), 1, "the store works");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by a person"), "{log}");
     assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
@@ -187,6 +190,7 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
     let home = with_rules(ASK);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
+    assert!(asked.stderr().contains("`art approve yes "), "{asked}");
     let shown = home.art(&["approve", "show", "last"]).stdout();
     assert!(shown.starts_with("may `echo` be called? ("), "{shown}");
     assert!(

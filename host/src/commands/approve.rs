@@ -6,8 +6,8 @@ mod shown;
 use art_core::hitl::Feedback;
 use art_core::text::truncate;
 use art_runtime::compose::open_store_read_only;
-use art_runtime::{Answer, Runtime, SuspensionOf};
-use art_store::{SuspensionFilter, SuspensionRecord, SuspensionStatus};
+use art_runtime::{Answer, Runtime, RuntimeError, SuspensionOf};
+use art_store::{StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus};
 use art_tools::form::Entry;
 use art_tools::parse_entry;
 use serde_json::Value;
@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) use ask::{decide_at_terminal, is_attended};
+pub(super) use shown::now;
 
 /// Maximum length of a question in the list, in characters.
 const MAX_LISTED_CHARS: usize = 60;
@@ -134,6 +135,20 @@ fn answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, Comman
 
 fn arguments(text: &str) -> Result<Value, CommandError> {
     serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
+}
+
+/// Returns whether a run cannot be resumed because another process goes on with it, or went on to its end. If so, prints that.
+pub(super) fn goes_on_elsewhere(trace_id: &str, error: &CommandError) -> bool {
+    let is_elsewhere = matches!(
+        error,
+        CommandError::Runtime(RuntimeError::RunHasEnded { .. } | RuntimeError::Store(StoreError::ThreadBusy { .. }))
+    );
+    if is_elsewhere {
+        render::note(&format!(
+            "another process goes on with the run; `art runs show {trace_id}` has its log"
+        ));
+    }
+    is_elsewhere
 }
 
 /// Prints how the calls that a run waits for can be decided about.

@@ -181,11 +181,16 @@ impl Chat {
     /// Asks a question or goes on with a run, and asks the person for the decisions that it waits for. Ctrl-C cancels the run without
     /// ending the conversation.
     fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
+        let mut decided_about: Option<String> = None;
         loop {
             let run = self.interrupts.register_run();
             let running = self.screen.carry_out(&mut self.session, request, run.cancel.clone());
-            let answer = self.executor.block_on(running)?;
+            let answer = self.executor.block_on(running);
             drop(run);
+            let answer = match (answer, &decided_about) {
+                (Err(error), Some(run)) if approve::goes_on_elsewhere(run, &error) => return Ok(()),
+                (answer, _) => answer?,
+            };
             let decided = self.interactive
                 && !answer.waits_for.is_empty()
                 && approve::decide_at_terminal(
@@ -199,6 +204,7 @@ impl Chat {
                 self.worst_exit = self.worst_exit.worse(run::exit_of(&answer));
                 return Ok(());
             }
+            decided_about = Some(answer.trace_id.clone());
             request = Request::Resume(answer.trace_id);
         }
     }

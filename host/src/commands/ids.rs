@@ -2,6 +2,7 @@
 
 use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
 
+use super::approve::now;
 use crate::error::CommandError;
 
 /// The owner of the conversations of the program `art`: nobody, since it has a single user. Those of persons of other programs that
@@ -71,7 +72,7 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, typed: &str) -> Resul
         ..SuspensionFilter::default()
     };
     let mut waiting = store.list_suspensions(filter).await?.into_iter().rev();
-    let decided = waiting.find(|record| record.status == SuspensionStatus::Decided);
+    let decided = waiting.find(|record| record.status == SuspensionStatus::Decided || record.call.has_expired(now()));
     let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
     decided.map(|record| record.trace_id).ok_or_else(none)
 }

@@ -144,10 +144,15 @@ fn carry_out_with_decisions(
     let Some(mut request) = executor.block_on(resolve(global, runtime, request))? else {
         return Ok(Exit::PlanFault);
     };
+    let mut decided_about: Option<String> = None;
     loop {
         let run = interrupts.register_run();
-        let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()))?;
+        let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()));
         drop(run);
+        let answer = match (answer, &decided_about) {
+            (Err(error), Some(run)) if approve::goes_on_elsewhere(run, &error) => return Ok(Exit::Success),
+            (answer, _) => answer?,
+        };
         if answer.waits_for.is_empty() {
             return Ok(exit_of(&answer));
         }
@@ -159,6 +164,7 @@ fn carry_out_with_decisions(
             }
             return Ok(exit_of_waiting(&answer, interrupts));
         }
+        decided_about = Some(answer.trace_id.clone());
         request = Resolved::Resume(answer.trace_id);
     }
 }

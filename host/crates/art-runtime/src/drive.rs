@@ -212,9 +212,17 @@ impl<'a> Driver<'a> {
     /// Applies the decisions that the run can take now. Returns whether there are any. The run is stored as suspended before they are
     /// looked up, so that somebody who decides later goes on with it.
     async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
-        let decided = decisions::ready(self.runtime.store.as_ref(), self.run.trace_id()).await?;
+        let trace_id = self.run.trace_id();
+        let ready = decisions::ready(self.runtime.store.as_ref(), trace_id).await;
+        // The run is safely suspended, so a failure to read only means that somebody goes on with it later.
+        let decided = ready.unwrap_or_else(|error| {
+            tracing::warn!(run = trace_id, %error, "the decisions about a suspended run cannot be read");
+            Vec::new()
+        });
         for (suspension_id, decision) in &decided {
-            self.apply(&decisions::event(suspension_id, decision))?;
+            if self.run.finished().is_none() {
+                self.apply(&decisions::event(suspension_id, decision))?;
+            }
         }
         Ok(!decided.is_empty())
     }

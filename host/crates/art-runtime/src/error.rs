@@ -105,8 +105,8 @@ pub enum RuntimeError {
     },
     /// The conversation has a run that waits for a decision.
     #[error(
-        "thread `{thread_id}` waits for a decision about `{tool}`, with the identifier `{suspension_id}`; decide, cancel run `{trace_id}`, \
-         or ask in another thread"
+        "thread `{thread_id}` waits for a decision about `{tool}`, with the identifier `{suspension_id}`; decide, go on with run \
+         `{trace_id}` or cancel it, or ask in another thread"
     )]
     ThreadWaits {
         /// The conversation.
@@ -144,8 +144,8 @@ pub enum RuntimeError {
 fn cannot_go_on(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(
-            "run `{id}` waits for the decision of a person, which this host cannot take yet, and its tool did not act; ask again, so \
-             that the decision is not needed, or do what the tool would have done"
+            "run `{id}` waits for the decision of a person, which only the earlier version of the host that suspended it could take; its \
+             tool did not act, so ask again"
         ),
         status => format!("run `{id}` has ended with `{}`; ask again instead", status.name()),
     }

@@ -88,6 +88,10 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     })?;
     check_unfinished(&record)?;
     let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
+    if record.status == RunState::Suspended && run.finished().is_some() {
+        // An earlier version of the host ended it so.
+        return Err(has_ended(&record));
+    }
     end_unknown_calls(
         &mut run,
         &mut log,
@@ -169,7 +173,9 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         };
         apply(&mut run, &mut log, &resumed)?;
         for (suspension_id, decision) in &decided {
-            apply(&mut run, &mut log, &decisions::event(suspension_id, decision))?;
+            if run.finished().is_none() {
+                apply(&mut run, &mut log, &decisions::event(suspension_id, decision))?;
+            }
         }
     }
     Ok(TakenOver { run, log, lease, calls })

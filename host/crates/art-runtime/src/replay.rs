@@ -381,6 +381,7 @@ impl<'a> Replayer<'a> {
                     Some(response.response.content.as_str()),
                 )
             }
+            None if run.waits_for_decision() => (RunState::Suspended, None),
             None => (RunState::Running, None),
         };
         self.replay.ended = run.finished().is_some();

@@ -9,7 +9,7 @@ use art_runtime::{Runtime, RuntimeError};
 use art_store::{StoreError, SuspensionRecord};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -37,7 +37,7 @@ enum Outcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether all were decided. Ctrl-C, Ctrl-D and `later` leave what is not decided yet
+/// Asks the person about each of the calls. Returns whether one was decided, so that the run can go on. Ctrl-C, Ctrl-D and `later` leave what is not decided yet
 /// as it is. Blocks the thread while the person thinks, but not the renewal of leases, which runs on the threads of `executor`.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
@@ -46,7 +46,7 @@ pub(in crate::commands) fn decide_at_terminal(
     waiting: &[SuspensionRecord],
 ) -> bool {
     let asking = interrupts.register_question();
-    let mut all_decided = true;
+    let mut is_decided = false;
     for (n, record) in waiting.iter().enumerate() {
         if asking.cancel.is_cancelled() {
             return false;
@@ -60,9 +60,9 @@ pub(in crate::commands) fn decide_at_terminal(
             cancel: &asking.cancel,
             record,
         };
-        all_decided &= matches!(question.ask(), Outcome::Decided);
+        is_decided |= matches!(question.ask(), Outcome::Decided);
     }
-    all_decided
+    is_decided
 }
 
 struct Question<'a> {
@@ -75,6 +75,10 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn ask(&self) -> Outcome {
+        // What was typed before the question was shown is no answer to it.
+        if let Err(error) = tcflush(stdin(), QueueSelector::IFlush) {
+            tracing::debug!(%error, "earlier input cannot be dropped");
+        }
         render::note(&shown::question(self.record));
         let mut changed: Option<Value> = None;
         loop {
@@ -107,7 +111,8 @@ impl Question<'_> {
         match self.decide(feedback) {
             Ok(outcome) => Err(outcome),
             Err(problem) => {
-                render::note(&problem);
+                *changed = None;
+                render::note(&shown::problem(&problem));
                 Ok(())
             }
         }

@@ -19,7 +19,7 @@ const MAX_LINES: usize = 12;
 const MAX_LINE_CHARS: usize = 160;
 
 /// Returns the current time.
-pub(super) fn now() -> Timestamp {
+pub(in crate::commands) fn now() -> Timestamp {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
@@ -32,6 +32,11 @@ pub(super) fn question(record: &SuspensionRecord) -> String {
 /// Returns everything about a question.
 pub(super) fn details(record: &SuspensionRecord) -> String {
     text(record, None)
+}
+
+/// Returns what is wrong with a decision. Its words may be those of a tool.
+pub(super) fn problem(text: &str) -> String {
+    format!("this cannot be taken:\n{}", quoted(text, Some(MAX_LINES)).join("\n"))
 }
 
 /// Returns the line that says how to decide from another terminal.

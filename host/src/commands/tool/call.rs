@@ -67,10 +67,20 @@ fn carry_out(
 /// Shows the end of the call. A call that was cancelled and did not end in time has no report, only the text of its run.
 fn show(global: &Global, answer: &Answer) -> Exit {
     let exit = run::exit_of(answer);
+    if !answer.waits_for.is_empty() && answer.called.is_none() {
+        if global.json {
+            render::json(&json!({"traceId": answer.trace_id, "waitsFor": answer.waits_for}));
+        } else {
+            approve::note_waiting(answer);
+        }
+        return exit;
+    }
     let Some(report) = &answer.called else {
         if global.json {
             let error = json!({"message": answer.text(), "code": exit.name()});
             render::json(&json!({"traceId": answer.trace_id, "error": error}));
+        } else if exit == Exit::Success {
+            render::answer(answer.text());
         } else {
             render::note(&format!("error: {}", answer.text()));
         }

@@ -6,7 +6,7 @@ use art_core::error::ToolErrorCode;
 use art_core::hitl::Feedback;
 use art_core::observation::ObservationType;
 use art_core::pes::TodoItemStatus;
-use art_core::suspension::{DecidedBy, Decision, REQUEST_USER_INPUT, SuspendedCall};
+use art_core::suspension::{DecidedBy, Decision, REQUEST_USER_INPUT, SuspendedCall, SuspensionCause};
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
@@ -145,7 +145,9 @@ impl Run {
     /// Lets an approved call run, with the arguments that the person gave if they changed them.
     fn approve(&mut self, action: ActionId, suspension: SuspendedCall, decision: &Decision) {
         let call_id = suspension.call.call_id.clone();
-        if self.usage.tool_calls_opened >= self.config().max_tool_calls {
+        // A call that a rule held back was counted when it was opened.
+        let runs_again = suspension.cause == SuspensionCause::Tool;
+        if runs_again && self.usage.tool_calls_opened >= self.config().max_tool_calls {
             let limit = format!(
                 "the run made its maximum of {} tool calls",
                 self.config().max_tool_calls
@@ -156,7 +158,7 @@ impl Run {
             self.record_limit(limit);
             return self.add_result(action, result);
         }
-        self.usage.tool_calls_opened += 1;
+        self.usage.tool_calls_opened += u32::from(runs_again);
         if let Some(arguments) = &decision.feedback.modified_args {
             self.change_arguments(action, &call_id, arguments);
         }
@@ -253,10 +255,19 @@ fn observe_decision(item: &str, suspension: &SuspendedCall, decision: &Decision,
         "itemId": item,
         "toolName": suspension.call.tool_name,
         "approved": decision.feedback.approved,
-        "feedback": shown(&decision.feedback),
+        "feedback": observed(suspension, &decision.feedback),
         "by": decision.by,
     });
     out.observe(kind, Some(item), content);
+}
+
+/// Returns the decision as observers see it: without an answer that is not to be shown.
+fn observed(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
+    let mut observed = feedback.clone();
+    if suspension.form.sensitive {
+        observed.value = None;
+    }
+    shown(&observed)
 }
 
 /// Returns the decision as models and programs see it.

@@ -224,6 +224,24 @@ fn an_approved_call_runs_with_the_arguments_that_were_asked_about() {
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
+// The call was counted when the model made it.
+#[test]
+fn an_approved_call_needs_no_second_place_among_the_tool_calls_of_the_run() {
+    let mut start = start("q");
+    start.config.max_tool_calls = 1;
+    let mut driver = Driver::new(start)
+        .script("plan", [plan(&json!([tool_item("a", &[])]))])
+        .script("a", [calculate("1"), completes_item("x")])
+        .script("answer", [says("ok")]);
+    while driver.run.ready_calls().is_empty() {
+        driver.answer_all();
+    }
+    ask_by_rule(&mut driver, |_| {});
+    driver.apply(&decided("r1", approval()));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made.len(), 1);
+}
+
 // C12: allowModifyArgs.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {

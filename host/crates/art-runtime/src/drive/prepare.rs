@@ -65,8 +65,9 @@ async fn start_under_lease(
     thread: Thread,
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
-    recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
+    // First, so that no decision is lost with an interrupted run that has not taken it.
     decisions::refuse_if_waiting(runtime, &thread.id).await?;
+    recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
     // Its settings may have changed while the question waited.
     let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
     let thread = ThreadContext::load(runtime, thread).await?;

@@ -217,7 +217,7 @@ async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled
     assert_eq!(
         error.to_string(),
         format!(
-            "thread `{}` waits for a decision about `asks`, with the identifier `{id}`; decide, cancel run `{}`, or ask in another thread",
+            "thread `{}` waits for a decision about `asks`, with the identifier `{id}`; decide, go on with run `{}` or cancel it, or ask in another thread",
             answer.thread_id, answer.trace_id
         )
     );
