@@ -144,7 +144,7 @@ pub enum RuntimeError {
 fn cannot_go_on(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(
-            "run `{id}` waits for the decision of a person, which only the earlier version of the host that suspended it could take; its \
+            "run `{id}` waits for the decision of a person, which only its earlier version of the host could take; its \
              tool did not act, so ask again"
         ),
         status => format!("run `{id}` has ended with `{}`; ask again instead", status.name()),
