@@ -4,6 +4,7 @@
 //! use the wire names of the contracts (camelCase JSON).
 
 pub mod agent;
+pub mod capability;
 pub mod conversation;
 pub mod error;
 pub mod hitl;

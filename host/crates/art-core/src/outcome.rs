@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonObject;
+use crate::capability::Denial;
 use crate::error::ToolErrorCode;
 use crate::intake::Intake;
 use crate::tool::Source;
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub log: CallLog,
     /// What the call took in from outside.
     pub intake: Intake,
+    /// What the call was not allowed to do, whatever its ending.
+    pub denials: Vec<Denial>,
 }
 
 /// How a call ended.

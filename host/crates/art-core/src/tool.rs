@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonObject;
+use crate::capability::Denial;
 use crate::error::ToolErrorCode;
 use crate::hitl::FeedbackSchema;
 
@@ -242,6 +243,9 @@ pub struct ToolResultMetadata {
     /// Whether the host refused the call before the tool ran, because the call was not valid or could not be started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
+    /// What the call was not allowed to do. Set by the host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     /// Whether the output is only for a person: the output of a display tool is drawn and appears in no prompt (C9).
     /// Set by the host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,8 +1,10 @@
 //! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its
 //! usage.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::capability::Grants;
 use art_core::intake::{Divergence, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
@@ -62,9 +64,10 @@ impl Invocation {
     pub(crate) fn new(
         instance_pre: &ToolPluginPre<CallState>,
         limits: &Limits,
+        grants: Arc<Grants>,
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
-        let state = CallState::new(limits, cancel.clone());
+        let state = CallState::new(limits, grants, cancel.clone());
         let guard = Guard::new(limits, cancel, state.meter.time_slice().clone());
         let mut store = Store::new(instance_pre.engine(), state);
         store.limiter(|state| &mut state.limiter);
@@ -168,6 +171,7 @@ impl Invocation {
             usage,
             log: self.take_log(),
             intake: self.store.data_mut().outside.take_intake(),
+            denials: self.store.data_mut().denials.take(),
         }
     }
 

@@ -94,6 +94,7 @@ impl Future for Proceed {
 
 #[cfg(test)]
 mod tests {
+    use art_core::capability::Grants;
     use art_core::limits::Limits;
     use proptest::prelude::*;
     use tokio_util::sync::CancellationToken;
@@ -174,7 +175,7 @@ mod tests {
         fn run(&self, arguments: (u32, u32), limits: &Limits, intervals: Vec<u64>) -> (Option<String>, u64, u64) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
-                let mut state = CallState::new(limits, CancellationToken::new());
+                let mut state = CallState::new(limits, Grants::by_default(), CancellationToken::new());
                 state.meter.test_intervals = Some(intervals.into_iter().cycle());
                 let mut store = Store::new(self.component.engine(), state);
                 store.limiter(|state| &mut state.limiter);

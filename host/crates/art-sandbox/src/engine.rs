@@ -4,16 +4,18 @@
 //! reserve the pools, instances are allocated on demand instead.
 
 use std::num::NonZeroUsize;
+use std::sync::OnceLock;
 
+use art_core::capability::LinkSet;
 use art_core::limits::Limits;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
 
+use crate::capability;
 use crate::error::SandboxError;
 use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::prices::prices;
-use crate::state::{CallState, link_host};
-use crate::wasi::link_wasi;
+use crate::state::CallState;
 
 /// Maximum number of calls that run on one worker at the same time.
 pub(crate) const SLOTS: u32 = 64;
@@ -40,17 +42,31 @@ pub struct EngineMode {
     pub fallback_reason: Option<String>,
 }
 
-/// The engine of one worker, with a linker that has everything that all tools may use.
+/// The engine of one worker, with its linkers.
 pub(crate) struct Shard {
     pub(crate) engine: Engine,
-    pub(crate) linker: Linker<CallState>,
+    /// For each set of interfaces, its linker, which is created when a component first needs it.
+    linkers: [OnceLock<Linker<CallState>>; LinkSet::COUNT],
 }
 
 impl Shard {
     pub(crate) fn new(mode: &EngineMode) -> Result<Self, SandboxError> {
         let engine = Engine::new(&config(mode)).map_err(SandboxError::Engine)?;
-        let linker = base_linker(&engine).map_err(SandboxError::Engine)?;
-        Ok(Self { engine, linker })
+        Ok(Self {
+            engine,
+            linkers: Default::default(),
+        })
+    }
+
+    /// Returns the linker with what every tool may use and the interfaces of `set`.
+    pub(crate) fn linker(&self, set: LinkSet) -> wasmtime::Result<&Linker<CallState>> {
+        let no_slot = || wasmtime::Error::msg("there is no such set of interfaces");
+        let slot = self.linkers.get(set.index()).ok_or_else(no_slot)?;
+        if let Some(linker) = slot.get() {
+            return Ok(linker);
+        }
+        let linker = capability::linker(&self.engine, set)?;
+        Ok(slot.get_or_init(|| linker))
     }
 }
 
@@ -154,13 +170,4 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
         .async_stack_keep_resident(STACK_RESIDENT_BYTES)
         .pagemap_scan(if mode.pagemap_scan { Enabled::Yes } else { Enabled::No });
     pool
-}
-
-/// Returns a linker with everything that all tools may use: the `host` interface, and the parts of WASI that give no
-/// access to anything outside of the sandbox.
-fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
-    let mut linker = Linker::new(engine);
-    link_host(&mut linker)?;
-    link_wasi(&mut linker)?;
-    Ok(linker)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use art_core::capability::Capability;
 use art_core::limits::{LimitTooHigh, LimitsNotGranted};
 use rustix::io::Errno;
 use wasmtime::PoolConcurrencyLimitError;
@@ -101,6 +102,15 @@ pub enum LoadError {
     ImportRefused {
         /// The import.
         import: String,
+    },
+    /// The operator's grants cannot be used.
+    #[error("its grants are invalid: {0}")]
+    InvalidGrants(String),
+    /// The operator grants what the component can never use.
+    #[error("`{capability}` is granted to it, but the tool does not ask for it (hint: remove the grant)")]
+    UnusableGrant {
+        /// The capability.
+        capability: Capability,
     },
     /// The `art:manifest` section is not valid JSON or has wrong fields.
     #[error("the `art:manifest` section is invalid")]

@@ -1,5 +1,6 @@
 //! Reads the imports, the exports and the custom sections of a component without compiling or running it.
 
+use art_core::capability::{Capability, CapabilityRequest};
 use art_core::limits::LimitOverrides;
 use serde::{Deserialize, Serialize};
 use wasmparser::{Parser, Payload};
@@ -22,18 +23,28 @@ const MANIFEST_SECTION: &str = "art:manifest";
 /// Maximum size of the manifest, in bytes. Parsed JSON takes many times the memory of its text.
 const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
-/// Prefixes of the interfaces that are linked for every tool. They give no access to anything outside of the sandbox.
-const LINKED_PREFIXES: [&str; 6] = [
+/// Prefix of the clocks.
+pub(crate) const CLOCKS_PREFIX: &str = "wasi:clocks/";
+/// Prefix of the random numbers.
+pub(crate) const RANDOM_PREFIX: &str = "wasi:random/";
+/// Prefix of the file system.
+pub(crate) const FILESYSTEM_PREFIX: &str = "wasi:filesystem/";
+/// The interfaces with which requests are sent.
+const HTTP_INTERFACES: [&str; 2] = ["wasi:http/types@0.2", "wasi:http/outgoing-handler@0.2"];
+
+/// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs), because
+/// standard libraries import them even if the tool does not use them.
+const PROVIDED_PREFIXES: [&str; 9] = [
     "art:tool/host",
     "art:tool/types",
     "wasi:io/",
-    "wasi:clocks/",
-    "wasi:random/",
     "wasi:cli/",
+    CLOCKS_PREFIX,
+    RANDOM_PREFIX,
+    FILESYSTEM_PREFIX,
+    HTTP_INTERFACES[0],
+    HTTP_INTERFACES[1],
 ];
-/// Prefix of the interfaces that are linked to [stubs](crate::stubs). Standard libraries import them even if the tool
-/// does not use them.
-pub(crate) const STUBBED_PREFIX: &str = "wasi:filesystem/";
 
 /// The `art:manifest` section of a component. Untrusted: everything in it is a request that the operator may refuse.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,7 +59,7 @@ pub struct Manifest {
     /// Limits that the tool requests.
     pub limits: LimitOverrides,
     /// Capabilities that the tool requests.
-    pub capabilities: Vec<serde_json::Value>,
+    pub capabilities: Vec<CapabilityRequest>,
 }
 
 /// The imports and the manifest of a component.
@@ -60,6 +71,27 @@ pub struct Inspection {
     pub manifest: Option<Manifest>,
     /// Upper bound of the memory of the host for the loaded component, in bytes, in addition to its compiled code.
     pub host_bytes: u64,
+}
+
+impl Inspection {
+    /// Returns what the tool requests, or `None` if it has no manifest: then it gets whatever is granted.
+    #[must_use]
+    pub fn requests(&self) -> Option<Vec<CapabilityRequest>> {
+        self.manifest.as_ref().map(|manifest| manifest.capabilities.clone())
+    }
+
+    /// Returns whether the component can use a capability at all: whether it imports its interfaces.
+    #[must_use]
+    pub fn can_use(&self, capability: Capability) -> bool {
+        let prefix = match capability {
+            Capability::Clock => CLOCKS_PREFIX,
+            Capability::Random => RANDOM_PREFIX,
+            Capability::Env => "wasi:cli/environment",
+            Capability::Fs => FILESYSTEM_PREFIX,
+            Capability::Http => HTTP_INTERFACES[1],
+        };
+        self.imports.iter().any(|import| import.starts_with(prefix))
+    }
 }
 
 /// Reads the imports, the exports and the manifest of a component, and refuses a component that this host cannot run.
@@ -165,9 +197,7 @@ fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), Load
 
 /// Refuses an interface that the host does not provide.
 fn check_import(import: &str) -> Result<(), LoadError> {
-    let is_provided =
-        LINKED_PREFIXES.iter().any(|prefix| import.starts_with(prefix)) || import.starts_with(STUBBED_PREFIX);
-    if is_provided {
+    if PROVIDED_PREFIXES.iter().any(|prefix| import.starts_with(prefix)) {
         Ok(())
     } else {
         Err(LoadError::ImportRefused {

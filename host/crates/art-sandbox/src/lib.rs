@@ -10,9 +10,11 @@
 mod bindings;
 mod cache;
 mod call;
+mod capability;
 mod compile;
 mod convert;
 mod crossing;
+mod denials;
 mod engine;
 mod error;
 mod footprint;
@@ -33,7 +35,6 @@ mod sandbox;
 mod schema_text;
 mod state;
 mod stubs;
-mod wasi;
 mod worker;
 
 pub use compile::{CompilerProgram, compile_process};

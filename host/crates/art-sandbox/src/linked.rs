@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use art_core::capability::{Grants, LinkSet};
 use wasmtime::component::Component;
 
 use crate::bindings::ToolPluginPre;
@@ -51,15 +52,23 @@ fn read_all(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A component that is linked for one worker at first, and for each other worker when a call first runs there.
+/// A component that is linked for each worker and each set of interfaces when a call first needs that.
 pub(crate) struct LinkedComponent {
     component: Component,
-    /// For each worker, the component that is linked to its engine, or `None` if linking failed.
-    by_worker: Vec<OnceLock<Option<ToolPluginPre<CallState>>>>,
+    by_worker: Vec<WorkerLinks>,
+}
+
+/// The component in the engine of one worker.
+#[derive(Default)]
+struct WorkerLinks {
+    /// The component, or `None` if its code could not be loaded.
+    component: OnceLock<Option<Component>>,
+    /// For each set of interfaces, the linked component, or `None` if linking failed.
+    by_set: [OnceLock<Option<ToolPluginPre<CallState>>>; LinkSet::COUNT],
 }
 
 impl LinkedComponent {
-    /// Loads compiled code and links it for worker `index`.
+    /// Loads compiled code and links it for worker `index` with the interfaces that every tool has.
     ///
     /// # Errors
     /// Fails with [`LoadError::Compile`] when the code cannot be loaded, and with [`LoadError::Link`] when it cannot be
@@ -68,33 +77,48 @@ impl LinkedComponent {
         let no_worker = || LoadError::Link(wasmtime::Error::msg(format!("there is no worker {index}")));
         let shard = shards.get(index).ok_or_else(no_worker)?;
         let component = code.load(shard).map_err(LoadError::Compile)?;
-        let instance_pre = link(shard, &component).map_err(LoadError::Link)?;
-        let mut by_worker: Vec<_> = shards.iter().map(|_| OnceLock::new()).collect();
-        if let Some(slot) = by_worker.get_mut(index) {
-            *slot = OnceLock::from(Some(instance_pre));
+        let set = Grants::by_default().link_set();
+        let instance_pre = link(shard, &component, set).map_err(LoadError::Link)?;
+        let mut by_worker: Vec<_> = shards.iter().map(|_| WorkerLinks::default()).collect();
+        if let Some(links) = by_worker.get_mut(index) {
+            links.component = OnceLock::from(Some(component.clone()));
+            if let Some(slot) = links.by_set.get_mut(set.index()) {
+                *slot = OnceLock::from(Some(instance_pre));
+            }
         }
         Ok(Self { component, by_worker })
     }
 
-    /// Returns the component that is linked for worker `index`. Links it first if necessary, and returns `None` if that
-    /// fails.
-    pub(crate) fn instance_pre(&self, shards: &[Shard], index: usize) -> Option<&ToolPluginPre<CallState>> {
-        let (slot, shard) = (self.by_worker.get(index)?, shards.get(index)?);
+    /// Returns the component that is linked for worker `index` with the interfaces of `set`. Links it first if necessary, and
+    /// returns `None` if that fails.
+    pub(crate) fn instance_pre(
+        &self,
+        shards: &[Shard],
+        index: usize,
+        set: LinkSet,
+    ) -> Option<&ToolPluginPre<CallState>> {
+        let (links, shard) = (self.by_worker.get(index)?, shards.get(index)?);
+        let slot = links.by_set.get(set.index())?;
         let instance_pre = slot.get_or_init(|| {
-            let linked = self
-                .component
-                .serialize()
-                .and_then(|code| CompiledCode::InMemory(code).load(shard))
-                .and_then(|component| link(shard, &component));
-            linked
-                .inspect_err(|error| tracing::error!(%error, "failed to link a loaded component"))
-                .ok()
+            let component = links.component.get_or_init(|| logged(self.load_for(shard)));
+            logged(link(shard, component.as_ref()?, set))
         });
         instance_pre.as_ref()
     }
+
+    /// Loads the component into the engine of another worker.
+    fn load_for(&self, shard: &Shard) -> wasmtime::Result<Component> {
+        CompiledCode::InMemory(self.component.serialize()?).load(shard)
+    }
 }
 
-fn link(shard: &Shard, component: &Component) -> wasmtime::Result<ToolPluginPre<CallState>> {
-    let linker = link_stubs(&shard.linker, component)?;
+fn logged<T>(result: wasmtime::Result<T>) -> Option<T> {
+    result
+        .inspect_err(|error| tracing::error!(%error, "failed to link a loaded component"))
+        .ok()
+}
+
+fn link(shard: &Shard, component: &Component, set: LinkSet) -> wasmtime::Result<ToolPluginPre<CallState>> {
+    let linker = link_stubs(shard.linker(set)?, component, set)?;
     ToolPluginPre::new(linker.instantiate_pre(component)?)
 }

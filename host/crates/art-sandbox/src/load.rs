@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
+use art_core::capability::{Authority, Grants, Places, ToolPolicy};
 use art_core::error::in_one_line;
 use art_core::limits::{LimitOverrides, Limits};
 use tokio_util::sync::CancellationToken;
@@ -178,7 +179,14 @@ impl Sandbox {
         // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher
         // limits.
         let limits = self.limits().grant(&schema.name, file.requested_limits)?;
+        let authority = Authority::new(
+            &schema.name,
+            file.inspection.requests(),
+            ToolPolicy::default(),
+            Places::default(),
+        );
         Ok(Plugin {
+            authority,
             sandbox: self.clone(),
             name: name.to_owned(),
             digest: file.file_digest,
@@ -257,10 +265,11 @@ impl Sandbox {
     /// Calls `schema()` on a worker, and blocks until it returns or its timeout is over.
     fn call_schema(&self, component: &LinkedComponent, worker: usize) -> Result<SchemaText, SchemaCallError> {
         let not_run = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
-        let instance_pre = self.instance_pre(component, worker).cloned();
+        let grants = Grants::by_default();
+        let instance_pre = self.instance_pre(component, worker, grants.link_set()).cloned();
         let instance_pre = instance_pre.ok_or_else(|| not_run("the component is not linked"))?;
         let job = async move {
-            match Invocation::new(&instance_pre, &Limits::SCHEMA, CancellationToken::new()) {
+            match Invocation::new(&instance_pre, &Limits::SCHEMA, grants, CancellationToken::new()) {
                 Ok(invocation) => invocation.schema(&instance_pre).await,
                 Err(error) => Err(SchemaCallError::transient(format!("could not be run: {error:#}"))),
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use art_core::capability::{Authority, Capability, Denial, Grants, Places, ToolPolicy};
 use art_core::intake::{Divergence, DivergenceReason, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
@@ -12,6 +13,7 @@ use art_tools::NewestProgress;
 use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
@@ -36,6 +38,7 @@ pub struct Plugin {
     pub(crate) digest: blake3::Hash,
     pub(crate) inspection: Inspection,
     pub(crate) limits: Limits,
+    pub(crate) authority: Authority,
     pub(crate) schema: ToolSchema,
     /// `schema` as the tool or its file declares it, not parsed.
     pub(crate) schema_text: SchemaText,
@@ -70,6 +73,48 @@ impl Plugin {
     #[must_use]
     pub fn inspection(&self) -> &Inspection {
         &self.inspection
+    }
+
+    /// Returns what the tool may do.
+    #[must_use]
+    pub const fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// Gives the tool what its operator grants.
+    ///
+    /// # Errors
+    /// Fails if the tool can never use a grant, or requests higher limits than granted.
+    pub fn with_policy(mut self, policy: ToolPolicy, places: Places) -> Result<Self, LoadError> {
+        self.check_usable(&policy)?;
+        let overrides = policy.limit_overrides().map_err(LoadError::InvalidGrants)?;
+        if !policy.limits.is_empty() {
+            let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
+            let mut limits = self.sandbox.limits().clone();
+            limits.tools.insert(self.schema.name.clone(), overrides);
+            self.limits = limits.grant(&self.schema.name, requested.unwrap_or_default())?;
+        }
+        self.authority = Authority::new(&self.schema.name, self.inspection.requests(), policy, places);
+        Ok(self)
+    }
+
+    /// Refuses a grant that the component can never use, because it does not import the interface or does not request it.
+    fn check_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
+        let granted = [
+            (Capability::Fs, !policy.fs.is_empty()),
+            (Capability::Http, !policy.http.is_empty()),
+            (Capability::Env, !policy.env.is_empty()),
+        ];
+        let requests = self.inspection.requests();
+        for (capability, _) in granted.into_iter().filter(|(_, is_granted)| *is_granted) {
+            let requests_it = requests
+                .as_ref()
+                .is_none_or(|requests| requests.iter().any(|request| request.capability() == capability));
+            if !requests_it || !self.inspection.can_use(capability) {
+                return Err(LoadError::UnusableGrant { capability });
+            }
+        }
+        Ok(())
     }
 
     /// Stores in the cache that this host refuses the tool because of its schema, so that later starts do not load it
@@ -112,7 +157,8 @@ impl Plugin {
             return not_run(host_error("the tool's code was not loaded"));
         };
         let job = Job::new(call, recorded);
-        let instance_pre = |index: usize| self.sandbox.instance_pre(component, index);
+        let set = call.grants().link_set();
+        let instance_pre = |index: usize| self.sandbox.instance_pre(component, index, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             return job
                 .run_on_this_thread(instance_pre, call.cancel().clone(), call.context())
@@ -137,6 +183,7 @@ impl Plugin {
 /// What a worker needs to run a call, except for what it can borrow on the same thread.
 struct Job {
     limits: Limits,
+    grants: Arc<Grants>,
     progress: NewestProgress,
     input: String,
     recorded: Option<Intake>,
@@ -150,6 +197,7 @@ impl Job {
         }
         Self {
             limits,
+            grants: Arc::clone(call.grants()),
             progress: call.progress().clone(),
             input: call.input_json().to_owned(),
             recorded: recorded.cloned(),
@@ -163,7 +211,7 @@ impl Job {
         cancel: CancellationToken,
         context: &ExecutionContext,
     ) -> Replayed {
-        let mut invocation = match Invocation::new(instance_pre, &self.limits, cancel) {
+        let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
             Ok(invocation) => invocation.with_progress(self.progress),
             Err(error) => return not_run(host_error(&format!("{error:#}"))),
         };
@@ -186,6 +234,7 @@ fn not_run(ending: Ending) -> Replayed {
         usage: Usage::default(),
         log: CallLog::default(),
         intake: Intake::default(),
+        denials: Vec::new(),
     };
     Replayed {
         outcome,
@@ -214,9 +263,13 @@ impl ToolExecutor for Plugin {
         self.limits
     }
 
-    /// Returns true: a component can import nothing that has an effect outside of its call.
+    /// Returns whether nothing is granted by which a call could have an effect outside of the sandbox.
     fn is_repeatable(&self) -> bool {
-        true
+        !self.authority.may_have_effects()
+    }
+
+    fn authorize(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
+        self.authority.grants_for(arguments)
     }
 
     fn owner(&self) -> &str {

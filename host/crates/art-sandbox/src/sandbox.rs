@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use art_core::capability::LinkSet;
 use art_core::limits::LimitPolicy;
 
 use crate::bindings::ToolPluginPre;
@@ -149,13 +150,14 @@ impl Sandbox {
         self.inner.workers.current()
     }
 
-    /// Returns the component that is linked for worker `index`, or `None` if linking failed.
+    /// Returns the component that is linked for worker `index` with the interfaces of `set`, or `None` if linking failed.
     pub(crate) fn instance_pre<'a>(
         &'a self,
         component: &'a LinkedComponent,
         index: usize,
+        set: LinkSet,
     ) -> Option<&'a ToolPluginPre<CallState>> {
-        component.instance_pre(&self.inner.shards, index)
+        component.instance_pre(&self.inner.shards, index, set)
     }
 
     pub(crate) fn least_busy_worker(&self) -> usize {

@@ -1,14 +1,16 @@
-//! The state of one call in the host, and the host functions that every tool may call.
+//! The state of one call in the host.
 
-use art_core::intake::{Answer, CrossingKind};
+use std::sync::Arc;
+
+use art_core::capability::Grants;
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::bindings::{host, types};
+use crate::denials::Denials;
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
 use crate::meter::Meter;
@@ -19,6 +21,10 @@ pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
     pub(crate) meter: Meter,
     pub(crate) outside: Outside,
+    /// What the call may touch.
+    pub(crate) grants: Arc<Grants>,
+    /// What the call was not allowed to do.
+    pub(crate) denials: Denials,
     /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
     /// Created when the tool first calls WASI, since most tools never do.
@@ -30,13 +36,15 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    pub(crate) fn new(limits: &Limits, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(limits: &Limits, grants: Arc<Grants>, cancel: CancellationToken) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.handles as usize);
         Self {
             limiter: MemoryLimiter::new(limits),
             meter: Meter::new(limits),
             outside: Outside::default(),
+            grants,
+            denials: Denials::default(),
             progress: NewestProgress::default(),
             wasi: None,
             table,
@@ -63,7 +71,7 @@ impl CallState {
     }
 }
 
-/// WASI without environment variables, arguments, directories and network. Captures stdout and stderr.
+/// WASI with the granted environment variables, and without arguments, directories and network. Captures stdout and stderr.
 struct Wasi {
     ctx: WasiCtx,
     stdout: CapturedOutput,
@@ -71,7 +79,7 @@ struct Wasi {
 }
 
 impl Wasi {
-    fn new(max_output_bytes: usize) -> Self {
+    fn new(max_output_bytes: usize, env: &[(String, String)]) -> Self {
         let (stdout, stderr) = (
             CapturedOutput::new(max_output_bytes),
             CapturedOutput::new(max_output_bytes),
@@ -79,6 +87,7 @@ impl Wasi {
         let ctx = WasiCtx::builder()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
+            .envs(env)
             .allow_tcp(false)
             .allow_udp(false)
             .build();
@@ -101,10 +110,22 @@ impl CallState {
         self
     }
 
+    /// Adds a line to the log of the call.
+    pub(crate) fn log(&mut self, level: LogLevel, message: &str) {
+        self.log.push(level, message);
+    }
+
+    /// Returns whether the caller has given up.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
     /// Returns the parts of WASI that `wasmtime_wasi` implements, without counting a call.
     pub(crate) fn wasi(&mut self) -> WasiCtxView<'_> {
-        let max_output_bytes = self.max_output_bytes;
-        let wasi = self.wasi.get_or_insert_with(|| Box::new(Wasi::new(max_output_bytes)));
+        let (max_output_bytes, env) = (self.max_output_bytes, &self.grants.env);
+        let wasi = self
+            .wasi
+            .get_or_insert_with(|| Box::new(Wasi::new(max_output_bytes, env)));
         WasiCtxView {
             ctx: &mut wasi.ctx,
             table: &mut self.table,
@@ -124,45 +145,4 @@ pub(crate) struct Tables;
 
 impl HasData for Tables {
     type Data<'a> = &'a mut ResourceTable;
-}
-
-/// Links the `host` interface of the contract.
-pub(crate) fn link_host(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
-    host::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
-}
-
-impl types::Host for CallState {}
-
-impl host::Host for CallState {
-    fn log(&mut self, level: host::Level, message: String) {
-        self.meter.count_bytes(message.len());
-        self.log.push(log_level(level), &message);
-    }
-
-    fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
-        let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
-        self.meter.count_bytes(title.len() + metadata.len());
-        self.progress.report(&title, &metadata);
-        let line = format!("progress: {title} {metadata}");
-        self.log.push(LogLevel::Info, line.trim_end());
-    }
-
-    fn cancelled(&mut self) -> wasmtime::Result<bool> {
-        let live = || Answer::Cancelled(self.cancel.is_cancelled());
-        self.outside.ask(CrossingKind::Cancelled, live, |answer| match answer {
-            Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
-            _ => None,
-        })
-    }
-}
-
-fn log_level(level: host::Level) -> LogLevel {
-    match level {
-        host::Level::Trace => LogLevel::Trace,
-        host::Level::Debug => LogLevel::Debug,
-        host::Level::Info => LogLevel::Info,
-        host::Level::Warn => LogLevel::Warn,
-        host::Level::Error => LogLevel::Error,
-    }
 }

@@ -1,29 +1,35 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Rust's standard library imports the file system even in a tool that never opens a file. All functions of a stub
-//! trap, except for the one that lists the directories, which returns an empty list.
+//! Standard libraries import the file system and the clocks even in a tool that never uses them. A stub contains no access to
+//! anything. It answers "denied" where the interface has such an answer, and ends the call where it has none.
 
-use wasmtime::component::types::ComponentItem;
-use wasmtime::component::{Component, Linker, LinkerInstance, ResourceType, Val};
+use art_core::capability::{Access, LinkSet};
+use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
+use wasmtime::component::{Component, Linker, LinkerInstance, Resource, ResourceType, Val};
+use wasmtime::{AsContextMut, StoreContextMut};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 
-use crate::inspect::STUBBED_PREFIX;
+use crate::inspect::{CLOCKS_PREFIX, FILESYSTEM_PREFIX, RANDOM_PREFIX};
 use crate::state::CallState;
 
 /// Type of the resources that a stub defines.
 struct Stub;
 
-/// The guest called a function of a stub.
+/// The guest called a function of a stub that has no answer for "denied".
 #[derive(Debug, thiserror::Error)]
-#[error("the tool called `{0}` of the file system, which is not granted to it")]
+#[error("the tool called `{0}`, which is not granted to it")]
 pub(crate) struct NotGranted(String);
 
-/// Returns a copy of `base` with a stub for each import of `component` that is not granted.
-pub(crate) fn link_stubs(base: &Linker<CallState>, component: &Component) -> wasmtime::Result<Linker<CallState>> {
+/// Returns a copy of `base` with a stub for each import of `component` that `set` does not have.
+pub(crate) fn link_stubs(
+    base: &Linker<CallState>,
+    component: &Component,
+    set: LinkSet,
+) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = base.clone();
     let engine = base.engine();
     for (name, item) in component.component_type().imports(engine) {
-        let (true, ComponentItem::ComponentInstance(interface)) = (name.starts_with(STUBBED_PREFIX), item.ty) else {
+        let (true, ComponentItem::ComponentInstance(interface)) = (needs_stub(name, set), item.ty) else {
             continue;
         };
         let mut instance = linker.instance(name)?;
@@ -34,25 +40,91 @@ pub(crate) fn link_stubs(base: &Linker<CallState>, component: &Component) -> was
     Ok(linker)
 }
 
+fn needs_stub(import: &str, set: LinkSet) -> bool {
+    import.starts_with(FILESYSTEM_PREFIX) && !set.fs
+        || import.starts_with(CLOCKS_PREFIX) && !set.clock
+        || import.starts_with(RANDOM_PREFIX) && !set.random
+}
+
 fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &ComponentItem) -> wasmtime::Result<()> {
     match item {
         ComponentItem::Resource(_) => instance.resource(name, resource(name), |_, _| Ok(())),
         ComponentItem::ComponentFunc(_) if name == "get-directories" => {
-            instance.func_new(name, |mut store, _, _, results| {
-                store.data_mut().meter.count_call();
-                if let Some(result) = results.first_mut() {
-                    *result = Val::List(Vec::new());
-                }
+            instance.func_new(name, |store, _, _, results| {
+                answer(results, root(store)?);
                 Ok(())
             })
         }
-        ComponentItem::ComponentFunc(_) => {
-            let function = name.to_owned();
-            instance.func_new(name, move |_, _, _, _| {
-                Err(wasmtime::Error::new(NotGranted(function.clone())))
+        ComponentItem::ComponentFunc(function) => {
+            let (name_of_stub, denied) = (name.to_owned(), denied(name, function));
+            instance.func_new(name, move |mut store, _, params, results| {
+                let Some(denied) = &denied else {
+                    return Err(wasmtime::Error::new(NotGranted(name_of_stub.clone())));
+                };
+                record(&mut store.as_context_mut(), &name_of_stub, params);
+                answer(results, denied.clone());
+                Ok(())
             })
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns the list of directories: a root in which everything is denied, so that the denial names the path.
+fn root(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
+    store.data_mut().meter.count_call();
+    let root = Resource::<Stub>::new_own(0).try_into_resource_any(store)?;
+    Ok(Val::List(vec![Val::Tuple(vec![
+        Val::Resource(root),
+        Val::String("/".to_owned()),
+    ])]))
+}
+
+/// Returns the answer of a function of the file system: that of a directory to questions about the kind of the root, and "access"
+/// to everything else. `None` if its result has no such answer.
+fn denied(name: &str, function: &ComponentFunc) -> Option<Val> {
+    let answer = match name {
+        "[method]descriptor.get-type" => Ok(Some(Box::new(Val::Enum("directory".to_owned())))),
+        "[method]descriptor.get-flags" => Ok(Some(Box::new(Val::Flags(vec!["read".to_owned()])))),
+        _ => Err(Some(Box::new(Val::Enum("access".to_owned())))),
+    };
+    match function.results().next()? {
+        Type::Result(result) => match result.err()? {
+            Type::Enum(codes) if codes.names().any(|code| code == "access") => Some(Val::Result(answer)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Counts the call, and stores the denial of the path that it names.
+fn record(store: &mut StoreContextMut<'_, CallState>, name: &str, params: &[Val]) {
+    let state = store.data_mut();
+    state.meter.count_call();
+    let path = params.iter().find_map(|param| match param {
+        Val::String(path) => Some(path),
+        _ => None,
+    });
+    if let Some(path) = path {
+        let denial = state.grants.denied_path(path, access_of(name, params));
+        state.denials.push(denial);
+    }
+}
+
+/// Returns the access that a call of the file system needs.
+fn access_of(name: &str, params: &[Val]) -> Access {
+    const WRITING: [&str; 7] = ["create", "unlink", "remove", "rename", "link-at", "symlink", "set-"];
+    let is_writing_flag = |flag: &String| matches!(flag.as_str(), "create" | "truncate" | "write" | "mutate-directory");
+    let writes = WRITING.iter().any(|part| name.contains(part)) && !name.contains("readlink")
+        || params
+            .iter()
+            .any(|param| matches!(param, Val::Flags(flags) if flags.iter().any(is_writing_flag)));
+    if writes { Access::ReadWrite } else { Access::Read }
+}
+
+fn answer(results: &mut [Val], value: Val) {
+    if let Some(result) = results.first_mut() {
+        *result = value;
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::compiled::RegisteredTool;
 use crate::executor::Admitted;
 use crate::offload::{TimeBudget, offload};
-use crate::output::report_without_payload;
+use crate::output::{denied, report_without_payload};
 use crate::registry::ToolRegistry;
 use crate::report::{ToolReport, about_tool};
 use crate::schema::CompiledSchema;
@@ -43,11 +43,15 @@ pub(crate) async fn check(
     match check_offloaded(&tool, call.arguments.take(), scope).await {
         Ok(Ok(valid)) => {
             call.arguments = valid.arguments;
+            let grants = match tool.executor.authorize(&call.arguments) {
+                Ok(grants) => grants,
+                Err(denials) => return Err(Box::new(denied(&call, denials))),
+            };
             let mut limits = tool.limits;
             // The check used a part of the time limit.
             limits.timeout_ms = limits.timeout_ms.saturating_sub(elapsed_ms(start)).max(1);
             let context = scope.context(&call.call_id);
-            let admitted = Admitted::new(call, valid.input_json, context, limits, scope.cancel.clone());
+            let admitted = Admitted::new(call, valid.input_json, context, limits, grants, scope.cancel.clone());
             Ok((tool, admitted))
         }
         Ok(Err(violations)) => {

@@ -160,6 +160,7 @@ impl ToolExecutor for DirectTool {
                 },
                 log: CallLog::default(),
                 intake: Intake::default(),
+                denials: Vec::new(),
             }
         })
     }

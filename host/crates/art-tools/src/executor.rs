@@ -1,11 +1,15 @@
 //! Executors of calls, and the type that proves that a call was checked.
 
+use std::sync::Arc;
+
+use art_core::capability::{Denial, Grants};
 use art_core::hitl::HitlContext;
 use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_core::tool::{ExecutionContext, ParsedToolCall, ToolSchema};
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::NewestProgress;
@@ -20,6 +24,7 @@ pub struct Admitted {
     input_json: String,
     context: ExecutionContext,
     limits: Limits,
+    grants: Arc<Grants>,
     cancel: CancellationToken,
     progress: NewestProgress,
 }
@@ -30,6 +35,7 @@ impl Admitted {
         input_json: String,
         context: ExecutionContext,
         limits: Limits,
+        grants: Arc<Grants>,
         cancel: CancellationToken,
     ) -> Self {
         Self {
@@ -37,6 +43,7 @@ impl Admitted {
             input_json,
             context,
             limits,
+            grants,
             cancel,
             progress: NewestProgress::default(),
         }
@@ -61,6 +68,18 @@ impl Admitted {
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
+        Self::for_test_with_grants(call, limits, Grants::by_default(), cancel)
+    }
+
+    /// Same as [`for_test`](Self::for_test), with what the call may touch and a token that the test can cancel.
+    #[cfg(any(test, feature = "test-util"))]
+    #[must_use]
+    pub fn for_test_with_grants(
+        call: ParsedToolCall,
+        limits: Limits,
+        grants: Arc<Grants>,
+        cancel: CancellationToken,
+    ) -> Self {
         let context = ExecutionContext {
             thread_id: "thread".to_owned(),
             trace_id: "trace".to_owned(),
@@ -68,7 +87,7 @@ impl Admitted {
             ..ExecutionContext::default()
         };
         let input_json = call.arguments.to_string();
-        Self::new(call, input_json, context, limits, cancel)
+        Self::new(call, input_json, context, limits, grants, cancel)
     }
 
     /// Returns the call. Its arguments are the validated ones, defaults included.
@@ -93,6 +112,12 @@ impl Admitted {
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Returns what the call may touch.
+    #[must_use]
+    pub const fn grants(&self) -> &Arc<Grants> {
+        &self.grants
     }
 
     /// Returns the token that is cancelled when the caller gives up. An executor that observes it ends with
@@ -135,6 +160,16 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// effect, or whose second call with the same arguments has none. By default false.
     fn is_repeatable(&self) -> bool {
         false
+    }
+
+    /// Returns what a call with these valid arguments may touch. By default that is the time and random numbers; functions of the
+    /// program need no grant.
+    ///
+    /// # Errors
+    /// Fails with what the call would need and is not granted: then it is not made.
+    fn authorize(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
+        let _ = arguments;
+        Ok(Grants::by_default())
     }
 
     /// Returns a future that prepares the tool before its first call, or `None` if nothing has to be prepared. The

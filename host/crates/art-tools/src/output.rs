@@ -1,6 +1,7 @@
 //! Turns the ending of a call into its report. A failure never becomes a success (D16).
 
 use art_core::JsonObject;
+use art_core::capability::Denial;
 use art_core::error::ToolErrorCode as Code;
 use art_core::outcome::{Attachment, CallEnding, Ending, Failure, Success, Suspension};
 use art_core::text::truncate;
@@ -16,6 +17,8 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 500;
+/// What the model is told after a denial.
+const DENIED_ADVICE: &str = "Only a person can grant this: do not make the same call again.";
 /// Message for an error that has none (T4).
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
@@ -38,12 +41,13 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
-const RESERVED: [&str; 10] = [
+const RESERVED: [&str; 11] = [
     "title",
     "sources",
     "attachments",
     "retryable",
     "notRun",
+    "denials",
     "forDisplay",
     "logDigest",
     "rejected",
@@ -80,6 +84,26 @@ pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> 
     };
     let text = about_tool(&call.tool_name, &truncate(&text, MAX_MESSAGE_CHARS));
     ToolReport::error(call, ending.into(), code, text)
+}
+
+/// Adds what the call was not allowed to do. If the call failed, the model reads it with the advice not to try again.
+pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
+    if let (Some(error), false) = (&mut report.result.error, denials.is_empty()) {
+        let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
+        error.push_str(&format!(" The host denied: {}. {DENIED_ADVICE}", list.join("; ")));
+        report.result.code = Some(Code::PermissionDenied);
+        report.result.metadata.retryable = false;
+        report.ending = CallEnding::Denied;
+    }
+    report.result.metadata.denials = denials;
+}
+
+/// Returns the report of a call that was not made because of what it would need.
+pub(crate) fn denied(call: &ParsedToolCall, denials: Vec<Denial>) -> ToolReport {
+    let text = about_tool(&call.tool_name, "was not run.");
+    let mut report = ToolReport::error(call, CallEnding::Denied, Code::PermissionDenied, text).marked_not_run();
+    add_denials(&mut report, denials);
+    report
 }
 
 fn succeeded(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> Result<ToolReport, String> {

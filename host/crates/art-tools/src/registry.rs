@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use art_core::capability::Denial;
 use art_core::limits::Limits;
 use art_core::tool::ToolSchema;
 use serde_json::Value;
@@ -121,6 +122,14 @@ impl ToolRegistry {
         let tool = self.tool(name).ok_or_else(|| format!("there is no tool `{name}`"))?;
         let shape = Shape::of_payload(arguments).map_err(|problem| format!("input is {problem}"))?;
         check_arguments(&tool, arguments.clone(), shape).map(drop)
+    }
+
+    /// Returns what a call with these arguments would need and is not granted. Empty if there is no such tool.
+    #[must_use]
+    pub fn missing_grants(&self, name: &str, arguments: &Value) -> Vec<Denial> {
+        let tool = self.tool(name);
+        let authorized = tool.map(|tool| tool.executor.authorize(arguments));
+        authorized.and_then(Result::err).unwrap_or_default()
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<RegisteredTool>> {

@@ -99,6 +99,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
         },
         log: CallLog::default(),
         intake: Intake::default(),
+        denials: Vec::new(),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::config::SystemConfig;
 use crate::executor::Admitted;
 use crate::form::{FeedbackErrors, check_feedback_within, question_of_rule};
 use crate::offload::{TimeBudget, offload};
-use crate::output::{report, report_without_payload};
+use crate::output::{add_denials, report, report_without_payload};
 use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
@@ -241,6 +241,7 @@ async fn report_outcome(
         mut usage,
         log,
         intake,
+        denials,
     } = outcome;
     let (start, digest) = (Instant::now(), tool.digest.clone());
     if let Ending::Timeout { limit_ms } = &mut ending {
@@ -252,7 +253,8 @@ async fn report_outcome(
         limit_ms: tool.limits.timeout_ms,
         cancel: call.cancel(),
     };
-    let report = report_offloaded(call.call(), tool, ending, budget).await;
+    let mut report = report_offloaded(call.call(), tool, ending, budget).await;
+    add_denials(&mut report, denials);
     usage.wall_us = usage.wall_us.saturating_add(micros(start.elapsed()));
     ToolReport {
         usage,

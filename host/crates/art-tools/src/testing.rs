@@ -108,6 +108,7 @@ impl ToolExecutor for Scripted {
                 },
                 log: CallLog::default(),
                 intake: Intake::default(),
+                denials: Vec::new(),
             }
         })
     }

@@ -44,6 +44,7 @@ impl ToolExecutor for Replayable {
             },
             log: CallLog::default(),
             intake: recorded.clone(),
+            denials: Vec::new(),
         };
         let divergence = Some(divergence());
         Some(std::future::ready(Replayed { outcome, divergence }).boxed())

@@ -1,0 +1,81 @@
+//! What a tool may touch outside of its sandbox: what it requests, what its operator grants, and what one call gets.
+//!
+//! Authority needs two keys. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the
+//! file beside the component ([`ToolPolicy`]). [`Authority`] joins both, and returns for the arguments of a call the
+//! [`Grants`] that this call has, or the [`Denial`]s that say which grant is missing. Everything is denied by default, and
+//! nothing here does I/O: paths and addresses are compared as text, and the sandbox opens them beneath what is granted.
+
+mod authority;
+mod denial;
+mod fs;
+mod grants;
+mod http;
+mod policy;
+mod request;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use authority::{Authority, Places};
+pub use denial::{Denial, MAX_DENIALS};
+pub use fs::{FsGrant, PathProblem, guest_path};
+pub use grants::{FsRight, Grants, HttpRight, LinkSet};
+pub use http::{HttpGrant, HttpScope, InvalidScope, SecretUse, Target, check_method};
+pub use policy::{PolicyError, ToolPolicy};
+pub use request::{ArgumentRef, CapabilityRequest, HttpTarget};
+
+/// A kind of authority that a tool can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Capability {
+    /// Reading the time. Given by default.
+    Clock,
+    /// Drawing random numbers. Given by default.
+    Random,
+    /// Reading variables that the operator sets for the tool.
+    Env,
+    /// Reading and writing files.
+    Fs,
+    /// Sending HTTP requests.
+    Http,
+}
+
+impl Capability {
+    /// Returns the name, as in JSON and in the file of grants.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clock => "clock",
+            Self::Random => "random",
+            Self::Env => "env",
+            Self::Fs => "fs",
+            Self::Http => "http",
+        }
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What may be done with files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Reading files and listing directories.
+    #[default]
+    Read,
+    /// Reading, creating, changing and removing.
+    ReadWrite,
+}
+
+impl Access {
+    /// Returns whether files may be changed.
+    #[must_use]
+    pub const fn may_write(self) -> bool {
+        matches!(self, Self::ReadWrite)
+    }
+}

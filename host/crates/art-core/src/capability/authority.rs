@@ -1,0 +1,399 @@
+//! The authority of a tool: what it requests joined with what its operator grants.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::fs::{guest_path, resolve};
+use super::http::Target;
+use super::{
+    Access, ArgumentRef, Capability, CapabilityRequest, Denial, FsGrant, FsRight, Grants, HttpGrant, HttpRight,
+    HttpTarget, MAX_DENIALS, ToolPolicy,
+};
+
+/// Where relative paths of a call begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The directory that `~` stands for.
+    pub home: Option<PathBuf>,
+    /// The directory in which the host was started.
+    pub current: PathBuf,
+}
+
+/// What a tool may do: the requests of its manifest, limited to the grants of its operator.
+#[derive(Clone, Debug)]
+pub struct Authority {
+    tool: Arc<str>,
+    /// The requests, or `None` for a component without a manifest, which gets whatever is granted.
+    requests: Option<Vec<CapabilityRequest>>,
+    policy: ToolPolicy,
+    fs: Vec<Arc<FsGrant>>,
+    http: Vec<Arc<HttpGrant>>,
+    places: Arc<Places>,
+    /// The grants of every call, if they do not depend on its arguments.
+    fixed: Option<Arc<Grants>>,
+}
+
+impl Authority {
+    /// Creates the authority of a tool. `policy` was checked.
+    #[must_use]
+    pub fn new(tool: &str, requests: Option<Vec<CapabilityRequest>>, policy: ToolPolicy, places: Places) -> Self {
+        let mut authority = Self {
+            tool: Arc::from(tool),
+            requests,
+            fs: policy.fs.iter().cloned().map(Arc::new).collect(),
+            http: policy.http.iter().cloned().map(Arc::new).collect(),
+            policy,
+            places: Arc::new(places),
+            fixed: None,
+        };
+        if !authority.depends_on_arguments() {
+            authority.fixed = authority.resolve(&Value::Null).ok().map(Arc::new);
+        }
+        authority
+    }
+
+    /// Returns the operator's grants.
+    #[must_use]
+    pub const fn policy(&self) -> &ToolPolicy {
+        &self.policy
+    }
+
+    /// Returns the requests of the tool; empty if it has no manifest.
+    #[must_use]
+    pub fn requests(&self) -> &[CapabilityRequest] {
+        self.requests.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what a call with these arguments may touch.
+    ///
+    /// # Errors
+    /// Fails with what the call needs and has no grant for.
+    pub fn grants_for(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
+        match &self.fixed {
+            Some(grants) => Ok(Arc::clone(grants)),
+            None => self.resolve(arguments).map(Arc::new),
+        }
+    }
+
+    /// Returns whether a call may change something outside of its sandbox, whatever its arguments are.
+    #[must_use]
+    pub fn may_have_effects(&self) -> bool {
+        let writes = |request: &CapabilityRequest| match request {
+            CapabilityRequest::Fs { access, .. } => access.may_write(),
+            CapabilityRequest::Http { methods, .. } => !methods.iter().all(|method| is_reading(method)),
+            CapabilityRequest::Env { .. } => false,
+        };
+        let requested = self
+            .requests
+            .as_ref()
+            .is_none_or(|requests| requests.iter().any(writes));
+        let granted = self.fs.iter().any(|grant| grant.access.may_write())
+            || self
+                .http
+                .iter()
+                .any(|grant| !grant.methods.iter().all(|method| is_reading(method)));
+        requested && granted
+    }
+
+    fn depends_on_arguments(&self) -> bool {
+        self.requests().iter().any(|request| {
+            matches!(
+                request,
+                CapabilityRequest::Fs { path: Some(_), .. }
+                    | CapabilityRequest::Http {
+                        url: Some(HttpTarget::Argument(_)),
+                        ..
+                    }
+            )
+        })
+    }
+
+    fn resolve(&self, arguments: &Value) -> Result<Grants, Vec<Denial>> {
+        let mut grants = Grants {
+            tool: Arc::clone(&self.tool),
+            places: Arc::clone(&self.places),
+            clock: self.policy.clock,
+            random: self.policy.random,
+            env: Vec::new(),
+            fs: Vec::new(),
+            http: Vec::new(),
+        };
+        let mut denials = Vec::new();
+        match &self.requests {
+            None => self.grant_everything(&mut grants),
+            Some(requests) => {
+                for request in requests {
+                    self.grant(request, arguments, &mut grants, &mut denials);
+                }
+            }
+        }
+        denials.truncate(MAX_DENIALS);
+        if denials.is_empty() { Ok(grants) } else { Err(denials) }
+    }
+
+    /// Adds all grants, for a component that does not say what it needs.
+    fn grant_everything(&self, grants: &mut Grants) {
+        grants.env = self.policy.env.clone().into_iter().collect();
+        self.grant_files(Access::ReadWrite, grants);
+        for grant in &self.http {
+            grants.http.push(HttpRight {
+                scope: grant.url.clone(),
+                methods: grant.methods.clone(),
+                grant: Arc::clone(grant),
+            });
+        }
+    }
+
+    fn grant(&self, request: &CapabilityRequest, arguments: &Value, grants: &mut Grants, denials: &mut Vec<Denial>) {
+        match request {
+            CapabilityRequest::Fs { access, path: None, .. } => self.grant_files(*access, grants),
+            CapabilityRequest::Fs {
+                access,
+                path: Some(path),
+                ..
+            } => {
+                for text in path.values(arguments) {
+                    match self.file(text, *access) {
+                        Ok(right) => grants.fs.push(right),
+                        Err(denial) => denials.push(denial),
+                    }
+                }
+            }
+            CapabilityRequest::Http { url, methods, .. } => match url {
+                Some(HttpTarget::Argument(url)) => self.origins(url, methods, arguments, grants, denials),
+                Some(HttpTarget::Scope(scope)) => {
+                    for grant in &self.http {
+                        let scope = grant.url.intersect(scope);
+                        grants
+                            .http
+                            .extend(scope.and_then(|scope| request_right(grant, scope, methods)));
+                    }
+                }
+                None => {
+                    let rights = self.http.iter();
+                    let rights = rights.filter_map(|grant| request_right(grant, grant.url.clone(), methods));
+                    grants.http.extend(rights);
+                }
+            },
+            CapabilityRequest::Env { names, .. } => {
+                let variables = self.policy.env.iter().filter(|(name, _)| names.contains(name));
+                grants
+                    .env
+                    .extend(variables.map(|(name, value)| (name.clone(), value.clone())));
+            }
+        }
+    }
+
+    /// Adds all grants of files, with at most `access`, under their paths and under `~` if they are below the home directory.
+    fn grant_files(&self, access: Access, grants: &mut Grants) {
+        for grant in &self.fs {
+            let home = self.places.home.as_deref();
+            let below_home = home.and_then(|home| grant.path.strip_prefix(home).ok());
+            let alias = below_home.map(|below| Path::new("~").join(below));
+            for guest in [Some(grant.path.clone()), alias].into_iter().flatten() {
+                let Ok(guest) = guest_path(&guest.to_string_lossy()) else {
+                    continue;
+                };
+                grants.fs.push(FsRight {
+                    guest,
+                    path: grant.path.clone(),
+                    access: access.min(grant.access),
+                    grant: Arc::clone(grant),
+                });
+            }
+        }
+    }
+
+    /// Returns the right to the one file or directory that an argument names.
+    fn file(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
+        let action = if access.may_write() { "write" } else { "read" };
+        let refuse = |problem: super::PathProblem| Denial::new(Capability::Fs, action, text, &problem.to_string());
+        let path = resolve(text, self.places.home.as_deref(), &self.places.current).map_err(refuse)?;
+        let guest = guest_path(text).map_err(refuse)?;
+        let covering = self.fs.iter().filter(|grant| grant.covers(&path, access));
+        match covering.max_by_key(|grant| grant.path.as_os_str().len()) {
+            Some(grant) => Ok(FsRight {
+                guest,
+                path,
+                access,
+                grant: Arc::clone(grant),
+            }),
+            None => Err(Denial::path(&self.tool, &path.to_string_lossy(), access)),
+        }
+    }
+
+    /// Adds the rights to the origins of the addresses in an argument. An address that is no URL is left to the tool.
+    fn origins(
+        &self,
+        url: &ArgumentRef,
+        methods: &[String],
+        arguments: &Value,
+        grants: &mut Grants,
+        denials: &mut Vec<Denial>,
+    ) {
+        let targets = url
+            .values(arguments)
+            .into_iter()
+            .filter_map(|text| Target::parse(text).ok());
+        for target in targets {
+            let before = grants.http.len();
+            for grant in self.http.iter().filter(|grant| grant.url.covers(&target)) {
+                let scope = grant.url.intersect(&target.origin());
+                grants
+                    .http
+                    .extend(scope.and_then(|scope| request_right(grant, scope, methods)));
+            }
+            if grants.http.len() == before {
+                let method = methods.first().map_or("GET", String::as_str);
+                denials.push(Denial::request(&self.tool, method, &target));
+            }
+        }
+    }
+}
+
+/// Returns the right to send requests to `scope` with the methods that are both requested and granted, or `None` if there are
+/// none.
+fn request_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested: &[String]) -> Option<HttpRight> {
+    let methods: Vec<_> = requested
+        .iter()
+        .filter(|method| grant.methods.contains(method))
+        .cloned()
+        .collect();
+    (!methods.is_empty()).then(|| HttpRight {
+        scope,
+        methods,
+        grant: Arc::clone(grant),
+    })
+}
+
+fn is_reading(method: &str) -> bool {
+    method == "GET" || method == "HEAD"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn places() -> Places {
+        Places {
+            home: Some("/home/me".into()),
+            current: "/home/me/work".into(),
+        }
+    }
+
+    fn requests(value: Value) -> Option<Vec<CapabilityRequest>> {
+        Some(serde_json::from_value(value).unwrap())
+    }
+
+    fn policy(value: Value) -> ToolPolicy {
+        let mut policy: ToolPolicy = serde_json::from_value(value).unwrap();
+        policy.component = "00".to_owned();
+        policy.check().unwrap();
+        policy
+    }
+
+    fn notes() -> Authority {
+        let asked = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
+        let granted = policy(json!({"fs": [{"path": "/home/me/notes"}]}));
+        Authority::new("reader", asked, granted, places())
+    }
+
+    #[test]
+    fn a_call_gets_only_the_file_that_its_argument_names() {
+        let grants = notes().grants_for(&json!({"path": "~/notes/a.txt"})).unwrap();
+        let [right] = &grants.fs[..] else { panic!("{grants:?}") };
+        assert_eq!(right.guest, "~/notes/a.txt");
+        assert_eq!(right.path, Path::new("/home/me/notes/a.txt"));
+    }
+
+    #[test]
+    fn a_file_outside_of_the_grant_is_denied_with_the_grant_that_is_missing() {
+        let denials = notes().grants_for(&json!({"path": "todo.txt"})).unwrap_err();
+        let commands: Vec<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
+        assert_eq!(commands, ["art grant add reader --read /home/me/work/todo.txt"]);
+    }
+
+    #[test]
+    fn a_path_that_leads_upwards_is_denied() {
+        let denials = notes()
+            .grants_for(&json!({"path": "/home/me/notes/../.ssh/id"}))
+            .unwrap_err();
+        assert!(denials.iter().all(|denial| denial.command.is_none()));
+    }
+
+    #[test]
+    fn a_grant_that_the_tool_does_not_request_gives_nothing() {
+        let asked = requests(json!([]));
+        let granted = policy(json!({"fs": [{"path": "/data"}], "http": [{"url": "https://a.example/"}]}));
+        let authority = Authority::new("t", asked, granted, places());
+        let grants = authority.grants_for(&json!({})).unwrap();
+        assert!(grants.fs.is_empty() && grants.http.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_is_not_granted_gives_nothing() {
+        let asked = requests(json!([{"kind": "fs", "access": "read-write"}, {"kind": "http"}]));
+        let grants = Authority::new("t", asked, ToolPolicy::default(), places())
+            .grants_for(&json!({}))
+            .unwrap();
+        assert!(grants.fs.is_empty() && grants.http.is_empty());
+    }
+
+    #[test]
+    fn a_component_without_a_manifest_gets_what_is_granted() {
+        let granted = policy(json!({
+            "fs": [{"path": "/home/me/notes", "access": "read-write"}],
+            "http": [{"url": "https://a.example/"}],
+            "env": {"LEVEL": "3"},
+        }));
+        let grants = Authority::new("t", None, granted, places())
+            .grants_for(&json!({}))
+            .unwrap();
+        let guests: Vec<_> = grants.fs.iter().map(|right| right.guest.as_str()).collect();
+        assert_eq!(guests, ["home/me/notes", "~/notes"]);
+        assert_eq!(grants.http.len(), 1);
+        assert_eq!(grants.env, [("LEVEL".to_owned(), "3".to_owned())]);
+    }
+
+    #[test]
+    fn a_request_to_read_does_not_use_a_grant_to_write() {
+        let asked = requests(json!([{"kind": "fs", "access": "read"}]));
+        let granted = policy(json!({"fs": [{"path": "/data", "access": "read-write"}]}));
+        let authority = Authority::new("t", asked, granted, places());
+        assert!(!authority.may_have_effects());
+        let grants = authority.grants_for(&json!({})).unwrap();
+        assert!(grants.fs.iter().all(|right| !right.access.may_write()));
+    }
+
+    #[test]
+    fn a_call_gets_only_the_origin_that_its_argument_names() {
+        let asked = requests(json!([{"kind": "http", "url": "{args.url}"}]));
+        let granted = policy(json!({"http": [{"url": "https://*.example.com/"}]}));
+        let authority = Authority::new("t", asked, granted, places());
+        let grants = authority
+            .grants_for(&json!({"url": "https://a.example.com/x"}))
+            .unwrap();
+        let allowed = |url| grants.right_of_request("GET", &Target::parse(url).unwrap()).is_some();
+        assert!(allowed("https://a.example.com/y"));
+        assert!(!allowed("https://b.example.com/y"));
+        let denials = authority.grants_for(&json!({"url": "https://evil.com/x"})).unwrap_err();
+        assert_eq!(denials.len(), 1);
+    }
+
+    #[test]
+    fn only_methods_that_are_requested_and_granted_may_be_used() {
+        let asked = requests(json!([{"kind": "http", "methods": ["GET", "POST"]}]));
+        let granted = policy(json!({"http": [{"url": "https://a.example/", "methods": ["GET", "DELETE"]}]}));
+        let grants = Authority::new("t", asked, granted, places())
+            .grants_for(&json!({}))
+            .unwrap();
+        let target = Target::parse("https://a.example/").unwrap();
+        let allowed = |method| grants.right_of_request(method, &target).is_some();
+        assert!(allowed("GET"));
+        assert!(!allowed("POST") && !allowed("DELETE"));
+    }
+}

@@ -1,0 +1,128 @@
+//! What a call was not allowed to do, and the grant that would allow it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::http::Target;
+use super::{Access, Capability};
+use crate::text::printable;
+
+/// Maximum number of denials that a call reports.
+pub const MAX_DENIALS: usize = 8;
+/// Maximum length of a resource in a denial, in characters. Longer ones are cut and have no command.
+const MAX_RESOURCE_CHARS: usize = 500;
+
+/// Something that a call was not allowed to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Denial {
+    /// The kind of authority that is missing.
+    pub capability: Capability,
+    /// What the tool wanted to do: `read`, `write`, or a method.
+    pub action: String,
+    /// The path or the address.
+    pub resource: String,
+    /// Why it is denied; completes a sentence.
+    pub reason: String,
+    /// The command by which the operator makes the smallest grant that allows it, if a grant can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+impl Denial {
+    /// Creates the denial of a path that no grant covers.
+    #[must_use]
+    pub fn path(tool: &str, path: &str, access: Access) -> Self {
+        let (action, option) = if access.may_write() {
+            ("write", "--write")
+        } else {
+            ("read", "--read")
+        };
+        let command = format!("art grant add {tool} {option} {}", quoted(path));
+        Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
+    }
+
+    /// Creates the denial of a request that no grant covers.
+    #[must_use]
+    pub fn request(tool: &str, method: &str, target: &Target) -> Self {
+        let origin = target.origin().to_string();
+        let method_option = match method {
+            "GET" | "HEAD" => String::new(),
+            _ => format!(" --method {method}"),
+        };
+        let command = format!("art grant add {tool} --http {}{method_option}", quoted(&origin));
+        Self::new(Capability::Http, method, &origin, "no grant covers it").with_command(command)
+    }
+
+    /// Creates a denial that no grant can change.
+    #[must_use]
+    pub fn new(capability: Capability, action: &str, resource: &str, reason: &str) -> Self {
+        Self {
+            capability,
+            action: crate::text::truncate(action, 20),
+            resource: crate::text::truncate(resource, MAX_RESOURCE_CHARS),
+            reason: reason.to_owned(),
+            command: None,
+        }
+    }
+
+    /// Adds the command of the smallest grant, unless the resource was too long to be written in one.
+    #[must_use]
+    pub fn with_command(mut self, command: String) -> Self {
+        if self.resource.chars().count() < MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
+            self.command = Some(command);
+        }
+        self
+    }
+}
+
+/// Writes one line, whatever the resource is: `write to `/etc/hosts`: no grant covers it`.
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = format!("{} `{}`: {}", self.action, self.resource, self.reason);
+        f.write_str(&printable(&line.replace(['\n', '\r', '\t'], " ")))
+    }
+}
+
+/// Returns a word as a shell reads it back.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,[]".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') && !text.contains('[') {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_names_the_smallest_grant() {
+        let file = Denial::path("file_read", "/home/me/my notes/a.txt", Access::Read);
+        assert_eq!(
+            file.command.as_deref(),
+            Some("art grant add file_read --read '/home/me/my notes/a.txt'")
+        );
+        let page = Target::parse("https://example.com/a?q=secret").unwrap();
+        let page = Denial::request("http_fetch", "POST", &page);
+        assert_eq!(
+            page.command.as_deref(),
+            Some("art grant add http_fetch --http https://example.com/ --method POST")
+        );
+        assert_eq!(page.to_string(), "POST `https://example.com/`: no grant covers it");
+    }
+
+    #[test]
+    fn a_command_cannot_be_broken_out_of() {
+        let command = |path: &str| Denial::path("t", path, Access::Read).command;
+        assert_eq!(
+            command("/a'; rm -rf '/b").as_deref(),
+            Some(r"art grant add t --read '/a'\''; rm -rf '\''/b'")
+        );
+        assert_eq!(command("-x").as_deref(), Some("art grant add t --read '-x'"));
+        assert_eq!(command("/a\nart grant add t --read /"), None);
+        assert_eq!(command(&"/long".repeat(200)), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Paths that can be granted, and paths as a guest writes them. Pure text: the sandbox opens them beneath what is granted.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Access;
+
+/// A grant of files: an entry `[[fs]]` of the file of grants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FsGrant {
+    /// The directory with everything below it, or the single file. Absolute.
+    pub path: PathBuf,
+    /// What may be done there. By default reading.
+    #[serde(default)]
+    pub access: Access,
+    /// Whether what the tool writes waits for a person, who sees the difference and commits or drops it. By default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stage: bool,
+    /// Maximum number of bytes that one call may add. By default 256 MiB.
+    #[serde(default = "max_bytes", skip_serializing_if = "is_max_bytes")]
+    pub max_bytes: u64,
+    /// Maximum number of files and directories that one call may create. By default 10,000.
+    #[serde(default = "max_files", skip_serializing_if = "is_max_files")]
+    pub max_files: u64,
+}
+
+const fn max_bytes() -> u64 {
+    256 << 20
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_max_bytes(bytes: &u64) -> bool {
+    *bytes == max_bytes()
+}
+
+const fn max_files() -> u64 {
+    10_000
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_max_files(files: &u64) -> bool {
+    *files == max_files()
+}
+
+impl FsGrant {
+    /// Creates a grant without staging and with the default quota.
+    #[must_use]
+    pub const fn new(path: PathBuf, access: Access) -> Self {
+        Self {
+            path,
+            access,
+            stage: false,
+            max_bytes: max_bytes(),
+            max_files: max_files(),
+        }
+    }
+
+    /// Checks what the types do not express. Whether the path may be granted on this machine is checked by the runtime.
+    ///
+    /// # Errors
+    /// Fails with what is wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let shown = self.path.display();
+        let Some(text) = self.path.to_str() else {
+            return Err(format!("the path `{shown}` is not UTF-8"));
+        };
+        if !self.path.is_absolute() {
+            return Err(format!("the path `{shown}` is not absolute"));
+        }
+        if guest_path(text).is_err() || text.contains("/./") || text.contains("//") {
+            return Err(format!("the path `{shown}` has an empty part, `.` or `..`"));
+        }
+        if text.contains(['~', '$', '*', '?', '[', '\n', '\r']) {
+            return Err(format!(
+                "the path `{shown}` has a character that only a shell replaces; write the path itself"
+            ));
+        }
+        if self.path.parent().is_none() {
+            return Err("`/` cannot be granted".to_owned());
+        }
+        if self.stage && !self.access.may_write() {
+            return Err(format!(
+                "`stage` needs the access `read-write`, and `{shown}` has `read`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns whether this grant covers a path with the access. Both paths are compared as text, part by part.
+    #[must_use]
+    pub fn covers(&self, path: &Path, access: Access) -> bool {
+        self.access >= access && path.starts_with(&self.path)
+    }
+}
+
+/// The path of a call cannot be resolved to one that a grant could cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    /// The path is empty.
+    #[error("the path is empty")]
+    Empty,
+    /// The path contains `..`.
+    #[error("the path contains `..`: write it without")]
+    Parent,
+    /// The path contains a NUL.
+    #[error("the path contains a character that no path has")]
+    Nul,
+}
+
+/// Returns a path as a guest names it, without its root and without empty parts and `.`; the root itself is the empty text.
+///
+/// # Errors
+/// Fails if it contains `..` or NUL.
+pub fn guest_path(text: &str) -> Result<String, PathProblem> {
+    if text.contains('\0') {
+        return Err(PathProblem::Nul);
+    }
+    let parts = text.split('/').filter(|part| !part.is_empty() && *part != ".");
+    let mut path = String::new();
+    for part in parts {
+        if part == ".." {
+            return Err(PathProblem::Parent);
+        }
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(part);
+    }
+    Ok(path)
+}
+
+/// Returns the absolute path that a person or a model means by `text`: `~` is `home`, and a relative path begins at `current`.
+///
+/// # Errors
+/// Fails if the text is empty, or contains `..` or NUL.
+pub(super) fn resolve(text: &str, home: Option<&Path>, current: &Path) -> Result<PathBuf, PathProblem> {
+    if text.is_empty() {
+        return Err(PathProblem::Empty);
+    }
+    let relative = guest_path(text)?;
+    let path = match (relative.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if !text.starts_with('/') && (rest.is_empty() || rest.starts_with('/')) => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ if text.starts_with('/') => Path::new("/").join(relative),
+        _ => current.join(relative),
+    };
+    Ok(path.components().filter(|part| *part != Component::CurDir).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(path: &str) -> Result<(), String> {
+        FsGrant::new(path.into(), Access::Read).check()
+    }
+
+    #[test]
+    fn an_absolute_path_without_tricks_can_be_granted() {
+        check("/home/me/notes").unwrap();
+        check("/home/me/a file.txt").unwrap();
+    }
+
+    #[test]
+    fn other_paths_cannot_be_granted() {
+        for path in [
+            "",
+            "/",
+            "notes",
+            "./notes",
+            "~/notes",
+            "/home/../etc",
+            "/home/./me",
+            "/home//me",
+            "/$HOME",
+            "/home/*",
+        ] {
+            assert!(check(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_grant_covers_whole_parts_of_a_path() {
+        let grant = FsGrant::new("/home/me/notes".into(), Access::Read);
+        assert!(grant.covers(Path::new("/home/me/notes"), Access::Read));
+        assert!(grant.covers(Path::new("/home/me/notes/a/b"), Access::Read));
+        assert!(!grant.covers(Path::new("/home/me/notes2"), Access::Read));
+        assert!(!grant.covers(Path::new("/home/me"), Access::Read));
+        assert!(!grant.covers(Path::new("/home/me/notes"), Access::ReadWrite));
+    }
+
+    #[test]
+    fn a_path_of_a_call_is_resolved_as_a_shell_would() {
+        let resolved = |text| resolve(text, Some(Path::new("/home/me")), Path::new("/work"));
+        assert_eq!(resolved("/etc/hosts"), Ok("/etc/hosts".into()));
+        assert_eq!(resolved("~/notes/./a"), Ok("/home/me/notes/a".into()));
+        assert_eq!(resolved("~"), Ok("/home/me".into()));
+        assert_eq!(resolved("~other"), Ok("/work/~other".into()));
+        assert_eq!(resolved("a/b"), Ok("/work/a/b".into()));
+        assert_eq!(resolved("."), Ok("/work".into()));
+        assert_eq!(resolved("../a"), Err(PathProblem::Parent));
+        assert_eq!(resolved(""), Err(PathProblem::Empty));
+    }
+
+    proptest! {
+        #[test]
+        fn a_resolved_path_never_leaves_the_root_or_keeps_a_trick(text in ".{0,40}") {
+            if let Ok(path) = resolve(&text, Some(Path::new("/home/me")), Path::new("/work")) {
+                prop_assert!(path.is_absolute());
+                prop_assert!(path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_))));
+            }
+        }
+    }
+}

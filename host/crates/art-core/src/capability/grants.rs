@@ -1,0 +1,162 @@
+//! The authority of one call.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use super::http::{HttpScope, Target};
+use super::{Access, Capability, Denial, FsGrant, HttpGrant, Places};
+
+/// What one call may touch, and by which grant. The sandbox links and opens nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grants {
+    /// Name of the tool, for the commands in denials.
+    pub tool: Arc<str>,
+    /// Where `~` is, for the paths in denials.
+    pub places: Arc<Places>,
+    /// Whether the call may read the time.
+    pub clock: bool,
+    /// Whether the call may draw random numbers.
+    pub random: bool,
+    /// The variables that the call can read.
+    pub env: Vec<(String, String)>,
+    /// The files that the call may use.
+    pub fs: Vec<FsRight>,
+    /// The requests that the call may send.
+    pub http: Vec<HttpRight>,
+}
+
+/// Files that a call may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsRight {
+    /// The path under which the guest finds it, as [`guest_path`](super::guest_path) returns it.
+    pub guest: String,
+    /// The file or directory: the path of `grant`, or one below it.
+    pub path: PathBuf,
+    /// What may be done.
+    pub access: Access,
+    /// The operator's grant.
+    pub grant: Arc<FsGrant>,
+}
+
+/// Requests that a call may send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpRight {
+    /// Where they may go.
+    pub scope: HttpScope,
+    /// Methods that may be used.
+    pub methods: Vec<String>,
+    /// The operator's grant.
+    pub grant: Arc<HttpGrant>,
+}
+
+impl HttpRight {
+    /// Returns whether a request with this method to `target` is allowed.
+    #[must_use]
+    pub fn allows(&self, method: &str, target: &Target) -> bool {
+        self.scope.covers(target) && self.methods.iter().any(|allowed| allowed == method)
+    }
+}
+
+/// The interfaces that are linked for a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LinkSet {
+    /// `wasi:clocks`.
+    pub clock: bool,
+    /// `wasi:random`.
+    pub random: bool,
+    /// `wasi:filesystem`.
+    pub fs: bool,
+    /// `wasi:http`.
+    pub http: bool,
+}
+
+impl LinkSet {
+    /// Number of sets.
+    pub const COUNT: usize = 16;
+
+    /// Returns the number of this set, below [`COUNT`](Self::COUNT).
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.clock as usize | (self.random as usize) << 1 | (self.fs as usize) << 2 | (self.http as usize) << 3
+    }
+}
+
+impl Grants {
+    /// Returns what every tool has without a grant: the time and random numbers.
+    #[must_use]
+    pub fn by_default() -> Arc<Self> {
+        static BY_DEFAULT: LazyLock<Arc<Grants>> = LazyLock::new(|| {
+            Arc::new(Grants {
+                tool: Arc::from(""),
+                places: Arc::default(),
+                clock: true,
+                random: true,
+                env: Vec::new(),
+                fs: Vec::new(),
+                http: Vec::new(),
+            })
+        });
+        Arc::clone(&BY_DEFAULT)
+    }
+
+    /// Returns the interfaces that are linked for these grants.
+    #[must_use]
+    pub fn link_set(&self) -> LinkSet {
+        LinkSet {
+            clock: self.clock,
+            random: self.random,
+            fs: !self.fs.is_empty(),
+            http: !self.http.is_empty(),
+        }
+    }
+
+    /// Returns the most specific right that allows a request, or `None` if none does.
+    #[must_use]
+    pub fn right_of_request(&self, method: &str, target: &Target) -> Option<&HttpRight> {
+        let rights = self.http.iter().filter(|right| right.allows(method, target));
+        rights.max_by_key(|right| right.grant.url.to_string().len())
+    }
+
+    /// Returns the denial of a path that the guest named and that no right covers.
+    #[must_use]
+    pub fn denied_path(&self, guest: &str, access: Access) -> Denial {
+        let guest = guest.trim_start_matches('/');
+        let home = self.places.home.as_deref();
+        let path = match (guest.strip_prefix('~'), home) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                home.join(rest.trim_start_matches('/'))
+            }
+            _ => Path::new("/").join(guest),
+        };
+        let shown = path.to_string_lossy();
+        if self.fs.iter().any(|right| right.grant.covers(&path, access)) {
+            let action = if access.may_write() { "write" } else { "read" };
+            return Denial::new(
+                Capability::Fs,
+                action,
+                &shown,
+                "the call may use only the paths in its arguments",
+            );
+        }
+        Denial::path(&self.tool, &shown, access)
+    }
+
+    /// Returns the denial of a request that no right covers.
+    #[must_use]
+    pub fn denied_request(&self, method: &str, target: &Target) -> Denial {
+        if self.http.iter().any(|right| right.grant.allows(method, target)) {
+            let origin = target.origin().to_string();
+            let reason = "the call may send requests only to the addresses in its arguments";
+            return Denial::new(Capability::Http, method, &origin, reason);
+        }
+        Denial::request(&self.tool, method, target)
+    }
+
+    /// Returns whether the call may have had an effect outside of its sandbox.
+    #[must_use]
+    pub fn may_have_effects(&self) -> bool {
+        let reads = |method: &String| method == "GET" || method == "HEAD";
+        self.fs.iter().any(|right| right.access.may_write())
+            || self.http.iter().any(|right| !right.methods.iter().all(reads))
+    }
+}

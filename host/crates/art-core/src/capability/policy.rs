@@ -1,0 +1,196 @@
+//! The file in which an operator grants authority to one tool.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::fs::FsGrant;
+use super::http::HttpGrant;
+use crate::limits::{LimitOverrides, SettableLimit};
+
+/// What the operator grants to one component: the file `NAME.toml` beside `NAME.wasm`.
+///
+/// Without the file a tool has the time, random numbers and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolPolicy {
+    /// Digest of the component for which the grants were made, in hexadecimal. Needed if anything is granted: a component with
+    /// another digest has none of it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub component: String,
+    /// Whether the tool may read the time. By default true.
+    #[serde(skip_serializing_if = "is_true")]
+    pub clock: bool,
+    /// Whether the tool may draw random numbers. By default true.
+    #[serde(skip_serializing_if = "is_true")]
+    pub random: bool,
+    /// Limits of a call, by the names that `art.toml` uses. They are those of the operator: see
+    /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, u64>,
+    /// Variables that the tool can read.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fs: Vec<FsGrant>,
+    /// HTTP requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub http: Vec<HttpGrant>,
+}
+
+impl Default for ToolPolicy {
+    fn default() -> Self {
+        Self {
+            component: String::new(),
+            clock: true,
+            random: true,
+            limits: BTreeMap::new(),
+            env: BTreeMap::new(),
+            fs: Vec::new(),
+            http: Vec::new(),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_true(value: &bool) -> bool {
+    *value
+}
+
+/// A grant cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PolicyError(String);
+
+impl ToolPolicy {
+    /// Checks what the types do not express. The paths are checked as text only.
+    ///
+    /// # Errors
+    /// Fails with the first thing that cannot be granted.
+    pub fn check(&self) -> Result<(), PolicyError> {
+        self.check_all().map_err(PolicyError)
+    }
+
+    fn check_all(&self) -> Result<(), String> {
+        if self.component.is_empty() && self.grants_anything() {
+            return Err("`component` is missing: grants are made for the digest of one component".to_owned());
+        }
+        self.fs.iter().try_for_each(FsGrant::check)?;
+        self.http.iter().try_for_each(HttpGrant::check)?;
+        for (index, grant) in self.fs.iter().enumerate() {
+            if self.fs.iter().skip(index + 1).any(|other| other.path == grant.path) {
+                return Err(format!("`{}` is granted twice", grant.path.display()));
+            }
+        }
+        self.env
+            .iter()
+            .try_for_each(|(name, value)| check_variable(name, value))?;
+        self.limit_overrides().map(drop)
+    }
+
+    /// Returns whether there is a grant that depends on the digest of the component.
+    #[must_use]
+    pub fn grants_anything(&self) -> bool {
+        !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
+    }
+
+    /// Returns the limits.
+    ///
+    /// # Errors
+    /// Fails if there is no such limit.
+    pub fn limit_overrides(&self) -> Result<LimitOverrides, String> {
+        let mut overrides = LimitOverrides::default();
+        for (name, value) in &self.limits {
+            let Some(limit) = SettableLimit::ALL.iter().find(|limit| limit.setting == name) else {
+                let names: Vec<_> = SettableLimit::ALL.iter().map(|limit| limit.setting).collect();
+                return Err(format!(
+                    "there is no limit `{name}`; expected one of {}",
+                    names.join(", ")
+                ));
+            };
+            if *value > limit.maximum {
+                return Err(format!(
+                    "the limit `{name}` is {value}, more than the maximum {}",
+                    limit.maximum
+                ));
+            }
+            *limit.get_mut(&mut overrides) = Some(*value);
+        }
+        Ok(overrides)
+    }
+}
+
+/// Refuses a variable that a system cannot have.
+fn check_variable(name: &str, value: &str) -> Result<(), String> {
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_name {
+        return Err(format!("`{name}` is no name of a variable"));
+    }
+    if value.contains('\0') {
+        return Err(format!("the variable `{name}` contains a NUL"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::Access;
+
+    fn policy() -> ToolPolicy {
+        ToolPolicy {
+            component: "00".repeat(32),
+            fs: vec![FsGrant::new("/data".into(), Access::Read)],
+            ..ToolPolicy::default()
+        }
+    }
+
+    #[test]
+    fn without_a_file_a_tool_has_the_time_and_random_numbers_only() {
+        let policy = ToolPolicy::default();
+        policy.check().unwrap();
+        assert!(policy.clock && policy.random && !policy.grants_anything());
+    }
+
+    #[test]
+    fn a_grant_without_the_digest_of_its_component_is_refused() {
+        policy().check().unwrap();
+        let unbound = ToolPolicy {
+            component: String::new(),
+            ..policy()
+        };
+        assert!(
+            unbound
+                .check()
+                .unwrap_err()
+                .to_string()
+                .contains("`component` is missing")
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        serde_json::from_str::<ToolPolicy>(r#"{"filesystem": []}"#).unwrap_err();
+        serde_json::from_str::<ToolPolicy>(r#"{"fs": [{"path": "/data", "mode": "rw"}]}"#).unwrap_err();
+        serde_json::from_str::<ToolPolicy>(r#"{"http": [{"url": "https://a.b/", "redirects": true}]}"#).unwrap_err();
+    }
+
+    #[test]
+    fn an_unknown_or_too_high_limit_is_refused() {
+        let limits = |name: &str, value| ToolPolicy {
+            limits: BTreeMap::from([(name.to_owned(), value)]),
+            ..ToolPolicy::default()
+        };
+        limits("timeout_ms", 1_000).check().unwrap();
+        limits("timeout", 1_000).check().unwrap_err();
+        limits("fuel", u64::MAX).check().unwrap_err();
+    }
+
+    #[test]
+    fn a_path_is_granted_once() {
+        let mut twice = policy();
+        twice.fs.push(FsGrant::new("/data".into(), Access::ReadWrite));
+        assert!(twice.check().is_err());
+    }
+}

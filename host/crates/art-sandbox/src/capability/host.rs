@@ -1,0 +1,50 @@
+//! The `host` interface of the contract, which every tool may call.
+
+use art_core::intake::{Answer, CrossingKind};
+use art_core::outcome::LogLevel;
+use wasmtime::component::Linker;
+
+use crate::bindings::{host, types};
+use crate::state::{CallState, HostFunctions};
+
+/// Links the `host` interface of the contract.
+pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
+    host::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+}
+
+impl types::Host for CallState {}
+
+impl host::Host for CallState {
+    fn log(&mut self, level: host::Level, message: String) {
+        self.meter.count_bytes(message.len());
+        self.log(log_level(level), &message);
+    }
+
+    fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
+        let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
+        self.meter.count_bytes(title.len() + metadata.len());
+        self.progress.report(&title, &metadata);
+        let line = format!("progress: {title} {metadata}");
+        self.log(LogLevel::Info, line.trim_end());
+    }
+
+    fn cancelled(&mut self) -> wasmtime::Result<bool> {
+        let is_cancelled = self.is_cancelled();
+        let live = || Answer::Cancelled(is_cancelled);
+        self.outside.ask(CrossingKind::Cancelled, live, |answer| match answer {
+            Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
+            _ => None,
+        })
+    }
+}
+
+fn log_level(level: host::Level) -> LogLevel {
+    match level {
+        host::Level::Trace => LogLevel::Trace,
+        host::Level::Debug => LogLevel::Debug,
+        host::Level::Info => LogLevel::Info,
+        host::Level::Warn => LogLevel::Warn,
+        host::Level::Error => LogLevel::Error,
+    }
+}

@@ -1,0 +1,71 @@
+//! `wasi:io`: streams and readiness. It gives no access to anything that another interface did not open.
+
+use art_core::intake::{Answer, CrossingKind};
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::p2::DynPollable;
+use wasmtime_wasi::p2::bindings::io;
+use wasmtime_wasi::p2::bindings::io::poll;
+
+use crate::state::{CallState, HostFunctions, Tables};
+
+/// Links streams, errors and readiness.
+pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+}
+
+impl poll::Host for CallState {
+    async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
+        let entries = pollables.len();
+        // An empty list is an error, also in a replay.
+        let live = if self.outside.is_replay() && entries > 0 {
+            Vec::new()
+        } else {
+            self.table.poll(pollables).await?
+        };
+        let kind = CrossingKind::Polled;
+        let ready = self.outside.ask(
+            kind,
+            || Answer::Polled(live),
+            |answer| match answer {
+                Answer::Polled(ready) => Some(ready.clone()),
+                _ => None,
+            },
+        )?;
+        if ready.is_empty() || ready.iter().any(|index| *index as usize >= entries) {
+            return Err(self.outside.unfit(kind));
+        }
+        Ok(ready)
+    }
+}
+
+impl poll::HostPollable for CallState {
+    async fn ready(&mut self, pollable: Resource<DynPollable>) -> wasmtime::Result<bool> {
+        let live = !self.outside.is_replay() && self.table.ready(pollable).await?;
+        self.outside.ask(
+            CrossingKind::Ready,
+            || Answer::Ready(live),
+            |answer| match answer {
+                Answer::Ready(is_ready) => Some(*is_ready),
+                _ => None,
+            },
+        )
+    }
+
+    async fn block(&mut self, pollable: Resource<DynPollable>) -> wasmtime::Result<()> {
+        if !self.outside.is_replay() {
+            self.table.block(pollable).await?;
+        }
+        self.outside.ask(
+            CrossingKind::Waited,
+            || Answer::Waited,
+            |answer| (*answer == Answer::Waited).then_some(()),
+        )
+    }
+
+    fn drop(&mut self, pollable: Resource<DynPollable>) -> wasmtime::Result<()> {
+        poll::HostPollable::drop(&mut self.table, pollable)
+    }
+}
