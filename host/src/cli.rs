@@ -1,5 +1,7 @@
 //! The command line.
 
+mod grant;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -8,6 +10,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, Subcommand};
 
 use crate::exit;
+
+pub use grant::{AddArgs, GrantCommand};
 
 /// Answers questions with tools that you did not write: plans the steps and runs each tool in its own sandbox
 #[derive(Debug, Parser)]
@@ -137,6 +141,9 @@ pub enum Command {
     /// Write and build tools
     #[command(subcommand)]
     Plugin(PluginCommand),
+    /// List what tools may touch, grant more or take it back
+    #[command(subcommand)]
+    Grant(GrantCommand),
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),

@@ -6,6 +6,7 @@ mod chat;
 mod checkout;
 mod doctor;
 mod eval;
+mod grant;
 mod ids;
 mod interrupt;
 mod kept;
@@ -127,6 +128,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Eval(args) => eval::eval(global, &args),
         Command::Tool(command) => tool::tool(global, command),
         Command::Plugin(command) => plugin::plugin(global, command),
+        Command::Grant(command) => grant::grant(global, &command),
         Command::Thread(command) => thread::thread(global, &command),
         Command::Approve(command) => approve::approve(global, &command),
         Command::Runs(command) => runs::runs(global, &command),

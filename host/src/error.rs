@@ -6,6 +6,7 @@ use art_core::error::ModelError;
 use art_runtime::RuntimeError;
 use art_runtime::config::ConfigError;
 use art_runtime::error::in_one_line;
+use art_runtime::grants::GrantError;
 use art_sandbox::SandboxError;
 use art_store::StoreError;
 use serde_json::{Value, json};
@@ -32,6 +33,9 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
+    /// What a tool is granted cannot be read, written or granted.
+    #[error(transparent)]
+    Grant(#[from] GrantError),
     /// The request is invalid.
     #[error("{0}")]
     Usage(String),
@@ -57,7 +61,10 @@ impl CommandError {
             | Self::Home(_) => Exit::Environment,
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
             Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,
-            Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) => Exit::Usage,
+            Self::Grant(GrantError::Read { .. } | GrantError::Write { .. } | GrantError::NotPrivate { .. }) => {
+                Exit::Environment
+            }
+            Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) | Self::Grant(_) => Exit::Usage,
             Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }
     }

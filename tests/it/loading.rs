@@ -96,10 +96,10 @@ fn an_unknown_import_is_refused_by_name() {
 }
 
 #[test]
-fn sockets_and_http_are_refused_by_name() {
+fn sockets_and_incoming_requests_are_refused_by_name() {
     for import in [
         "wasi:sockets/tcp@0.2.3",
-        "wasi:http/outgoing-handler@0.2.3",
+        "wasi:http/incoming-handler@0.2.3",
         "wasi:sockets/ip-name-lookup@0.2.0",
     ] {
         let message = refusal(&importing(import));

@@ -36,6 +36,7 @@ mod embedding;
 mod endings;
 mod estimates;
 mod first_start;
+mod grants;
 mod handmade_endings;
 mod heavy;
 mod host_survives;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use art_runtime::compose::Toolbox;
 use art_runtime::error::in_one_line;
 use art_runtime::plugins::load_folder;
-use art_sandbox::{Inspection, Manifest, Plugin, Sandbox};
+use art_sandbox::{Inspection, Plugin, Sandbox};
 use art_tools::admission::SchemaProblem;
 use art_tools::{RegisterError, ToolExecutor, same_name};
 
@@ -98,17 +98,15 @@ fn duplicate_name(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<
     }))
 }
 
-/// Fails if the tool requests files but does not import WASI, the only way to files.
+/// Fails if the tool requests what it cannot use, because it does not import the interface.
 fn check_wasi(inspection: &Inspection) -> Result<(), String> {
-    let requests_files = |manifest: &Manifest| manifest.capabilities.iter().any(|requested| requested["kind"] == "fs");
-    let imports_files = inspection
-        .imports
-        .iter()
-        .any(|import| import.starts_with("wasi:filesystem/"));
-    if inspection.manifest.as_ref().is_some_and(requests_files) && !imports_files {
-        return Err("it requests files but does not import WASI; \
-    set `wasi = true` under `[package.metadata.art]` in its `Cargo.toml`"
-            .to_owned());
+    for request in inspection.requests().unwrap_or_default() {
+        if !inspection.can_use(request.capability()) {
+            return Err(format!(
+                "it asks to {request} but does not import WASI; set `wasi = true` under `[package.metadata.art]` in its \
+                 `Cargo.toml`, and use what it asks for"
+            ));
+        }
     }
     Ok(())
 }
@@ -173,14 +171,16 @@ fn requests_capabilities(inspection: &Inspection) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use art_sandbox::Manifest;
     use serde_json::json;
 
-    fn inspection(kind: &str, import: &str) -> Inspection {
+    use super::*;
+
+    fn inspection(request: serde_json::Value, import: &str) -> Inspection {
         Inspection {
             imports: vec![import.to_owned()],
             manifest: Some(Manifest {
-                capabilities: vec![json!({"kind": kind})],
+                capabilities: vec![serde_json::from_value(request).unwrap()],
                 ..Manifest::default()
             }),
             ..Inspection::default()
@@ -212,18 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_requests_files_must_import_wasi() {
-        let refused = check_wasi(&inspection("fs", "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
+    fn a_tool_must_import_what_it_requests() {
+        let files = json!({"kind": "fs", "access": "read"});
+        let refused = check_wasi(&inspection(files.clone(), "wasi:clocks/monotonic-clock@0.2.6")).unwrap_err();
         assert!(refused.contains("set `wasi = true`"), "{refused}");
-    }
-
-    #[test]
-    fn a_tool_that_imports_wasi_may_request_files() {
-        check_wasi(&inspection("fs", "wasi:filesystem/types@0.2.6")).unwrap();
-    }
-
-    #[test]
-    fn a_tool_that_requests_another_capability_needs_no_wasi() {
-        check_wasi(&inspection("http", "art:tool/host@0.1.0")).unwrap();
+        check_wasi(&inspection(files, "wasi:filesystem/types@0.2.6")).unwrap();
+        let requests = json!({"kind": "http"});
+        check_wasi(&inspection(requests.clone(), "wasi:filesystem/types@0.2.6")).unwrap_err();
+        check_wasi(&inspection(requests, "wasi:http/outgoing-handler@0.2.12")).unwrap();
     }
 }

@@ -22,6 +22,7 @@ use serde_json::Value;
 use crate::ask_person::request_user_input;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
+use crate::grants::GrantFiles;
 use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
 
 /// The tools of the plugins folder and of the program, without a store or a model.
@@ -216,10 +217,11 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
 
 fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<LoadedFolder, RuntimeError> {
     let sandbox = open_sandbox(config)?;
-    load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
+    let loaded = load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
         path: folder.to_owned(),
         source,
-    })
+    })?;
+    Ok(GrantFiles::new(config).apply_to_all(loaded))
 }
 
 /// Registers the plugins in their order. Adds those that the registry refuses to `refused`, and returns the others.

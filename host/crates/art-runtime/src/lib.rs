@@ -56,6 +56,7 @@ mod drive;
 pub mod dry_run;
 pub mod error;
 pub mod export;
+pub mod grants;
 mod instance;
 pub mod params;
 pub mod planned;

@@ -81,7 +81,8 @@ impl Plugin {
         &self.authority
     }
 
-    /// Gives the tool what its operator grants.
+    /// Gives the tool what its operator grants. If the grants were made for another component, none of its calls is made until they
+    /// are approved for this one.
     ///
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
@@ -94,7 +95,13 @@ impl Plugin {
             limits.tools.insert(self.schema.name.clone(), overrides);
             self.limits = limits.grant(&self.schema.name, requested.unwrap_or_default())?;
         }
-        self.authority = Authority::new(&self.schema.name, self.inspection.requests(), policy, places);
+        let is_changed = policy.grants_anything() && policy.component != self.digest();
+        let create = if is_changed {
+            Authority::of_changed
+        } else {
+            Authority::new
+        };
+        self.authority = create(&self.schema.name, self.inspection.requests(), policy, places);
         Ok(self)
     }
 

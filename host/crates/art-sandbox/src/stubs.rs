@@ -62,6 +62,7 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
                     return Err(wasmtime::Error::new(NotGranted(name_of_stub.clone())));
                 };
                 record(&mut store.as_context_mut(), &name_of_stub, params);
+                end_borrows(&mut store.as_context_mut(), params)?;
                 answer(results, denied.clone());
                 Ok(())
             })
@@ -109,6 +110,16 @@ fn record(store: &mut StoreContextMut<'_, CallState>, name: &str, params: &[Val]
         let denial = state.grants.denied_path(path, access_of(name, params));
         state.denials.push(denial);
     }
+}
+
+/// Ends the loan of the descriptors that the guest passed.
+fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wasmtime::Result<()> {
+    for param in params {
+        if let Val::Resource(descriptor) = param {
+            Resource::<Stub>::try_from_resource_any(*descriptor, store.as_context_mut())?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the access that a call of the file system needs.

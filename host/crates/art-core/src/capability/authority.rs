@@ -33,6 +33,8 @@ pub struct Authority {
     places: Arc<Places>,
     /// The grants of every call, if they do not depend on its arguments.
     fixed: Option<Arc<Grants>>,
+    /// Why no call is made, or `None` if calls are made.
+    withheld: Option<Denial>,
 }
 
 impl Authority {
@@ -47,11 +49,40 @@ impl Authority {
             policy,
             places: Arc::new(places),
             fixed: None,
+            withheld: None,
         };
         if !authority.depends_on_arguments() {
             authority.fixed = authority.resolve(&Value::Null).ok().map(Arc::new);
         }
         authority
+    }
+
+    /// Creates the authority of a component that is not the one for which the grants were made. None of its calls is made until the
+    /// operator approves it, so that a changed tool neither inherits rights nor silently loses them (C10).
+    #[must_use]
+    pub fn of_changed(
+        tool: &str,
+        requests: Option<Vec<CapabilityRequest>>,
+        policy: ToolPolicy,
+        places: Places,
+    ) -> Self {
+        let reason = "the component is another one than that for which its grants were made";
+        let capability = match () {
+            () if !policy.fs.is_empty() => Capability::Fs,
+            () if !policy.http.is_empty() => Capability::Http,
+            () => Capability::Env,
+        };
+        let denial = Denial::new(capability, "run", tool, reason).with_command(format!("art grant approve {tool}"));
+        Self {
+            withheld: Some(denial),
+            ..Self::new(tool, requests, policy, places)
+        }
+    }
+
+    /// Returns why no call is made, or `None` if calls are made.
+    #[must_use]
+    pub const fn withheld(&self) -> Option<&Denial> {
+        self.withheld.as_ref()
     }
 
     /// Returns the operator's grants.
@@ -71,9 +102,10 @@ impl Authority {
     /// # Errors
     /// Fails with what the call needs and has no grant for.
     pub fn grants_for(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
-        match &self.fixed {
-            Some(grants) => Ok(Arc::clone(grants)),
-            None => self.resolve(arguments).map(Arc::new),
+        match (&self.withheld, &self.fixed) {
+            (Some(denial), _) => Err(vec![denial.clone()]),
+            (None, Some(grants)) => Ok(Arc::clone(grants)),
+            (None, None) => self.resolve(arguments).map(Arc::new),
         }
     }
 
@@ -382,6 +414,14 @@ mod tests {
         assert!(!allowed("https://b.example.com/y"));
         let denials = authority.grants_for(&json!({"url": "https://evil.com/x"})).unwrap_err();
         assert_eq!(denials.len(), 1);
+    }
+
+    #[test]
+    fn a_changed_component_makes_no_call_until_it_is_approved() {
+        let granted = policy(json!({"fs": [{"path": "/data"}]}));
+        let authority = Authority::of_changed("t", requests(json!([])), granted, places());
+        let denials = authority.grants_for(&json!({})).unwrap_err();
+        assert_eq!(denials[0].command.as_deref(), Some("art grant approve t"));
     }
 
     #[test]

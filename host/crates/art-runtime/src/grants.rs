@@ -1,0 +1,249 @@
+//! The files in which an operator grants authority to tools: `NAME.toml` beside `NAME.wasm`.
+
+mod approved;
+mod protected;
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use art_core::capability::{Places, PolicyError, ToolPolicy};
+use art_files::{open_entry, read_text};
+use art_sandbox::{LoadError, Plugin};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use crate::config::Config;
+use crate::error::in_one_line;
+use crate::plugins::{LoadedFolder, RefusedFile};
+
+pub use approved::Approved;
+pub use protected::{Protected, ProtectedPath};
+
+/// Maximum size of a file of grants, in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// The grants of the tools in a plugins folder.
+#[derive(Clone, Debug)]
+pub struct GrantFiles {
+    folder: PathBuf,
+    /// Folder with the components that were approved, or an empty path if nothing is kept.
+    approved: PathBuf,
+    places: Places,
+    protected: Protected,
+}
+
+/// A file of grants cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GrantError {
+    /// It cannot be read.
+    #[error("failed to read its grants `{path}`")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It cannot be written.
+    #[error("failed to write the grants `{path}`")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another user could change what is granted.
+    #[error("its grants `{path}` can be written by every user (hint: `chmod o-w` the file)")]
+    NotPrivate {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not TOML, or has unknown keys.
+    #[error("its grants `{path}` are invalid")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Cause, with its position.
+        #[source]
+        source: Box<toml::de::Error>,
+    },
+    /// A grant cannot be made for any tool.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A path is one that no tool may have.
+    #[error(transparent)]
+    Protected(#[from] ProtectedPath),
+    /// The component can never use a grant, or requests more than it is granted.
+    #[error(transparent)]
+    Component(#[from] LoadError),
+}
+
+impl GrantFiles {
+    /// Creates the reader and writer of the grants in the plugins folder of the configuration.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let home = std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .filter(|home| home.is_absolute());
+        Self {
+            folder: config.plugins.value.clone(),
+            approved: match config.database.value.parent() {
+                Some(state) if !state.as_os_str().is_empty() => state.join("approved"),
+                _ => PathBuf::new(),
+            },
+            protected: Protected::new(config, home.as_deref()),
+            places: Places {
+                home,
+                current: std::env::current_dir().unwrap_or_default(),
+            },
+        }
+    }
+
+    /// Returns the path of the grants of the component `name`, the name of its file without the extension.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.toml"))
+    }
+
+    /// Returns where relative paths of calls begin.
+    #[must_use]
+    pub const fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Reads the grants of a component, or returns none if there is no file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be used. Then nothing is granted, and the component should not be offered.
+    pub fn read(&self, name: &str) -> Result<ToolPolicy, GrantError> {
+        let path = self.path(name);
+        let Some(text) = self.read_file(name)? else {
+            return Ok(ToolPolicy::default());
+        };
+        let policy: ToolPolicy = toml::from_str(&text).map_err(|source| GrantError::Parse {
+            path,
+            source: Box::new(source),
+        })?;
+        self.check(&policy)?;
+        Ok(policy)
+    }
+
+    fn read_file(&self, name: &str) -> Result<Option<String>, GrantError> {
+        let path = self.path(name);
+        let failed = |source| GrantError::Read {
+            path: path.clone(),
+            source,
+        };
+        let not_found = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
+        let folder = match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
+            Err(error) if not_found(&error) => return Ok(None),
+            folder => folder.map_err(failed)?,
+        };
+        let file = match open_entry(&folder, &format!("{name}.toml")) {
+            Err(error) if not_found(&error) => return Ok(None),
+            file => file.map_err(failed)?,
+        };
+        if file.metadata().map_err(failed)?.permissions().mode() & 0o002 != 0 {
+            return Err(GrantError::NotPrivate { path });
+        }
+        read_text(file, MAX_BYTES).map(Some).map_err(failed)
+    }
+
+    /// Checks that everything may be granted on this machine.
+    ///
+    /// # Errors
+    /// Fails with the first thing that may not.
+    pub fn check(&self, policy: &ToolPolicy) -> Result<(), GrantError> {
+        policy.check()?;
+        policy
+            .fs
+            .iter()
+            .try_for_each(|grant| self.protected.check(&grant.path))?;
+        Ok(())
+    }
+
+    /// Writes the grants of a component in place of those that it has. Readers find the old file or the new one.
+    ///
+    /// # Errors
+    /// Fails if something may not be granted, or if the file cannot be written.
+    pub fn write(&self, name: &str, policy: &ToolPolicy) -> Result<(), GrantError> {
+        self.check(policy)?;
+        let path = self.path(name);
+        let write = || -> std::io::Result<()> {
+            let text = toml::to_string(policy).map_err(std::io::Error::other)?;
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            writeln!(
+                file,
+                "# What the tool of `{name}.wasm` may touch. `art grant` writes this file."
+            )?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|error| error.error)?;
+            std::fs::File::open(&self.folder)?.sync_all()
+        };
+        write().map_err(|source| GrantError::Write {
+            path: path.clone(),
+            source,
+        })
+    }
+
+    /// Gives a component what is granted to it.
+    ///
+    /// # Errors
+    /// Fails if its grants cannot be used. Then it should not be offered.
+    pub fn apply(&self, plugin: Plugin) -> Result<Plugin, GrantError> {
+        let policy = self.read(plugin.name())?;
+        Ok(plugin.with_policy(policy, self.places.clone())?)
+    }
+
+    /// Gives the components of the folder what is granted to them. One whose grants cannot be used is refused.
+    #[must_use]
+    pub fn apply_to_all(&self, loaded: LoadedFolder) -> LoadedFolder {
+        let LoadedFolder { plugins, mut refused } = loaded;
+        let mut granted = Vec::new();
+        for plugin in plugins.into_iter().filter_map(Arc::into_inner) {
+            let file = format!("{}.wasm", plugin.name());
+            match self.apply(plugin) {
+                Ok(plugin) => granted.push(Arc::new(plugin)),
+                Err(error) => refused.push(RefusedFile {
+                    file,
+                    reason: in_one_line(&error),
+                }),
+            }
+        }
+        refused.sort_by(|a, b| a.file.cmp(&b.file));
+        LoadedFolder {
+            plugins: granted,
+            refused,
+        }
+    }
+}
+
+/// Writes a file of `folder` in place of an earlier one. Readers find the old file or the new one.
+fn replace(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Returns a path as it is named on this machine: absolute, with every link in it followed. A last part that does not exist stays.
+///
+/// # Errors
+/// Fails if the directory of the path does not exist.
+pub fn canonical(path: &Path) -> std::io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let absolute = std::path::absolute(path)?;
+            match (absolute.parent(), absolute.file_name()) {
+                (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+                _ => Err(error),
+            }
+        }
+        found => found,
+    }
+}

@@ -1,0 +1,81 @@
+//! The components for which grants were made, to show what has changed in one that replaces them.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use art_core::capability::CapabilityRequest;
+use art_core::limits::LimitOverrides;
+use art_core::tool::ToolSchema;
+use art_files::read_text;
+use art_sandbox::Plugin;
+use art_tools::ToolExecutor;
+use serde::{Deserialize, Serialize};
+
+use super::{GrantError, GrantFiles, replace};
+
+/// Maximum size of a record, in bytes: that of a schema with everything around it.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// What an operator saw of a component when its grants were made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approved {
+    /// Digest of the component.
+    pub digest: String,
+    /// The interfaces that it imports.
+    pub imports: Vec<String>,
+    /// What it requests, or `None` if it has no manifest.
+    pub requests: Option<Vec<CapabilityRequest>>,
+    /// Limits that it requests.
+    pub limits: LimitOverrides,
+    /// Its schema.
+    pub schema: ToolSchema,
+}
+
+impl Approved {
+    /// Returns the record of a component.
+    #[must_use]
+    pub fn of(plugin: &Plugin) -> Self {
+        let inspection = plugin.inspection();
+        let manifest = inspection.manifest.as_ref();
+        Self {
+            digest: plugin.digest(),
+            imports: inspection.imports.clone(),
+            requests: inspection.requests(),
+            limits: manifest.map(|manifest| manifest.limits).unwrap_or_default(),
+            schema: plugin.schema().clone(),
+        }
+    }
+}
+
+impl GrantFiles {
+    /// Returns the record of the component for which the grants of `name` were made, if there is one.
+    #[must_use]
+    pub fn approved(&self, name: &str) -> Option<Approved> {
+        let file = File::open(self.approved_path(name)?).ok()?;
+        serde_json::from_str(&read_text(file, MAX_BYTES).ok()?).ok()
+    }
+
+    /// Stores the record of a component whose grants were made now. Does nothing if the host keeps nothing on disk.
+    ///
+    /// # Errors
+    /// Fails if the record cannot be written.
+    pub fn store_approved(&self, plugin: &Plugin) -> Result<(), GrantError> {
+        let Some(path) = self.approved_path(plugin.name()) else {
+            return Ok(());
+        };
+        let write = || {
+            std::fs::create_dir_all(&self.approved)?;
+            replace(&self.approved, &path, &serde_json::to_string(&Approved::of(plugin))?)
+        };
+        write().map_err(|source: std::io::Error| GrantError::Write {
+            path: path.clone(),
+            source,
+        })
+    }
+
+    fn approved_path(&self, name: &str) -> Option<PathBuf> {
+        let keeps = !self.approved.as_os_str().is_empty();
+        keeps.then(|| self.approved.join(format!("{name}.json")))
+    }
+}

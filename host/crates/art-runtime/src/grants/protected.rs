@@ -1,0 +1,131 @@
+//! Paths that no tool may have, whatever an operator writes.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+
+/// Directories of the system in which files are no files.
+const SYSTEM: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+
+/// The paths that cannot be granted: those of the host itself, of the system, and hidden ones of the person (C15).
+#[derive(Clone, Debug)]
+pub struct Protected {
+    /// Paths with what they are. Neither they, nor what is below or above them, can be granted.
+    paths: Vec<(PathBuf, &'static str)>,
+    home: Option<PathBuf>,
+}
+
+/// A path that no tool may have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` cannot be granted: it {relation} {what}")]
+pub struct ProtectedPath {
+    path: String,
+    relation: &'static str,
+    what: String,
+}
+
+impl Protected {
+    /// Collects the directories of the configuration. `home` is the home directory of the person.
+    pub(super) fn new(config: &Config, home: Option<&Path>) -> Self {
+        let file_of_config = config.file_path.parent().unwrap_or(Path::new(""));
+        let database = config.database.value.parent().unwrap_or(Path::new(""));
+        let own = [
+            (config.plugins.value.as_path(), "the plugins folder"),
+            (config.user_plugins.as_path(), "the plugins folder"),
+            (file_of_config, "the configuration of the host"),
+            (database, "the database of the host"),
+            (config.cache.value.as_path(), "the compiled code of the host"),
+        ];
+        let own = own.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
+        let own = own.filter_map(|(path, what)| Some((super::canonical(path).ok()?, what)));
+        let system = SYSTEM.iter().map(|path| (PathBuf::from(path), "files of the system"));
+        Self {
+            paths: own.chain(system).collect(),
+            home: home.and_then(|home| super::canonical(home).ok()),
+        }
+    }
+
+    /// Checks that a path may be granted, by its name and by where its links lead.
+    ///
+    /// # Errors
+    /// Fails with what the path overlaps.
+    pub fn check(&self, path: &Path) -> Result<(), ProtectedPath> {
+        self.check_one(path, path)?;
+        match super::canonical(path) {
+            Ok(canonical) => self.check_one(path, &canonical),
+            // Nothing is there yet, so nothing can be reached.
+            Err(_not_there) => Ok(()),
+        }
+    }
+
+    fn check_one(&self, shown: &Path, path: &Path) -> Result<(), ProtectedPath> {
+        let refuse = |relation, what: &str| {
+            Err(ProtectedPath {
+                path: shown.display().to_string(),
+                relation,
+                what: what.to_owned(),
+            })
+        };
+        for (protected, what) in &self.paths {
+            if path.starts_with(protected) {
+                return refuse("is or lies in", what);
+            }
+            if protected.starts_with(path) {
+                return refuse("contains", what);
+            }
+        }
+        let Some(home) = &self.home else { return Ok(()) };
+        if home.starts_with(path) {
+            return refuse("contains", "the hidden files of the home directory");
+        }
+        let first = path.strip_prefix(home).ok().and_then(|below| below.iter().next());
+        if first.is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
+            return refuse("is or lies in", "a hidden directory of the home directory");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protected(home: &Path) -> Protected {
+        let config = Config {
+            plugins: crate::config::Setting {
+                value: home.join("art/plugins"),
+                origin: crate::config::Origin::Default,
+            },
+            ..Config::default()
+        };
+        Protected::new(&config, Some(home))
+    }
+
+    #[test]
+    fn directories_of_the_host_the_system_and_hidden_ones_are_refused_both_ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for name in ["art/plugins", "notes", ".ssh"] {
+            std::fs::create_dir_all(home.join(name)).unwrap();
+        }
+        let protected = protected(&home);
+        protected.check(&home.join("notes")).unwrap();
+        protected.check(&home.join("notes/new.txt")).unwrap();
+        for path in ["art", "art/plugins", "art/plugins/a.toml", ".ssh", ".ssh/id", ""] {
+            assert!(protected.check(&home.join(path)).is_err(), "{path}");
+        }
+        for path in ["/", "/proc/self/root", "/sys", "/dev/sda", "/run/docker.sock"] {
+            assert!(protected.check(Path::new(path)).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_protected_directory_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(home.join(".ssh")).unwrap();
+        std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).unwrap();
+        let error = protected(&home).check(&home.join("keys")).unwrap_err();
+        assert!(error.to_string().contains("hidden directory"), "{error}");
+    }
+}

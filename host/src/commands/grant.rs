@@ -1,0 +1,132 @@
+//! `art grant`: what tools may touch.
+
+mod edit;
+mod shown;
+
+use art_core::capability::ToolPolicy;
+use art_runtime::compose::open_sandbox;
+use art_runtime::config::Config;
+use art_runtime::grants::GrantFiles;
+use art_runtime::plugins::load_folder;
+use art_sandbox::Plugin;
+use art_tools::{ToolExecutor, same_name};
+
+use super::{check_plugins, config};
+use crate::cli::{Global, GrantCommand};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render::compiling::Compiling;
+use crate::render::{self};
+
+pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    check_plugins(&config)?;
+    let grants = GrantFiles::new(&config);
+    match command {
+        GrantCommand::List { tool } => shown::list(global, &grants, &plugins(global, &config, tool.as_deref())?),
+        GrantCommand::Add(args) => {
+            let plugin = plugin(global, &config, &args.tool)?;
+            let policy = edit::with_added(current(&grants, &plugin)?, args)?;
+            store(global, &grants, plugin, policy)
+        }
+        GrantCommand::Revoke {
+            tool,
+            grants: revoked,
+            all,
+        } => {
+            let plugin = plugin(global, &config, tool)?;
+            let policy = match all {
+                true => ToolPolicy::default(),
+                false => edit::without(current(&grants, &plugin)?, revoked)?,
+            };
+            store(global, &grants, plugin, policy)
+        }
+        GrantCommand::Approve { tool, yes } => approve(global, &grants, plugin(global, &config, tool)?, *yes),
+    }
+}
+
+/// Returns the grants of a component to change them. Refuses those that were made for another component, so that adding one grant
+/// does not approve all.
+fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
+    let policy = grants.read(plugin.name())?;
+    if policy.grants_anything() && policy.component != plugin.digest() {
+        let name = &plugin.schema().name;
+        return Err(CommandError::Usage(format!(
+            "`{name}` is another component than the one for which its grants were made (hint: `art grant approve {name}` shows \
+             the difference)"
+        )));
+    }
+    Ok(policy)
+}
+
+/// Writes the grants for the component as it is now, and shows them.
+fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<Exit, CommandError> {
+    policy.component = if policy.grants_anything() {
+        plugin.digest()
+    } else {
+        String::new()
+    };
+    grants.check(&policy)?;
+    let name = plugin.name().to_owned();
+    let plugin = plugin.with_policy(policy.clone(), grants.places().clone());
+    let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
+    grants.write(&name, &policy)?;
+    grants.store_approved(&plugin)?;
+    shown::list(global, grants, &[plugin])
+}
+
+fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
+    let policy = grants.read(plugin.name())?;
+    if !policy.grants_anything() || policy.component == plugin.digest() {
+        render::note(&format!(
+            "`{}` has no grants that wait for approval",
+            plugin.schema().name
+        ));
+        return Ok(Exit::Success);
+    }
+    render::note(&shown::difference(grants.approved(plugin.name()).as_ref(), &plugin));
+    if !yes
+        && !shown::confirm(&format!(
+            "make its grants for the new component of `{}`?",
+            plugin.schema().name
+        ))?
+    {
+        render::note("not approved");
+        return Ok(Exit::Failure);
+    }
+    store(global, grants, plugin, policy)
+}
+
+/// Loads the components of the folder without their grants: all, or only that of a tool.
+fn plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<Plugin>, CommandError> {
+    let folder = &config.plugins.value;
+    let compiling = Compiling::new(global.json);
+    let loaded = load_folder(&open_sandbox(config)?, folder, &|compiled| compiling.show(compiled))
+        .map_err(CommandError::file("read the plugins folder", folder))?;
+    let refused = loaded.refused;
+    let mut plugins: Vec<_> = loaded
+        .plugins
+        .into_iter()
+        .filter_map(std::sync::Arc::into_inner)
+        .collect();
+    let Some(tool) = tool else { return Ok(plugins) };
+    let is_meant = |plugin: &Plugin| same_name(&plugin.schema().name, tool) || plugin.name() == tool;
+    plugins.retain(is_meant);
+    if plugins.is_empty() {
+        let refusal = refused.iter().find(|refused| refused.file == format!("{tool}.wasm"));
+        let reason = refusal.map_or_else(|| "no component has it".to_owned(), ToString::to_string);
+        let folder = folder.display();
+        return Err(CommandError::Usage(format!(
+            "there is no tool `{tool}` in `{folder}`: {reason}"
+        )));
+    }
+    plugins.truncate(1);
+    Ok(plugins)
+}
+
+fn plugin(global: &Global, config: &Config, tool: &str) -> Result<Plugin, CommandError> {
+    let mut plugins = plugins(global, config, Some(tool))?;
+    plugins
+        .pop()
+        .ok_or_else(|| CommandError::Usage(format!("there is no tool `{tool}`")))
+}

@@ -1,0 +1,144 @@
+//! Adds grants to those of a tool, and takes them back.
+
+use std::path::Path;
+
+use art_core::capability::{Access, FsGrant, HttpGrant, HttpScope, SecretUse, ToolPolicy};
+use art_runtime::grants::canonical;
+
+use crate::cli::AddArgs;
+use crate::error::CommandError;
+
+/// Returns the grants with those of the command line, which replace earlier ones of the same path or address.
+pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
+    for path in &args.read {
+        add_files(&mut policy, FsGrant::new(resolved(path)?, Access::Read));
+    }
+    for path in &args.write {
+        let mut grant = FsGrant::new(resolved(path)?, Access::ReadWrite);
+        grant.stage = args.stage;
+        grant.max_bytes = args.max_bytes.unwrap_or(grant.max_bytes);
+        grant.max_files = args.max_files.unwrap_or(grant.max_files);
+        add_files(&mut policy, grant);
+    }
+    for url in &args.http {
+        let grant = address(url, args)?;
+        policy.http.retain(|other| other.url != grant.url);
+        policy.http.push(grant);
+    }
+    policy.env.extend(args.env.iter().cloned());
+    for (name, value) in &args.limit {
+        let value = value.replace('_', "").parse();
+        let value = value.map_err(|_not_a_number| {
+            CommandError::Usage(format!(
+                "the limit `{name}` takes a whole number, such as `{name}=60000`"
+            ))
+        })?;
+        policy.limits.insert(name.clone(), value);
+    }
+    Ok(policy)
+}
+
+fn add_files(policy: &mut ToolPolicy, grant: FsGrant) {
+    policy.fs.retain(|other| other.path != grant.path);
+    policy.fs.push(grant);
+}
+
+/// Returns the path that is granted: the one that a tool will find, with every link followed.
+fn resolved(path: &Path) -> Result<std::path::PathBuf, CommandError> {
+    canonical(path).map_err(CommandError::file("grant", path))
+}
+
+fn address(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
+    let usage = |error: String| CommandError::Usage(error);
+    let scope: HttpScope = url.parse().map_err(|error| usage(format!("{error}")))?;
+    let methods: Vec<_> = args.method.iter().map(|method| method.to_ascii_uppercase()).collect();
+    let secret = args.secret.clone().map(|name| SecretUse {
+        name,
+        header: args.header.clone().unwrap_or_else(|| "authorization".to_owned()),
+        prefix: None,
+    });
+    Ok(HttpGrant {
+        url: scope,
+        methods: match methods.is_empty() {
+            true => vec!["GET".to_owned(), "HEAD".to_owned()],
+            false => methods,
+        },
+        private: args.private,
+        secret,
+    })
+}
+
+/// Returns the grants without those that are named.
+pub(super) fn without(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
+    for text in revoked {
+        let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());
+        let before = policy.clone();
+        policy
+            .fs
+            .retain(|grant| grant.path != path && grant.path != Path::new(text));
+        let scope = text.parse::<HttpScope>().ok();
+        policy.http.retain(|grant| Some(&grant.url) != scope.as_ref());
+        policy.env.remove(text);
+        policy.limits.remove(text);
+        if policy == before {
+            return Err(CommandError::Usage(format!(
+                "`{text}` is not granted (hint: `art grant list` prints what is)"
+            )));
+        }
+    }
+    Ok(policy)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: AddArgs,
+    }
+
+    fn add(policy: ToolPolicy, line: &[&str]) -> ToolPolicy {
+        let words = ["add", "tool"].iter().chain(line);
+        with_added(policy, &Line::try_parse_from(words).unwrap().args).unwrap()
+    }
+
+    #[test]
+    fn a_grant_of_the_same_path_replaces_the_earlier_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let policy = add(ToolPolicy::default(), &["--read", path]);
+        let policy = add(policy, &["--write", path, "--stage", "--max-bytes", "1000"]);
+        let [grant] = &policy.fs[..] else { panic!("{policy:?}") };
+        assert!(grant.stage && grant.max_bytes == 1_000 && grant.access.may_write());
+    }
+
+    #[test]
+    fn a_link_is_granted_as_what_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        std::fs::create_dir(&target).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let policy = add(ToolPolicy::default(), &["--read", link.to_str().unwrap()]);
+        assert_eq!(policy.fs[0].path, target.canonicalize().unwrap());
+    }
+
+    #[test]
+    fn what_was_added_can_be_revoked_and_nothing_else() {
+        let line = [
+            "--http",
+            "https://a.example/",
+            "--env",
+            "A=1",
+            "--limit",
+            "timeout_ms=60_000",
+        ];
+        let policy = add(ToolPolicy::default(), &line);
+        let revoked = ["https://a.example", "A", "timeout_ms"].map(str::to_owned);
+        assert_eq!(without(policy.clone(), &revoked).unwrap(), ToolPolicy::default());
+        assert!(without(policy, &["https://b.example/".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,164 @@
+//! What tools ask for and are granted, for people and programs.
+
+use std::io::{IsTerminal, Write};
+
+use art_core::capability::ToolPolicy;
+use art_runtime::grants::{Approved, GrantFiles};
+use art_sandbox::Plugin;
+use art_tools::ToolExecutor;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render;
+
+/// Prints what the tools ask for and what they are granted.
+pub(super) fn list(global: &Global, grants: &GrantFiles, plugins: &[Plugin]) -> Result<Exit, CommandError> {
+    let mut listed = Vec::new();
+    for plugin in plugins {
+        listed.push((plugin, grants.read(plugin.name())?));
+    }
+    if global.json {
+        let tools: Vec<_> = listed.iter().map(|(plugin, policy)| to_json(plugin, policy)).collect();
+        render::json(&tools);
+        return Ok(Exit::Success);
+    }
+    let texts: Vec<_> = listed.iter().map(|(plugin, policy)| to_text(plugin, policy)).collect();
+    match texts.is_empty() {
+        true => render::note("there are no tools"),
+        false => render::answer(&texts.join("\n\n")),
+    }
+    Ok(Exit::Success)
+}
+
+fn is_changed(plugin: &Plugin, policy: &ToolPolicy) -> bool {
+    policy.grants_anything() && policy.component != plugin.digest()
+}
+
+fn to_json(plugin: &Plugin, policy: &ToolPolicy) -> Value {
+    json!({
+        "tool": plugin.schema().name,
+        "file": format!("{}.wasm", plugin.name()),
+        "digest": plugin.digest(),
+        "requests": plugin.inspection().requests(),
+        "grants": policy,
+        "needsApproval": is_changed(plugin, policy),
+    })
+}
+
+fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
+    let name = &plugin.schema().name;
+    let mut lines = vec![name.clone()];
+    match plugin.inspection().requests() {
+        None => lines
+            .push("  asks for nothing by itself: its component has no manifest, so it gets what is granted".to_owned()),
+        Some(requests) if requests.is_empty() => lines.push("  asks for nothing".to_owned()),
+        Some(requests) => lines.extend(requests.iter().map(|request| format!("  asks to {request}"))),
+    }
+    if is_changed(plugin, policy) {
+        lines.push(format!(
+            "  is another component than the one for which its grants were made: it is not run before `art grant approve {name}`"
+        ));
+    }
+    lines.extend(granted(policy).into_iter().map(|line| format!("  {line}")));
+    lines.join("\n")
+}
+
+/// Returns a line for each grant.
+fn granted(policy: &ToolPolicy) -> Vec<String> {
+    let mut lines = Vec::new();
+    for grant in &policy.fs {
+        let verb = if grant.access.may_write() {
+            "read and write"
+        } else {
+            "read"
+        };
+        let stage = if grant.stage {
+            ", after you commit what it writes"
+        } else {
+            ""
+        };
+        lines.push(format!("may {verb} {}{stage}", grant.path.display()));
+    }
+    for grant in &policy.http {
+        let private = if grant.private {
+            ", also at an address that is not public"
+        } else {
+            ""
+        };
+        let secret = grant.secret.as_ref();
+        let secret = secret.map_or_else(String::new, |secret| format!(", with the secret {}", secret.name));
+        lines.push(format!(
+            "may send {} to {}{private}{secret}",
+            grant.methods.join(", "),
+            grant.url
+        ));
+    }
+    lines.extend(policy.env.keys().map(|name| format!("may read the variable {name}")));
+    lines.extend(
+        policy
+            .limits
+            .iter()
+            .map(|(name, value)| format!("has the limit {name} = {value}")),
+    );
+    if !policy.clock {
+        lines.push("may not read the time".to_owned());
+    }
+    if !policy.random {
+        lines.push("may not draw random numbers".to_owned());
+    }
+    if lines.is_empty() {
+        lines.push("is granted nothing".to_owned());
+    }
+    lines
+}
+
+/// Returns the difference between the component that was approved and the one of now.
+pub(super) fn difference(approved: Option<&Approved>, plugin: &Plugin) -> String {
+    let name = &plugin.schema().name;
+    let now = pretty(&Approved::of(plugin));
+    let Some(approved) = approved else {
+        return format!("there is no record of the earlier component of `{name}`; this is the new one:\n{now}");
+    };
+    let before = pretty(approved);
+    let diff = TextDiff::from_lines(&before, &now);
+    let lines = diff
+        .unified_diff()
+        .context_radius(2)
+        .header("approved", "now")
+        .to_string();
+    match lines.is_empty() {
+        true => format!("the code of `{name}` has changed; its schema, imports and requests are the same"),
+        false => format!("`{name}` has changed:\n{lines}"),
+    }
+}
+
+fn pretty(approved: &Approved) -> String {
+    let mut shown = json!(approved);
+    if let Some(fields) = shown.as_object_mut() {
+        fields.shift_remove("digest");
+    }
+    let mut text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Asks the person at the terminal.
+///
+/// # Errors
+/// Fails if there is no terminal.
+pub(super) fn confirm(question: &str) -> Result<bool, CommandError> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() || !render::stderr_is_terminal() {
+        return Err(CommandError::Usage("nobody can be asked: add `--yes`".to_owned()));
+    }
+    render::note(&format!("{question} [y/N]"));
+    drop(std::io::stderr().flush());
+    let mut line = String::new();
+    stdin
+        .read_line(&mut line)
+        .map_err(|error| CommandError::Failed(format!("the answer could not be read: {error}")))?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

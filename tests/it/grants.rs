@@ -1,0 +1,142 @@
+//! What tools may touch: denied by default, granted by the operator, as people and programs see it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+
+/// A home with one guest that asks for files, and a directory outside of the home.
+struct Scene {
+    home: Home,
+    outside: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let home = Home::empty();
+        home.add("reads_file", components::READS_FILE);
+        let outside = TempDir::new().unwrap();
+        fs::write(outside.path().join("note.txt"), "buy milk").unwrap();
+        Self { home, outside }
+    }
+
+    fn note(&self) -> PathBuf {
+        self.outside.path().canonicalize().unwrap().join("note.txt")
+    }
+
+    fn read(&self, path: &Path) -> CommandOutput {
+        let arguments = json!({"path": path}).to_string();
+        self.home.art(&["--json", "tool", "call", "reads_file", &arguments])
+    }
+
+    fn grant(&self, args: &[&str]) -> CommandOutput {
+        self.home.art(&[&["grant"], args].concat())
+    }
+
+    /// Runs a command as the denial prints it.
+    fn run_printed(&self, command: &str) -> CommandOutput {
+        let words: Vec<_> = command.strip_prefix("art ").unwrap().split(' ').collect();
+        self.home.art(&words)
+    }
+
+    fn grants_file(&self) -> String {
+        fs::read_to_string(self.home.plugins().join("reads_file.toml")).unwrap_or_default()
+    }
+}
+
+fn denials(called: &CommandOutput) -> Value {
+    let result = called.json();
+    assert_eq!(called.code(), 5, "{called}");
+    assert_eq!(result["result"]["code"], "PERMISSION_DENIED", "{called}");
+    result["result"]["metadata"]["denials"].clone()
+}
+
+#[test]
+fn a_file_is_denied_by_default_and_the_denial_names_the_grant() {
+    let scene = Scene::new();
+    let denials = denials(&scene.read(&scene.note()));
+    let note = scene.note();
+    assert_eq!(denials[0]["resource"], json!(note));
+    assert_eq!(
+        denials[0]["command"],
+        json!(format!("art grant add reads_file --read {}", note.display()))
+    );
+}
+
+#[test]
+fn the_command_of_a_denial_makes_the_call_work() {
+    let scene = Scene::new();
+    let command = denials(&scene.read(&scene.note()))[0]["command"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let granted = scene.run_printed(&command);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let read = scene.read(&scene.note());
+    assert_eq!(read.code(), 0, "{read}");
+    assert_eq!(read.json()["result"]["output"]["text"], "buy milk", "{read}");
+    let revoked = scene.grant(&["revoke", "reads_file", scene.note().to_str().unwrap()]);
+    assert_eq!(revoked.code(), 0, "{revoked}");
+    denials(&scene.read(&scene.note()));
+}
+
+#[test]
+fn what_a_tool_does_not_ask_for_cannot_be_granted() {
+    let scene = Scene::new();
+    let refused = scene.grant(&["add", "reads_file", "--http", "https://example.com/"]);
+    assert_eq!(refused.code(), 2, "{refused}");
+    assert!(refused.stderr().contains("does not ask for it"), "{refused}");
+    assert_eq!(scene.grants_file(), "");
+}
+
+#[test]
+fn paths_of_the_host_cannot_be_granted() {
+    let scene = Scene::new();
+    let home = scene.home.dir.path().to_owned();
+    for path in [home.clone(), home.join("plugins"), "/proc".into(), "/".into()] {
+        let refused = scene.grant(&["add", "reads_file", "--read", path.to_str().unwrap()]);
+        assert_eq!(refused.code(), 2, "{refused}");
+        assert!(refused.stderr().contains("cannot be granted"), "{refused}");
+    }
+}
+
+#[test]
+fn a_tool_whose_grants_are_invalid_is_refused_and_not_offered_without_them() {
+    let scene = Scene::new();
+    for text in [
+        "[[fs]]\npath = 1",
+        "everything = true",
+        "[[fs]]\npath = \"/data\"",
+        "clock = true\nclock = false",
+    ] {
+        fs::write(scene.home.plugins().join("reads_file.toml"), text).unwrap();
+        let listed = scene.home.art(&["tool", "list"]);
+        assert!(listed.stdout().contains("reads_file.wasm: "), "{text}: {listed}");
+    }
+}
+
+#[test]
+fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved() {
+    let scene = Scene::new();
+    let outside = scene.outside.path().to_str().unwrap().to_owned();
+    scene.grant(&["add", "reads_file", "--read", &outside]);
+    // Another component under the same name: the same code with one more custom section.
+    let path = scene.home.plugins().join("reads_file.wasm");
+    let mut wasm = fs::read(&path).unwrap();
+    wasm.extend([0, 3, 1, b'x', 0]);
+    fs::write(&path, wasm).unwrap();
+    let denials = denials(&scene.read(&scene.note()));
+    assert_eq!(denials[0]["command"], "art grant approve reads_file");
+    let listed = scene.grant(&["list"]);
+    assert!(listed.stdout().contains("another component"), "{listed}");
+    let unanswered = scene.grant(&["approve", "reads_file"]);
+    assert_eq!(unanswered.code(), 2, "{unanswered}");
+    let approved = scene.grant(&["approve", "reads_file", "--yes"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert_eq!(scene.read(&scene.note()).code(), 0);
+}
