@@ -49,7 +49,7 @@ fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
     });
     let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
     let runtime = block_on(builder.tool(tool).build()).unwrap();
-    assert_eq!(runtime.toolbox.plugins.len(), 0);
+    assert_eq!(runtime.toolbox.plugins().len(), 0);
     let refused = runtime.toolbox.refused.first().unwrap();
     assert_eq!(refused.file, "calculator.wasm");
     assert!(refused.reason.contains("already has a tool of that name"), "{refused}");

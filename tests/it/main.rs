@@ -57,6 +57,7 @@ mod piped;
 mod plan_command;
 mod plugins;
 mod quickstart;
+mod reloading;
 mod replay;
 mod replaying;
 mod schemas;

@@ -5,6 +5,8 @@ mod input;
 mod screen;
 mod session;
 
+use art_runtime::Runtime;
+use art_runtime::reload::{FolderWatch, Reload};
 use tokio::runtime::Runtime as Executor;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
@@ -40,7 +42,9 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     })?;
     let executor = executor()?;
     let runtime = executor.block_on(open(global, config))?;
+    let watch = watch_plugins(&runtime, global);
     let chat = Chat {
+        _watch: watch,
         screen: Screen::new(global.json),
         interactive: input.is_interactive(),
         executor,
@@ -51,7 +55,32 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     Ok((chat, input))
 }
 
+/// Replaces tools while the chat goes on. A folder that cannot be watched is no reason not to chat.
+fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
+    let screen = Screen::new(global.json);
+    let on_reload = move |name: &str, reload: &Reload| screen.note(&reloaded(name, reload));
+    let watch = runtime.toolbox.watch(on_reload);
+    watch.unwrap_or_else(|error| {
+        tracing::info!(%error, "tools are not replaced while the chat goes on");
+        None
+    })
+}
+
+/// Returns what became of a changed file, for a person.
+fn reloaded(name: &str, reload: &Reload) -> String {
+    match reload {
+        Reload::NeedsApproval => {
+            format!("`{name}.wasm` is another tool than before: it is not called before `art grant approve {name}`")
+        }
+        Reload::Removed => format!("`{name}.wasm` is gone, and its tool with it"),
+        Reload::Refused(reason) => format!("`{name}.wasm` has changed and is refused: {reason}"),
+        _ => format!("`{name}.wasm` was loaded again"),
+    }
+}
+
 struct Chat {
+    /// Replaces tools until the chat ends.
+    _watch: Option<FolderWatch>,
     screen: Screen,
     /// Whether a person types the lines at a terminal.
     interactive: bool,

@@ -61,11 +61,7 @@ fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandEr
 
 /// Writes the grants for the component as it is now, and shows them.
 fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<Exit, CommandError> {
-    policy.component = if policy.grants_anything() {
-        plugin.digest()
-    } else {
-        String::new()
-    };
+    policy.component = plugin.digest();
     grants.check(&policy)?;
     let name = plugin.name().to_owned();
     let plugin = plugin.with_policy(policy.clone(), grants.places().clone());
@@ -77,11 +73,8 @@ fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, mut policy: ToolP
 
 fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
     let policy = grants.read(plugin.name())?;
-    if !policy.grants_anything() || policy.component == plugin.digest() {
-        render::note(&format!(
-            "`{}` has no grants that wait for approval",
-            plugin.schema().name
-        ));
+    if policy.component == plugin.digest() {
+        render::note(&format!("`{}` is approved already", plugin.schema().name));
         return Ok(Exit::Success);
     }
     render::note(&shown::difference(grants.approved(plugin.name()).as_ref(), &plugin));

@@ -43,7 +43,7 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
         ];
         hints.iter().flatten().for_each(|hint| render::note(hint));
     }
-    if runtime.toolbox.plugins.is_empty() {
+    if runtime.toolbox.plugins().is_empty() {
         let folder = runtime.config.plugins.value.display();
         render::note(&format!(
             "there are no tools in `{folder}`; `art quickstart` builds some"
@@ -102,7 +102,8 @@ pub(super) fn warn_of_cost(runtime: &Runtime) -> Result<(), CommandError> {
 
 /// Warns about attachments that are too large for every tool.
 pub(super) fn warn_of_size<'a>(runtime: &Runtime, attachments: impl IntoIterator<Item = &'a QueryAttachment>) {
-    let inputs = runtime.toolbox.plugins.iter().map(|plugin| plugin.limits().input_bytes);
+    let plugins = runtime.toolbox.plugins();
+    let inputs = plugins.iter().map(|plugin| plugin.limits().input_bytes);
     let max = inputs.max();
     let warnings = attachments
         .into_iter()

@@ -2,6 +2,8 @@
 
 mod call;
 
+use std::sync::Arc;
+
 use art_core::JsonObject;
 use art_core::outcome::CallLog;
 use art_core::tool::ToolSchema;
@@ -39,7 +41,7 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
             let unknown = || unknown_tool(&config, &toolbox, &name);
             let plugin = find_plugin(&toolbox, &name).ok_or_else(unknown)?;
             let schema = toolbox.registry.schema(&name).ok_or_else(unknown)?;
-            show(global, plugin, &schema);
+            show(global, &plugin, &schema);
             Ok(Exit::Success)
         }
         // Handled above.
@@ -50,7 +52,8 @@ pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, Comman
 fn list(global: &Global, toolbox: &Toolbox) {
     let schemas = toolbox.registry.list();
     if global.json {
-        let limits = toolbox.plugins.iter();
+        let plugins = toolbox.plugins();
+        let limits = plugins.iter();
         let limits: JsonObject = limits
             .map(|plugin| (plugin.schema().name.clone(), json!(plugin.limits())))
             .collect();
@@ -71,9 +74,9 @@ fn list(global: &Global, toolbox: &Toolbox) {
     }
 }
 
-fn find_plugin<'a>(toolbox: &'a Toolbox, name: &str) -> Option<&'a Plugin> {
-    let mut plugins = toolbox.plugins.iter().map(AsRef::as_ref);
-    plugins.find(|plugin: &&Plugin| same_name(&plugin.schema().name, name))
+fn find_plugin(toolbox: &Toolbox, name: &str) -> Option<Arc<Plugin>> {
+    let mut plugins = toolbox.plugins().into_iter();
+    plugins.find(|plugin| same_name(&plugin.schema().name, name))
 }
 
 fn unknown_tool(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {

@@ -1,7 +1,7 @@
 //! The composition root: the only place that names every concrete type.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use art_core::error::ModelError;
 use art_core::id;
@@ -24,14 +24,17 @@ use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::grants::GrantFiles;
 use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
+use crate::reload::{FolderWatch, Reload, Reloader};
 
 /// The tools of the plugins folder and of the program, without a store or a model.
 #[derive(Debug)]
 pub struct Toolbox {
     /// The registered tools.
     pub registry: Arc<ToolRegistry>,
-    /// The components whose tools are registered.
-    pub plugins: Vec<Arc<Plugin>>,
+    /// The components whose tools are registered. They change when the plugins folder is watched.
+    plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
+    /// Loads changed files of the plugins folder, if there is one.
+    reloader: Option<Arc<Reloader>>,
     /// The files of the plugins folder that were refused.
     pub refused: Vec<RefusedFile>,
     /// Limits on the number of concurrent and waiting calls.
@@ -55,17 +58,62 @@ impl Toolbox {
         if config.ask_person.value {
             registry.register(Arc::new(request_user_input()))?;
         }
-        let LoadedFolder { plugins, mut refused } = match non_empty(&config.plugins.value) {
-            Some(folder) => load_plugins(config, folder, on_compiled)?,
-            None => LoadedFolder::default(),
-        };
-        let plugins = register(&registry, plugins, &mut refused);
-        Ok(Self {
+        let plugins: Arc<RwLock<Vec<Arc<Plugin>>>> = Arc::default();
+        let mut toolbox = Self {
             registry,
             plugins,
-            refused,
+            reloader: None,
+            refused: Vec::new(),
             bounds: config.tools.value.bounds,
-        })
+        };
+        if let Some(folder) = non_empty(&config.plugins.value) {
+            toolbox.load_folder(config, folder, on_compiled)?;
+        }
+        Ok(toolbox)
+    }
+
+    /// Registers the tools of the plugins folder.
+    fn load_folder(&mut self, config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<(), RuntimeError> {
+        let (sandbox, grants) = (open_sandbox(config)?, GrantFiles::new(config));
+        let loaded = load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
+            path: folder.to_owned(),
+            source,
+        })?;
+        let LoadedFolder { plugins, mut refused } = grants.apply_to_all(loaded);
+        let plugins = register(&self.registry, plugins, &mut refused);
+        *self.plugins.write().unwrap_or_else(PoisonError::into_inner) = plugins;
+        self.refused = refused;
+        let (registry, plugins) = (Arc::clone(&self.registry), Arc::clone(&self.plugins));
+        self.reloader = Some(Arc::new(Reloader::new(sandbox, folder, grants, registry, plugins)));
+        Ok(())
+    }
+
+    /// Returns the components whose tools are registered, by file name.
+    #[must_use]
+    pub fn plugins(&self) -> Vec<Arc<Plugin>> {
+        self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns what loads changed files of the plugins folder, if there is a folder.
+    #[must_use]
+    pub fn reloader(&self) -> Option<&Arc<Reloader>> {
+        self.reloader.as_ref()
+    }
+
+    /// Replaces tools whenever files of the plugins folder change, until the result is dropped. `on_reload` is called on another
+    /// thread with the name of each component that has changed. `None` if there is no folder.
+    ///
+    /// # Errors
+    /// Fails if the folder does not exist or cannot be watched.
+    pub fn watch(
+        &self,
+        on_reload: impl Fn(&str, &Reload) + Send + 'static,
+    ) -> Result<Option<FolderWatch>, RuntimeError> {
+        let Some(reloader) = &self.reloader else {
+            return Ok(None);
+        };
+        let watch = FolderWatch::start(Arc::clone(reloader), on_reload).map_err(RuntimeError::Watch)?;
+        Ok(Some(watch))
     }
 
     /// Creates a toolbox with one tool.
@@ -77,7 +125,8 @@ impl Toolbox {
         registry.register(Arc::clone(plugin) as Arc<dyn ToolExecutor>)?;
         Ok(Self {
             registry,
-            plugins: vec![Arc::clone(plugin)],
+            plugins: Arc::new(RwLock::new(vec![Arc::clone(plugin)])),
+            reloader: None,
             refused: Vec::new(),
             bounds: ToolBounds::default(),
         })
@@ -213,15 +262,6 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         compile_time: config.compile_time,
         limits: config.tools.value.limits.clone(),
     })?)
-}
-
-fn load_plugins(config: &Config, folder: &Path, on_compiled: OnCompiled<'_>) -> Result<LoadedFolder, RuntimeError> {
-    let sandbox = open_sandbox(config)?;
-    let loaded = load_folder(&sandbox, folder, on_compiled).map_err(|source| RuntimeError::Plugins {
-        path: folder.to_owned(),
-        source,
-    })?;
-    Ok(GrantFiles::new(config).apply_to_all(loaded))
 }
 
 /// Registers the plugins in their order. Adds those that the registry refuses to `refused`, and returns the others.

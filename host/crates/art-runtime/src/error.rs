@@ -36,6 +36,9 @@ pub enum RuntimeError {
         #[source]
         source: std::io::Error,
     },
+    /// The plugins folder cannot be watched.
+    #[error("failed to watch the plugins folder")]
+    Watch(#[source] notify::Error),
     /// The question is too long.
     #[error(
         "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"

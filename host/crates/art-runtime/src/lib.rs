@@ -63,6 +63,7 @@ pub mod planned;
 pub mod plugins;
 pub mod recording;
 mod recover;
+pub mod reload;
 pub mod replay;
 mod runtime;
 #[cfg(test)]

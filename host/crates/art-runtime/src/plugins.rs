@@ -102,6 +102,40 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     Ok(apply_memory_limit(results, refused))
 }
 
+/// The result of loading one file.
+pub(crate) enum LoadedFile {
+    /// There is no such file.
+    Missing,
+    /// It is refused, for this reason.
+    Refused(String),
+    /// It is a component.
+    Loaded(Box<Plugin>),
+}
+
+/// Loads the component `name` of a folder, without its grants. Compiles it if necessary.
+pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFile {
+    let file = ComponentFile {
+        bytes: 0,
+        name: format!("{name}.wasm"),
+    };
+    if !folder.join(&file.name).exists() {
+        return LoadedFile::Missing;
+    }
+    let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
+        Ok(dir) => Arc::new(dir),
+        Err(error) => return LoadedFile::Refused(format!("the folder could not be read: {error}")),
+    };
+    let load =
+        |name: &str, wasm: &[u8], source: &ComponentSource| match sandbox.load_without_compiling(name, wasm, source)? {
+            Some(plugin) => Ok(plugin),
+            None => sandbox.compile_and_load(name, wasm, source, None),
+        };
+    match load_file(&dir, &file, load) {
+        Ok(plugin) => LoadedFile::Loaded(Box::new(plugin)),
+        Err(reason) => LoadedFile::Refused(reason),
+    }
+}
+
 /// Reads the file of a loaded component again.
 ///
 /// # Errors

@@ -142,7 +142,7 @@ impl Runtime {
     /// Fails if there is no such run, or its journal was changed or cannot be understood.
     pub async fn replay(&self, trace_id: &str) -> Result<Replay, RuntimeError> {
         let recording = Recording::read(self.store.as_ref(), trace_id).await?;
-        recording.replay(&self.toolbox.plugins).await
+        recording.replay(&self.toolbox.plugins()).await
     }
 }
 

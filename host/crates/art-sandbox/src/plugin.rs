@@ -105,6 +105,16 @@ impl Plugin {
         Ok(self)
     }
 
+    /// Same as [`with_policy`](Self::with_policy), and makes no call until the operator approves the component.
+    ///
+    /// # Errors
+    /// Same as [`with_policy`](Self::with_policy).
+    pub fn withheld(self, policy: ToolPolicy, places: Places) -> Result<Self, LoadError> {
+        let mut plugin = self.with_policy(policy.clone(), places.clone())?;
+        plugin.authority = Authority::of_changed(&plugin.schema.name, plugin.inspection.requests(), policy, places);
+        Ok(plugin)
+    }
+
     /// Refuses a grant that the component can never use, because it does not import the interface or does not request it.
     fn check_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
         let granted = [

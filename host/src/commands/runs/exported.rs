@@ -28,7 +28,7 @@ pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> 
     })?;
     let compiling = Compiling::new(global.json);
     let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| compiling.show(compiled))?;
-    let missing = recording.add_components(&config.plugins.value, &toolbox.plugins)?;
+    let missing = recording.add_components(&config.plugins.value, &toolbox.plugins())?;
     let bytes = recording.to_file()?;
     new_file::write(file, &bytes, force)?;
     if global.json {

@@ -42,7 +42,7 @@ fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay
     executor()?.block_on(async {
         let id = ids::resolve_run(store.as_ref(), named).await?;
         let recording = Recording::read(store.as_ref(), &id).await?;
-        Ok(recording.replay(&toolbox.plugins).await?)
+        Ok(recording.replay(&toolbox.plugins()).await?)
     })
 }
 

@@ -66,7 +66,7 @@ impl Authority {
         policy: ToolPolicy,
         places: Places,
     ) -> Self {
-        let reason = "the component is another one than that for which its grants were made";
+        let reason = "the component is another one than that which was approved";
         let capability = match () {
             () if !policy.fs.is_empty() => Capability::Fs,
             () if !policy.http.is_empty() => Capability::Http,

@@ -46,6 +46,19 @@ impl Approved {
             schema: plugin.schema().clone(),
         }
     }
+
+    /// Returns whether both have the same schema, imports, requests and limits, whatever their code is.
+    #[must_use]
+    pub fn has_same_contract(&self, other: &Self) -> bool {
+        let digest = String::new();
+        Self {
+            digest: digest.clone(),
+            ..self.clone()
+        } == Self {
+            digest,
+            ..other.clone()
+        }
+    }
 }
 
 impl GrantFiles {

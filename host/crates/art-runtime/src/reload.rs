@@ -1,0 +1,283 @@
+//! Replaces tools while the host runs, when files of the plugins folder change (C08, C09, C10).
+//!
+//! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version cannot be
+//! loaded, the earlier one stays. A version whose schema, imports or requests differ from those of the one before is offered, but not
+//! called until the operator approves it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use art_sandbox::{Plugin, Sandbox};
+use art_tools::{ToolExecutor, ToolRegistry};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::error::in_one_line;
+use crate::grants::{Approved, GrantFiles};
+use crate::plugins::{LoadedFile, load_one};
+
+/// Time for which a file has to stay the same before it is loaded.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// What became of a file that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reload {
+    /// Its tool is offered, or is offered in its new version.
+    Loaded,
+    /// Its tool is another one than before: it is not called until the operator approves it.
+    NeedsApproval,
+    /// Its tool is no longer offered, because the file is gone.
+    Removed,
+    /// It cannot be used, for this reason. An earlier version stays.
+    Refused(String),
+    /// Nothing has changed.
+    Unchanged,
+}
+
+/// Loads single files of a plugins folder into the registry.
+#[derive(Debug)]
+pub struct Reloader {
+    sandbox: Sandbox,
+    folder: PathBuf,
+    grants: GrantFiles,
+    registry: Arc<ToolRegistry>,
+    plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
+}
+
+impl Reloader {
+    pub(crate) fn new(
+        sandbox: Sandbox,
+        folder: &Path,
+        grants: GrantFiles,
+        registry: Arc<ToolRegistry>,
+        plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
+    ) -> Self {
+        Self {
+            sandbox,
+            folder: folder.to_owned(),
+            grants,
+            registry,
+            plugins,
+        }
+    }
+
+    /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling takes.
+    #[must_use]
+    pub fn reload(&self, name: &str) -> Reload {
+        let before = self.current(name);
+        let plugin = match load_one(&self.sandbox, &self.folder, name) {
+            LoadedFile::Missing => return self.remove(name),
+            LoadedFile::Refused(reason) => return Reload::Refused(reason),
+            LoadedFile::Loaded(plugin) => plugin,
+        };
+        match self.granted(*plugin, before.as_deref()) {
+            Ok(plugin) => self.replace(plugin, before),
+            Err(reason) => Reload::Refused(reason),
+        }
+    }
+
+    /// Gives a version what is granted to it, or nothing if it is another tool than before and is not approved.
+    fn granted(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
+        let policy = self.grants.read(plugin.name()).map_err(|error| in_one_line(&error))?;
+        let is_approved = policy.component == plugin.digest();
+        let is_other = before.is_some_and(|before| !Approved::of(before).has_same_contract(&Approved::of(&plugin)));
+        let was_withheld = before.is_some_and(|before| before.authority().withheld().is_some());
+        let places = self.grants.places().clone();
+        let plugin = if (is_other || was_withheld) && !is_approved {
+            plugin.withheld(policy, places)
+        } else {
+            plugin.with_policy(policy, places)
+        };
+        plugin.map_err(|error| in_one_line(&error))
+    }
+
+    fn replace(&self, plugin: Plugin, before: Option<Arc<Plugin>>) -> Reload {
+        if before.as_deref().is_some_and(|before| is_same(before, &plugin)) {
+            return Reload::Unchanged;
+        }
+        let needs_approval = plugin.authority().withheld().is_some();
+        let plugin = Arc::new(plugin);
+        let was_renamed = before
+            .as_ref()
+            .filter(|before| before.schema().name != plugin.schema().name);
+        if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
+            return Reload::Refused(in_one_line(&error));
+        }
+        if let Some(before) = was_renamed {
+            self.registry.unregister(&before.schema().name);
+        }
+        let mut plugins = self.plugins.write().unwrap_or_else(PoisonError::into_inner);
+        plugins.retain(|other| other.name() != plugin.name());
+        plugins.push(plugin);
+        plugins.sort_by(|a, b| a.name().cmp(b.name()));
+        if needs_approval {
+            Reload::NeedsApproval
+        } else {
+            Reload::Loaded
+        }
+    }
+
+    fn remove(&self, name: &str) -> Reload {
+        let Some(before) = self.current(name) else {
+            return Reload::Unchanged;
+        };
+        self.registry.unregister(&before.schema().name);
+        let mut plugins = self.plugins.write().unwrap_or_else(PoisonError::into_inner);
+        plugins.retain(|other| other.name() != name);
+        Reload::Removed
+    }
+
+    fn current(&self, name: &str) -> Option<Arc<Plugin>> {
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
+        plugins.iter().find(|plugin| plugin.name() == name).cloned()
+    }
+
+    /// Returns the names of all components: those of the folder, and those that are offered.
+    fn names(&self) -> BTreeSet<String> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let in_folder = entries.filter_map(|entry| component_name(&entry.path()));
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
+        let offered = plugins.iter().map(|plugin| plugin.name().to_owned());
+        in_folder.chain(offered).collect()
+    }
+
+    /// Returns the sizes and times of the files of a component. They change whenever a file is written or replaced.
+    fn stamp(&self, name: &str) -> [Option<(u64, SystemTime)>; 2] {
+        ["wasm", "toml"].map(|ending| {
+            let found = self.folder.join(format!("{name}.{ending}")).symlink_metadata().ok()?;
+            Some((found.len(), found.modified().ok()?))
+        })
+    }
+}
+
+/// Returns whether two versions are the same component with the same authority.
+fn is_same(before: &Plugin, now: &Plugin) -> bool {
+    before.digest() == now.digest()
+        && before.authority().policy() == now.authority().policy()
+        && before.authority().withheld() == now.authority().withheld()
+}
+
+/// Returns the name of the component to which a file of the folder belongs, if it is a component or its grants.
+fn component_name(path: &Path) -> Option<String> {
+    let ending = path.extension()?.to_str()?;
+    let name = path.file_stem()?.to_str()?;
+    let is_meant = (ending == "wasm" || ending == "toml") && !name.starts_with('.');
+    is_meant.then(|| name.to_owned())
+}
+
+/// Watches a plugins folder until it is dropped.
+#[derive(Debug)]
+pub struct FolderWatch {
+    watcher: Option<RecommendedWatcher>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl FolderWatch {
+    /// Starts to watch. `on_reload` is called for each file that has changed, with the name of its component.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be watched.
+    pub(crate) fn start(
+        reloader: Arc<Reloader>,
+        on_reload: impl Fn(&str, &Reload) + Send + 'static,
+    ) -> Result<Self, notify::Error> {
+        let (sender, events) = channel();
+        let mut watcher = notify::recommended_watcher(sender)?;
+        watcher.watch(&reloader.folder, RecursiveMode::NonRecursive)?;
+        let watch = move || reload_changes(&reloader, &events, &on_reload);
+        let thread = std::thread::Builder::new().name("art-plugins".to_owned()).spawn(watch);
+        Ok(Self {
+            watcher: Some(watcher),
+            thread: Some(thread.map_err(notify::Error::io)?),
+        })
+    }
+}
+
+impl Drop for FolderWatch {
+    fn drop(&mut self) {
+        // Ends the channel, which ends the thread.
+        self.watcher = None;
+        if let Some(Err(_panic)) = self.thread.take().map(JoinHandle::join) {
+            tracing::error!("the watch of the plugins folder panicked");
+        }
+    }
+}
+
+/// Reloads what changes until the channel ends. A component waits here until its files have been the same for [`QUIET`].
+fn reload_changes(
+    reloader: &Reloader,
+    events: &Receiver<notify::Result<notify::Event>>,
+    on_reload: &impl Fn(&str, &Reload),
+) {
+    let mut waiting: BTreeMap<String, (Instant, [Option<(u64, SystemTime)>; 2])> = BTreeMap::new();
+    loop {
+        let event = match waiting.is_empty() {
+            true => events.recv().map_err(|_ended| RecvTimeoutError::Disconnected),
+            false => events.recv_timeout(QUIET / 2),
+        };
+        match event {
+            Ok(event) => {
+                for name in changed(reloader, event) {
+                    let stamp = reloader.stamp(&name);
+                    waiting.insert(name, (Instant::now(), stamp));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        let now = Instant::now();
+        let mut quiet = Vec::new();
+        for (name, (since, stamp)) in &mut waiting {
+            let found = reloader.stamp(name);
+            if found != *stamp {
+                (*since, *stamp) = (now, found);
+            } else if now.duration_since(*since) >= QUIET {
+                quiet.push(name.clone());
+            }
+        }
+        for name in quiet {
+            waiting.remove(&name);
+            match reloader.reload(&name) {
+                Reload::Unchanged => {}
+                reload => on_reload(&name, &reload),
+            }
+        }
+    }
+}
+
+/// Returns the names of the components that an event concerns: all, if the system lost events.
+fn changed(reloader: &Reloader, event: notify::Result<notify::Event>) -> BTreeSet<String> {
+    match event {
+        Ok(event) if !event.need_rescan() => event.paths.iter().filter_map(|path| component_name(path)).collect(),
+        Ok(_) => reloader.names(),
+        Err(error) => {
+            tracing::warn!(%error, "changes of the plugins folder were missed; looking at all files");
+            reloader.names()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_components_and_their_grants_are_looked_at() {
+        let name = |path: &str| component_name(Path::new(path));
+        assert_eq!(name("/plugins/a.wasm").as_deref(), Some("a"));
+        assert_eq!(name("/plugins/a.toml").as_deref(), Some("a"));
+        for other in [
+            "/plugins/.a.wasm.17",
+            "/plugins/.tmpXY",
+            "/plugins/a",
+            "/plugins/a.md",
+            "/plugins/.a.toml",
+        ] {
+            assert_eq!(name(other), None, "{other}");
+        }
+    }
+}

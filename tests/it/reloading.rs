@@ -1,0 +1,157 @@
+//! Tools are replaced while the host runs.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use art_runtime::Runtime;
+use art_runtime::reload::{FolderWatch, Reload};
+use serde_json::{Value, json};
+
+use crate::harness::{components, read};
+use crate::home::Home;
+
+/// A runtime whose plugins folder is watched.
+struct Watched {
+    home: Home,
+    runtime: Runtime,
+    reloads: Receiver<(String, Reload)>,
+    _watch: FolderWatch,
+}
+
+/// How long a test waits for a change to be noticed and compiled.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Watched {
+    async fn new() -> Self {
+        let home = Home::empty();
+        home.add("tool", components::ECHO);
+        let runtime = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
+        let runtime = runtime.build().await.unwrap();
+        let (sender, reloads) = channel();
+        let watch = runtime
+            .toolbox
+            .watch(move |name, reload| drop(sender.send((name.to_owned(), reload.clone()))));
+        Self {
+            _watch: watch.unwrap().unwrap(),
+            home,
+            runtime,
+            reloads,
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.home.plugins().join("tool.wasm")
+    }
+
+    fn next(&self) -> (String, Reload) {
+        self.reloads.recv_timeout(PATIENCE).unwrap()
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> art_tools::ToolReport {
+        self.runtime.toolbox.call(tool, arguments).await
+    }
+
+    async fn echoes(&self) -> bool {
+        let report = self.call("echo", json!({"text": "hello"})).await;
+        report.result.output.is_some_and(|output| output["text"] == "hello")
+    }
+}
+
+/// Returns a component with another digest and the same behaviour.
+fn other_build_of(component: &str) -> Vec<u8> {
+    let mut wasm = read(component);
+    wasm.extend([0, 3, 1, b'x', 0]);
+    wasm
+}
+
+#[tokio::test]
+async fn a_component_that_only_changed_its_code_is_used_at_once() {
+    let watched = Watched::new().await;
+    assert!(watched.echoes().await);
+    fs::write(watched.file(), other_build_of(components::ECHO)).unwrap();
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert!(watched.echoes().await);
+}
+
+#[tokio::test]
+async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
+    let watched = Watched::new().await;
+    let wasm = other_build_of(components::ECHO);
+    let mut file = fs::File::create(watched.file()).unwrap();
+    let started = Instant::now();
+    for piece in wasm.chunks(wasm.len() / 20 + 1) {
+        file.write_all(piece).unwrap();
+        file.sync_all().unwrap();
+        assert!(watched.echoes().await, "after {:?}", started.elapsed());
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+}
+
+#[tokio::test]
+async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approved() {
+    let watched = Watched::new().await;
+    fs::copy(components::COUNTER, watched.file()).unwrap();
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::NeedsApproval));
+    let report = watched.call("counter", json!({})).await;
+    assert_eq!(report.ending.as_str(), "denied", "{report:?}");
+    assert_eq!(
+        watched.call("echo", json!({"text": "hello"})).await.ending.as_str(),
+        "not_found"
+    );
+    let approved = watched.home.art(&["grant", "approve", "counter", "--yes"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.call("counter", json!({})).await.ending.as_str(), "success");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_used_leaves_the_earlier_version() {
+    let watched = Watched::new().await;
+    fs::write(watched.file(), "no component").unwrap();
+    let (_, reload) = watched.next();
+    assert!(matches!(reload, Reload::Refused(_)), "{reload:?}");
+    assert!(watched.echoes().await);
+}
+
+#[tokio::test]
+async fn a_tool_whose_file_is_removed_is_gone_and_comes_back_with_it() {
+    let watched = Watched::new().await;
+    fs::remove_file(watched.file()).unwrap();
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Removed));
+    assert_eq!(
+        watched.call("echo", json!({"text": "hello"})).await.ending.as_str(),
+        "not_found"
+    );
+    fs::copy(components::ECHO, watched.file()).unwrap();
+    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert!(watched.echoes().await);
+}
+
+#[tokio::test]
+async fn a_storm_of_replacements_ends_with_the_last_one() {
+    let watched = Watched::new().await;
+    let versions = [read(components::ECHO), other_build_of(components::ECHO)];
+    for round in 0..200 {
+        let temporary = watched.home.dir.path().join("next.wasm");
+        fs::write(&temporary, &versions[round % 2]).unwrap();
+        fs::rename(&temporary, watched.file()).unwrap();
+        if round % 20 == 0 {
+            assert!(watched.echoes().await);
+        }
+    }
+    let last = blake3_of(&versions[1]);
+    let started = Instant::now();
+    while watched.runtime.toolbox.plugins()[0].digest() != last {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(watched.echoes().await);
+}
+
+fn blake3_of(wasm: &[u8]) -> String {
+    art_store::digest(wasm).trim_start_matches("blake3:").to_owned()
+}
