@@ -28,7 +28,7 @@ use art_runtime::compose::open_store_read_only;
 use art_runtime::config::{self, Config, Origin, Overrides};
 use art_runtime::error::in_one_line;
 use art_runtime::{Runtime, RuntimeBuilder};
-use art_sandbox::CompilerProgram;
+use art_sandbox::{CompilerProgram, ConfinementProbe};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{self, Cli, Command, Extension, Global};
@@ -39,6 +39,8 @@ use crate::render::compiling::Compiling;
 
 /// The hidden argument with which the program starts itself as a compiler process.
 const COMPILE_ARGUMENT: &str = "__compile";
+/// The hidden argument with which `art doctor` starts the program to try what a confined process can do.
+const CONFINED_ARGUMENT: &str = "__confined";
 
 /// Runs the command line of this process to its end.
 #[must_use]
@@ -52,6 +54,12 @@ pub fn main_with(extension: Extension) -> ExitCode {
     if std::env::args_os().skip(1).eq([COMPILE_ARGUMENT]) {
         return art_sandbox::compile_process();
     }
+    if std::env::args_os().skip(1).eq([CONFINED_ARGUMENT]) {
+        render::json(&ConfinementProbe::run());
+        return ExitCode::SUCCESS;
+    }
+    // The program works without it too; `art doctor` says whether it is active.
+    drop(art_sandbox::confine_host());
     let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;

@@ -1,6 +1,7 @@
 //! `art doctor`: checks whether this machine can build and run tools.
 
 mod models;
+mod second_wall;
 
 use art_runtime::RuntimeError;
 use art_runtime::compose::{open_sandbox, open_store};
@@ -84,6 +85,7 @@ fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
 fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = vec![check_compiler(), check_store(config)];
     checks.extend(check_sandbox(config, quiet));
+    checks.extend(second_wall::check());
     checks
 }
 

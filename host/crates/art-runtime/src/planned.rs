@@ -151,6 +151,7 @@ impl Runtime {
         for step in &plan.steps {
             for (number, call) in step.tool_calls.iter().enumerate() {
                 self.check_constants(&mut check, step, (number, call));
+                self.check_grants(&mut check, step, (number, call));
             }
         }
         check
@@ -169,6 +170,21 @@ impl Runtime {
         check.faults.extend(checked.err().map(|violations| PlanFault {
             step: Some(step.id.clone()),
             text: format!("`{place}`: {violations}"),
+        }));
+    }
+
+    /// Adds a fault for each right that a call with known arguments needs and does not have.
+    fn check_grants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
+        let Some(arguments) = constant_arguments(&call.arguments) else {
+            return;
+        };
+        let missing = self.tools.registry().missing_grants(&call.tool_name, &arguments);
+        check.faults.extend(missing.iter().map(|denial| PlanFault {
+            step: Some(step.id.clone()),
+            text: match &denial.command {
+                Some(command) => format!("`{}`: {denial} (hint: `{command}`)", step.arguments_place(number)),
+                None => format!("`{}`: {denial}", step.arguments_place(number)),
+            },
         }));
     }
 

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use wasmtime::Engine;
 
+use crate::confine::confine_compiler;
 use crate::engine::compiling_engine;
 use crate::error::LoadError;
 use crate::inspect::MAX_COMPONENT_BYTES;
@@ -271,9 +272,11 @@ fn instrument_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<
 }
 
 /// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a
-/// failure to stderr. Exits when the host that started it is gone.
+/// failure to stderr. Exits when the host that started it is gone. The process confines itself first, so it can open nothing.
 #[must_use]
 pub fn compile_process() -> ExitCode {
+    // The component is compiled whatever the kernel supports; `art doctor` says what is active.
+    drop(confine_compiler());
     thread::spawn(exit_when_host_is_gone);
     let (code, error) = match compile_stdin() {
         Ok(Ok(())) => return ExitCode::SUCCESS,

@@ -12,6 +12,7 @@ mod cache;
 mod call;
 mod capability;
 mod compile;
+mod confine;
 mod convert;
 mod crossing;
 mod denials;
@@ -38,6 +39,7 @@ mod stubs;
 mod worker;
 
 pub use compile::{CompilerProgram, compile_process};
+pub use confine::{Confinement, ConfinementProbe, confine_host};
 pub use engine::EngineMode;
 pub use error::{CacheError, LoadError, SandboxError};
 pub use inspect::{Inspection, MAX_COMPONENT_BYTES, Manifest, inspect};

@@ -1,0 +1,69 @@
+//! Checks what the kernel refuses to this process and to the compiler process.
+
+use std::process::Command;
+
+use art_sandbox::ConfinementProbe;
+
+use super::{Check, Verdict};
+use crate::commands::CONFINED_ARGUMENT;
+
+/// Checks the confinement of both processes. A system without it is a warning: the sandbox is the first wall.
+pub(super) fn check() -> [Check; 2] {
+    [check_host(), check_compiler()]
+}
+
+fn check_host() -> Check {
+    const NAME: &str = "confined host";
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let has_filter = status
+        .lines()
+        .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"));
+    match has_filter {
+        true => Check::new(NAME, Verdict::Ok, "a filter of system calls (seccomp) is active"),
+        false => Check::new(NAME, Verdict::Warn, "no filter of system calls (seccomp) is active"),
+    }
+}
+
+/// Starts this program as a process that is confined like the compiler, and lets it try what it must not be able to do.
+fn check_compiler() -> Check {
+    const NAME: &str = "confined compiler";
+    let probe = match probe() {
+        Ok(probe) => probe,
+        Err(reason) => return Check::new(NAME, Verdict::Warn, format!("could not be checked: {reason}")),
+    };
+    let could = [
+        (probe.read_file, "read a file"),
+        (probe.connect, "connect to a port"),
+        (probe.start_program, "start a program"),
+    ];
+    let could: Vec<_> = could
+        .iter()
+        .filter(|(could, _)| *could)
+        .map(|(_, what)| *what)
+        .collect();
+    let reasons = [&probe.landlock, &probe.seccomp];
+    let reasons: Vec<_> = reasons.into_iter().flatten().map(String::as_str).collect();
+    match (could.is_empty(), reasons.is_empty()) {
+        (true, true) => Check::new(
+            NAME,
+            Verdict::Ok,
+            "opens no file, no connection and no program (Landlock and seccomp)",
+        ),
+        (true, false) => Check::new(NAME, Verdict::Ok, format!("opens nothing; {}", reasons.join("; "))),
+        (false, _) => {
+            let reasons = if reasons.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", reasons.join("; "))
+            };
+            Check::new(NAME, Verdict::Warn, format!("could {}{reasons}", could.join(" and ")))
+        }
+    }
+}
+
+fn probe() -> Result<ConfinementProbe, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program).arg(CONFINED_ARGUMENT).env_clear().output();
+    let output = output.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
