@@ -1,5 +1,8 @@
 //! Calls that wait for the decision of a person, at the command line.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::harness::components;
@@ -247,6 +250,36 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
     ] {
         let refused = with_rules(rules).art(&["tool", "list"]);
         assert_eq!(refused.code(), 6, "{refused}");
+    }
+}
+
+// Q4: nobody decided in time.
+#[test]
+fn a_question_whose_time_is_over_counts_as_the_operator_has_chosen_when_its_run_goes_on() {
+    let homes = [("reject", 5), ("approve", 0)].map(|(on_timeout, code)| {
+        let limit = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK}");
+        let home = with_rules(&limit);
+        let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
+        assert_eq!(asked.code(), 7, "{asked}");
+        (home, on_timeout, code)
+    });
+    thread::sleep(Duration::from_millis(3_100));
+    for (home, on_timeout, code) in homes {
+        let id = waiting_id(&home);
+        let late = home.art(&["approve", "yes", &id]);
+        failed_with(&late, &format!("the time to decide about `{id}` is over"));
+        assert_eq!((late.code(), late.stdout()), (1, String::new()), "{late}");
+        let resumed = home.art(&["runs", "resume", "last"]);
+        let has_run = resumed.stdout().contains("secret 1");
+        assert_eq!((resumed.code(), has_run), (code, code == 0), "{resumed}");
+        assert_eq!(waiting(&home), Vec::<Value>::new());
+        let log = home.art(&["runs", "show", "last"]).stdout();
+        let decided = format!(
+            "{}d by the end of the time to decide",
+            on_timeout.replace("reject", "rejecte")
+        );
+        assert!(log.contains(&decided), "{decided}: {log}");
+        assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
     }
 }
 

@@ -212,7 +212,7 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
 }
 
 /// Returns the decisions that a run can take now, by the identifiers of the suspensions: those that people made, and those of questions
-/// whose time is over.
+/// whose time is over, which are stored first like any decision.
 ///
 /// # Errors
 /// Fails if the store cannot be read.
@@ -222,20 +222,32 @@ pub(crate) async fn ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(Stri
         pending: true,
         ..SuspensionFilter::default()
     };
-    let records = store.list_suspensions(filter).await?.into_iter();
-    let decided = records.filter_map(|record| {
-        let decision = record.decision.clone().or_else(|| by_expiry(&record))?;
-        Some((record.call.suspension_id, decision))
-    });
-    Ok(decided.collect())
+    let mut decided = Vec::new();
+    for mut record in store.list_suspensions(filter).await? {
+        if record.status == SuspensionStatus::Open && record.call.has_expired(now()) {
+            record = expire(store, record).await?;
+        }
+        decided.extend(record.decision.map(|decision| (record.call.suspension_id, decision)));
+    }
+    Ok(decided)
 }
 
-fn by_expiry(record: &SuspensionRecord) -> Option<Decision> {
+/// Stores what a question counts as whose time is over. If a person was faster, the decision is that of the person.
+async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<SuspensionRecord, StoreError> {
     let approved = record.call.on_expiry == ExpiryAction::Approve;
-    record.call.has_expired(now()).then(|| Decision {
+    let decision = Decision {
         feedback: Feedback::new(approved, now()),
         by: DecidedBy::Expiry,
-    })
+    };
+    match store.decide(record.id(), &Owner::Anyone, decision).await {
+        Err(StoreError::AlreadyDecided { .. }) => {
+            let decided = store.find_suspension(record.id(), &Owner::Anyone).await?;
+            Ok(decided.unwrap_or(record))
+        }
+        // By the clock of the store a person can still decide.
+        Err(StoreError::SuspensionNotExpired { .. }) => Ok(record),
+        decided => decided,
+    }
 }
 
 /// Returns the event by which a run takes a decision.

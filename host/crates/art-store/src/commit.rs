@@ -102,8 +102,7 @@ pub(crate) struct CheckedCommit {
     pub(crate) work: Vec<WorkRecord>,
     /// Each suspension with the text of its question.
     pub(crate) suspended: Vec<(NewSuspension, String)>,
-    /// Each decision with its text.
-    pub(crate) settled: Vec<(Settled, String)>,
+    pub(crate) settled: Vec<Settled>,
     /// The end and the text of its summary.
     pub(crate) end: Option<(RunEnd, String)>,
 }
@@ -130,9 +129,7 @@ impl CheckedCommit {
             calls: commit.calls,
             work: commit.work,
             suspended: encode_each(commit.suspended, suspension::encode_new)?,
-            settled: encode_each(commit.settled, |settled| {
-                suspension::encode_decision(&settled.suspension_id, &settled.decision)
-            })?,
+            settled: commit.settled,
             end: optionally(commit.end, |end| encode("the summary", &commit.trace_id, &end.summary))?,
             trace_id: commit.trace_id,
             lease: commit.lease,

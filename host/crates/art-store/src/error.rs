@@ -112,6 +112,18 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
+    /// The time of the question is not over yet.
+    #[error("the time to decide about `{suspension_id}` is not over: a person can still decide")]
+    SuspensionNotExpired {
+        /// Identifier of the suspension.
+        suspension_id: String,
+    },
+    /// A run takes a decision that nobody has stored.
+    #[error("nobody has decided about `{suspension_id}`: store the decision before its run takes it")]
+    NotDecided {
+        /// Identifier of the suspension.
+        suspension_id: String,
+    },
     /// The run has ended without a decision.
     #[error("the run of `{suspension_id}` has ended: there is nothing left to decide")]
     SuspensionClosed {

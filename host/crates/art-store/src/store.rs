@@ -135,10 +135,10 @@ pub trait Store: Send + Sync + Debug {
     /// - with [`StoreError::AlreadyExists`] if the run to begin or a message exists,
     /// - with [`StoreError::RunEnded`] if the run has ended,
     /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
-    /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached.
-    ///
+    /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached,
     /// - with [`StoreError::NoSuspension`] if a suspension to settle is not one of the run,
-    /// - with [`StoreError::AlreadyDecided`] if it is settled, or was decided in another way.
+    /// - with [`StoreError::NotDecided`] if nobody has decided about it, and with [`StoreError::AlreadyDecided`] if it is settled or
+    ///   was decided in another way.
     ///
     /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
@@ -149,7 +149,8 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with
     /// - [`StoreError::NoSuspension`] if there is none with that identifier in a thread of the owner,
     /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
-    /// - [`StoreError::SuspensionExpired`] if its time is over by the clock of the store,
+    /// - [`StoreError::SuspensionExpired`] if a person decides and its time is over by the clock of the store,
+    /// - [`StoreError::SuspensionNotExpired`] if it is decided by its expiry and the time is not over,
     /// - [`StoreError::SuspensionClosed`] if its run has ended.
     fn decide<'a>(
         &'a self,

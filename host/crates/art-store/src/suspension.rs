@@ -1,7 +1,7 @@
 //! Calls that wait for the decision of a person, as the store has them.
 
 use art_core::Timestamp;
-use art_core::suspension::{Decision, SuspendedCall};
+use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
 use serde::{Deserialize, Serialize};
 
 use crate::check::{self, encode};
@@ -92,23 +92,33 @@ impl SuspensionRecord {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
     }
 
-    /// Refuses a decision about a suspension that is not open.
-    pub(crate) fn check_open(&self, now: Timestamp) -> Result<(), StoreError> {
+    /// Refuses a decision about a suspension that is not open, or is made too late, or counts as expired too early.
+    pub(crate) fn check_decision(&self, by: &DecidedBy, now: Timestamp) -> Result<(), StoreError> {
         let suspension_id = self.id().to_owned();
-        match self.status {
-            SuspensionStatus::Open if self.call.has_expired(now) => {
+        let is_over = self.call.has_expired(now);
+        match (self.status, by) {
+            (SuspensionStatus::Open, DecidedBy::Person { .. }) if is_over => {
                 Err(StoreError::SuspensionExpired { suspension_id })
             }
-            SuspensionStatus::Open => Ok(()),
-            SuspensionStatus::Decided | SuspensionStatus::Settled => Err(StoreError::AlreadyDecided { suspension_id }),
-            SuspensionStatus::Closed => Err(StoreError::SuspensionClosed { suspension_id }),
+            (SuspensionStatus::Open, DecidedBy::Expiry) if !is_over => {
+                Err(StoreError::SuspensionNotExpired { suspension_id })
+            }
+            (SuspensionStatus::Open, _) => Ok(()),
+            (SuspensionStatus::Decided | SuspensionStatus::Settled, _) => {
+                Err(StoreError::AlreadyDecided { suspension_id })
+            }
+            (SuspensionStatus::Closed, _) => Err(StoreError::SuspensionClosed { suspension_id }),
         }
     }
 
-    /// Refuses to settle a suspension that is not pending, or with another decision than that of the person.
+    /// Refuses to settle a suspension that is not decided, or with another decision than the stored one.
     pub(crate) fn check_settle(&self, decision: &Decision) -> Result<(), StoreError> {
-        let is_other = self.decision.as_ref().is_some_and(|decided| decided != decision);
-        if self.is_pending() && !is_other {
+        if self.status == SuspensionStatus::Open {
+            return Err(StoreError::NotDecided {
+                suspension_id: self.id().to_owned(),
+            });
+        }
+        if self.is_pending() && self.decision.as_ref() == Some(decision) {
             return Ok(());
         }
         Err(StoreError::AlreadyDecided {

@@ -75,7 +75,7 @@ impl Data {
         }
         let run = data.run.clone();
         self.suspend(&run, commit.suspended, now);
-        self.settle(commit.settled);
+        self.settle(&commit.settled);
         if run.status.is_final() {
             self.close_suspensions(&run.trace_id);
         }

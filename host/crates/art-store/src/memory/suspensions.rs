@@ -8,7 +8,9 @@ use crate::check;
 use crate::commit::CheckedCommit;
 use crate::error::StoreError;
 use crate::record::{Owner, RunRecord};
-use crate::suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
+use crate::suspension::{
+    NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, encode_decision, unknown,
+};
 
 impl Data {
     /// Checks the suspensions that a commit adds and settles.
@@ -19,20 +21,11 @@ impl Data {
                 return Err(check::suspension_exists(id));
             }
         }
-        for (
-            Settled {
-                suspension_id,
-                decision,
-            },
-            _,
-        ) in &commit.settled
-        {
-            let mut of_run = self
-                .suspensions
-                .iter()
-                .filter(|record| record.trace_id == commit.trace_id);
-            let record = of_run.find(|record| record.id() == suspension_id);
-            record.ok_or_else(|| unknown(suspension_id))?.check_settle(decision)?;
+        for settled in &commit.settled {
+            let id = settled.suspension_id.as_str();
+            let mut records = self.suspensions.iter();
+            let record = records.find(|record| record.id() == id && record.trace_id == commit.trace_id);
+            record.ok_or_else(|| unknown(id))?.check_settle(&settled.decision)?;
         }
         Ok(())
     }
@@ -50,17 +43,10 @@ impl Data {
         self.suspensions.extend(records);
     }
 
-    pub(super) fn settle(&mut self, settled: Vec<(Settled, String)>) {
-        for (
-            Settled {
-                suspension_id,
-                decision,
-            },
-            _,
-        ) in settled
-        {
-            if let Some(record) = self.suspensions.iter_mut().find(|record| record.id() == suspension_id) {
-                record.decision = Some(decision);
+    pub(super) fn settle(&mut self, settled: &[Settled]) {
+        for settled in settled {
+            let mut records = self.suspensions.iter_mut();
+            if let Some(record) = records.find(|record| record.id() == settled.suspension_id) {
                 record.status = SuspensionStatus::Settled;
             }
         }
@@ -80,8 +66,12 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
+        // Checked as in the other store, which keeps the text.
+        encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
-        found.ok_or_else(|| unknown(suspension_id))?.check_open(now)?;
+        found
+            .ok_or_else(|| unknown(suspension_id))?
+            .check_decision(&decision.by, now)?;
         let mut records = self.suspensions.iter_mut();
         let record = records.find(|record| record.id() == suspension_id);
         let record = record.ok_or_else(|| unknown(suspension_id))?;

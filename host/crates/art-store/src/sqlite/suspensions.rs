@@ -36,23 +36,16 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Notes that a run has taken decisions, each with its text.
-pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[(Settled, String)]) -> Result<(), Fault> {
-    for (
-        Settled {
-            suspension_id,
-            decision,
-        },
-        text,
-    ) in settled
-    {
-        let record = find(connection, suspension_id, &Owner::Anyone)?;
-        let record = record.filter(|record| record.trace_id == trace_id);
-        record.ok_or_else(|| unknown(suspension_id))?.check_settle(decision)?;
+/// Notes that a run has taken decisions.
+pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[Settled]) -> Result<(), Fault> {
+    for settled in settled {
+        let id = settled.suspension_id.as_str();
+        let record = find(connection, id, &Owner::Anyone)?.filter(|record| record.trace_id == trace_id);
+        record.ok_or_else(|| unknown(id))?.check_settle(&settled.decision)?;
         execute(
             connection,
-            "UPDATE suspensions SET decision = ?2, settled = 1 WHERE id = ?1",
-            params![suspension_id, text],
+            "UPDATE suspensions SET settled = 1 WHERE id = ?1",
+            params![id],
         )?;
     }
     Ok(())
@@ -78,7 +71,7 @@ pub(super) fn decide(
     now: Timestamp,
 ) -> Result<SuspensionRecord, Fault> {
     let record = find(connection, suspension_id, owner)?.ok_or_else(|| unknown(suspension_id))?;
-    record.check_open(now)?;
+    record.check_decision(&decision.by, now)?;
     execute(
         connection,
         "UPDATE suspensions SET decision = ?2 WHERE id = ?1",

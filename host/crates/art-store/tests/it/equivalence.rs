@@ -49,7 +49,7 @@ enum Operation {
     Work(usize, Vec<(usize, bool, u64)>, Limit),
     End(usize, usize),
     Suspend(usize, usize, Option<u64>),
-    Decide(usize, bool),
+    Decide(usize, bool, bool),
     Settle(usize, usize, bool),
     Suspensions(Option<usize>, bool, Option<usize>),
     Runs(Option<usize>, bool, bool, Limit),
@@ -89,7 +89,7 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
         (id(), id(), option::of(1_000u64..1_100)).prop_map(|(run, id, expires)| O::Suspend(run, id, expires)),
-        (id(), any::<bool>()).prop_map(|(id, approved)| O::Decide(id, approved)),
+        (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, late)| O::Decide(id, approved, late)),
         (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::Settle(run, id, approved)),
         (some_id(), any::<bool>(), option::of(0usize..4))
             .prop_map(|(run, pending, limit)| O::Suspensions(run, pending, limit)),
@@ -258,8 +258,11 @@ async fn runs(fixture: &TestStore, operation: Operation) -> String {
             let suspended = text(suspensions::suspend(fixture, IDS[trace_id], vec![call]).await);
             suspended + &text(store.get_run(IDS[trace_id]).await)
         }
-        Operation::Decide(id, approved) => {
-            let decision = suspensions::decision(approved);
+        Operation::Decide(id, approved, by_expiry) => {
+            let decision = match by_expiry {
+                true => suspensions::expiry(approved),
+                false => suspensions::decision(approved),
+            };
             text(store.decide(IDS[id], &Owner::Anyone, decision).await)
         }
         Operation::Settle(trace_id, id, approved) => {

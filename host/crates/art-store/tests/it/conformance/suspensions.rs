@@ -6,6 +6,7 @@ use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspendedCall, Sus
 use art_core::tool::ParsedToolCall;
 use art_store::{
     Commit, NewSuspension, NewThread, Owner, Settled, StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus,
+    limits,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +17,10 @@ suite! {
     of_200_clients_that_decide_exactly_one_succeeds,
     a_decision_is_settled_once_and_as_it_was_made,
     a_suspension_is_settled_by_its_own_run_only,
-    an_expired_suspension_cannot_be_decided_and_can_be_settled,
+    an_undecided_suspension_cannot_be_settled,
+    a_person_decides_until_the_time_is_over_and_the_expiry_from_then_on,
+    of_a_person_and_the_expiry_the_first_decision_holds,
+    a_decision_that_is_too_large_is_refused,
     the_end_of_a_run_closes_its_suspensions,
     a_suspended_run_keeps_its_suspensions_open,
     suspensions_of_others_do_not_exist,
@@ -51,6 +55,14 @@ pub(crate) fn decision(approved: bool) -> Decision {
     Decision {
         feedback: Feedback::new(approved, 1_000),
         by: DecidedBy::Person { user_id: None },
+    }
+}
+
+/// Returns the decision about a question whose time is over.
+pub(crate) fn expiry(approved: bool) -> Decision {
+    Decision {
+        by: DecidedBy::Expiry,
+        ..decision(approved)
     }
 }
 
@@ -164,24 +176,65 @@ async fn a_suspension_is_settled_by_its_own_run_only(fixture: TestStore) {
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
 }
 
-async fn an_expired_suspension_cannot_be_decided_and_can_be_settled(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", Some(1_005)), call("later", Some(1_006))]).await;
+async fn an_undecided_suspension_cannot_be_settled(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", Some(1_005))]).await;
+    for by_expiry in [decision(true), expiry(false)] {
+        fixture.clock.advance(5);
+        let refused = settle(&fixture, "r", settled("s", by_expiry)).await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "nobody has decided about `s`: store the decision before its run takes it"
+        );
+        assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Open);
+    }
+}
+
+async fn a_person_decides_until_the_time_is_over_and_the_expiry_from_then_on(fixture: TestStore) {
+    let calls = vec![call("s", Some(1_005)), call("later", Some(1_006)), call("never", None)];
+    let fixture = waiting(fixture, calls).await;
     fixture.clock.advance(5);
     assert_eq!(
         decide(&fixture, "s", true).await.unwrap_err().to_string(),
         "the time to decide about `s` is over: its run goes on as if it was decided in time"
     );
-    decide(&fixture, "later", true).await.unwrap();
-    let expiry = Decision {
-        by: DecidedBy::Expiry,
-        ..decision(false)
-    };
-    settle(&fixture, "r", settled("s", expiry.clone())).await.unwrap();
+    for id in ["later", "never"] {
+        let early = fixture.store.decide(id, &Owner::Anyone, expiry(false)).await;
+        assert_eq!(
+            early.unwrap_err().to_string(),
+            format!("the time to decide about `{id}` is not over: a person can still decide")
+        );
+        decide(&fixture, id, true).await.unwrap();
+    }
+    fixture.store.decide("s", &Owner::Anyone, expiry(false)).await.unwrap();
+    settle(&fixture, "r", settled("s", expiry(false))).await.unwrap();
     let record = find(&fixture, "s").await;
     assert_eq!(
         (record.status, record.decision),
-        (SuspensionStatus::Settled, Some(expiry))
+        (SuspensionStatus::Settled, Some(expiry(false)))
     );
+}
+
+async fn of_a_person_and_the_expiry_the_first_decision_holds(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", Some(1_005)), call("t", Some(1_005))]).await;
+    decide(&fixture, "s", true).await.unwrap();
+    fixture.clock.advance(5);
+    let expired = fixture.store.decide("s", &Owner::Anyone, expiry(false)).await;
+    assert!(matches!(expired, Err(StoreError::AlreadyDecided { .. })));
+    let other = settle(&fixture, "r", settled("s", expiry(false))).await;
+    assert!(matches!(other, Err(StoreError::AlreadyDecided { .. })));
+    settle(&fixture, "r", settled("s", decision(true))).await.unwrap();
+    fixture.store.decide("t", &Owner::Anyone, expiry(false)).await.unwrap();
+    let late = decide(&fixture, "t", true).await;
+    assert!(matches!(late, Err(StoreError::AlreadyDecided { .. })));
+}
+
+async fn a_decision_that_is_too_large_is_refused(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let mut large = decision(true);
+    large.feedback.value = Some(json!("x".repeat(limits::MAX_VALUE_BYTES)));
+    let refused = fixture.store.decide("s", &Owner::Anyone, large).await;
+    assert!(matches!(refused, Err(StoreError::TooLarge { .. })));
+    decide(&fixture, "s", true).await.unwrap();
 }
 
 async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
@@ -232,6 +285,7 @@ async fn suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_
     fixture.clock.advance(1);
     suspend(&fixture, "other", vec![call("b1", None)]).await.unwrap();
     decide(&fixture, "a2", true).await.unwrap();
+    decide(&fixture, "a1", true).await.unwrap();
     settle(&fixture, "r", settled("a1", decision(true))).await.unwrap();
     let listed = async |change: fn(&mut SuspensionFilter)| {
         let mut filter = SuspensionFilter::default();
