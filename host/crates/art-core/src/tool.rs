@@ -108,6 +108,19 @@ pub enum RiskLevel {
     Critical,
 }
 
+impl RiskLevel {
+    /// Returns the name, as in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 /// How the output of a display tool is drawn (C17).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

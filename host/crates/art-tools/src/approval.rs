@@ -9,8 +9,6 @@ use art_core::tool::{RiskLevel, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::form::risk_name;
-
 pub use rule::{ApprovalAction, ApprovalRule, InvalidPointer, Pointer};
 
 /// Decides which calls a person is asked about. In `art.toml` it is the table `[approval]`:
@@ -104,7 +102,7 @@ impl ApprovalPolicy {
         let risk = schema.blocking_config.as_ref().and_then(|config| config.risk_level);
         match (risk, self.ask_from) {
             (Some(risk), Some(from)) if risk >= from => Verdict::Ask {
-                reason: format!("the risk of the tool is {}", risk_name(risk)),
+                reason: format!("the risk of the tool is {}", risk.name()),
             },
             _ => Verdict::Run,
         }

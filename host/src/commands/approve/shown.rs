@@ -6,17 +6,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use art_core::Timestamp;
 use art_core::hitl::{FeedbackSchema, InputType, InputValidation};
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
-use art_core::text::truncate;
-use art_core::tool::RiskLevel;
+use art_core::text::{prefix, printable, truncate};
 use art_store::{SuspensionRecord, SuspensionStatus};
 use serde_json::Value;
 
-use crate::render::units;
+use crate::render::{self, units};
 
 /// Maximum number of lines of a value in the short form.
 const MAX_LINES: usize = 12;
 /// Maximum length of a line in the short form, in characters.
 const MAX_LINE_CHARS: usize = 160;
+
+/// Smallest number of characters in a line that is broken for a narrow terminal.
+const MIN_WIDTH: usize = 20;
 
 /// Returns the current time.
 pub(in crate::commands) fn now() -> Timestamp {
@@ -84,7 +86,7 @@ fn headline(record: &SuspensionRecord) -> String {
         SuspensionCause::Rule { reason } => format!("may `{}` be called? ({})", tool(record), one_line(reason)),
     };
     if let Some(risk) = call.risk_level {
-        line.push_str(&format!("; its risk is {}", risk_name(risk)));
+        line.push_str(&format!("; its risk is {}", risk.name()));
     }
     match (record.status, call.expires) {
         (SuspensionStatus::Open, Some(expires)) => {
@@ -158,15 +160,6 @@ pub(super) const fn input_name(kind: InputType) -> &'static str {
     }
 }
 
-const fn risk_name(risk: RiskLevel) -> &'static str {
-    match risk {
-        RiskLevel::Low => "low",
-        RiskLevel::Medium => "medium",
-        RiskLevel::High => "high",
-        RiskLevel::Critical => "critical",
-    }
-}
-
 /// Returns the lines of a text of somebody else, each marked as such. With a maximum, long texts and lines are cut.
 fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
     if text.is_empty() {
@@ -174,14 +167,15 @@ fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
     }
     let all: Vec<&str> = text.split(['\n', '\r']).collect();
     let shown = max_lines.unwrap_or(all.len()).min(all.len());
-    let mut lines: Vec<_> = all
-        .iter()
-        .take(shown)
-        .map(|line| match max_lines {
-            Some(_) => format!("  | {}", truncate(line, MAX_LINE_CHARS)),
-            None => format!("  | {line}"),
-        })
-        .collect();
+    let width = render::stderr_width().map_or(usize::MAX, |columns| (columns / 2).max(MIN_WIDTH));
+    let mut lines = Vec::new();
+    for line in all.iter().take(shown) {
+        let line = match max_lines {
+            Some(_) => truncate(line, MAX_LINE_CHARS),
+            None => (*line).to_owned(),
+        };
+        lines.extend(marked(&printable(&line), width));
+    }
     let is_cut = all.iter().take(shown).any(|line| line.chars().count() > MAX_LINE_CHARS);
     match (max_lines, all.len() - shown) {
         (Some(_), hidden @ 1..) => lines.push(format!("  ({hidden} more lines; `details` shows them)")),
@@ -189,6 +183,20 @@ fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
         _ => {}
     }
     lines
+}
+
+/// Returns a line in pieces of at most `width` characters, each marked as the words of somebody else. A character takes up to two
+/// columns, and a terminal would begin the rest of a longer line without the mark.
+fn marked(line: &str, width: usize) -> Vec<String> {
+    let (mut pieces, mut rest) = (Vec::new(), line);
+    loop {
+        let piece = prefix(rest, width);
+        pieces.push(format!("  | {piece}"));
+        rest = rest.get(piece.len()..).unwrap_or_default();
+        if rest.is_empty() {
+            return pieces;
+        }
+    }
 }
 
 /// Returns a text as it is, and any other value as indented JSON.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Verdict;
-use crate::form::risk_name;
 use crate::glob::Glob;
 use crate::scalar::scalar_text;
 
@@ -133,7 +132,7 @@ impl ApprovalRule {
     /// Returns the conditions in words.
     fn conditions(&self) -> String {
         let tool = self.tool.as_ref().map(|glob| format!("tools like `{glob}`"));
-        let risk = self.risk.map(|risk| format!("a risk of at least {}", risk_name(risk)));
+        let risk = self.risk.map(|risk| format!("a risk of at least {}", risk.name()));
         let category = self.category.as_ref().map(|glob| format!("the category `{glob}`"));
         let argument = |(pointer, glob): (&Pointer, &Glob)| format!("`{}` like `{glob}`", pointer.0);
         let arguments = self.arguments.iter().map(argument);

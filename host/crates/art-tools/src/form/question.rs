@@ -4,7 +4,7 @@ use art_core::Timestamp;
 use art_core::hitl::FeedbackSchema;
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::text::truncate;
-use art_core::tool::{BlockingToolConfig, ParsedToolCall, RiskLevel};
+use art_core::tool::{BlockingToolConfig, ParsedToolCall};
 use serde_json::Value;
 
 use super::prompt::{interpolate, one_line};
@@ -62,7 +62,7 @@ pub(crate) fn question_of_rule(
     let prompt = prompt(call, config, "").unwrap_or_else(|| {
         let name = &call.tool_name;
         match config.and_then(|config| config.risk_level) {
-            Some(risk) => format!("Run `{name}`? Its risk is {}.", risk_name(risk)),
+            Some(risk) => format!("Run `{name}`? Its risk is {}.", risk.name()),
             None => format!("Run `{name}`?"),
         }
     });
@@ -74,15 +74,6 @@ pub(crate) fn question_of_rule(
     SuspendedCall {
         expires: timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms)),
         ..question
-    }
-}
-
-pub(crate) const fn risk_name(risk: RiskLevel) -> &'static str {
-    match risk {
-        RiskLevel::Low => "low",
-        RiskLevel::Medium => "medium",
-        RiskLevel::High => "high",
-        RiskLevel::Critical => "critical",
     }
 }
 

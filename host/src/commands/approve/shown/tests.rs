@@ -1,4 +1,4 @@
-use art_core::tool::ParsedToolCall;
+use art_core::tool::{ParsedToolCall, RiskLevel};
 use serde_json::json;
 
 use super::*;
@@ -103,4 +103,10 @@ fn the_options_of_a_form_are_numbered() {
       | 1
       | {"required":true}
     "#);
+}
+
+#[test]
+fn a_long_line_is_broken_into_lines_that_all_have_the_mark() {
+    assert_eq!(marked("abcde", 2), ["  | ab", "  | cd", "  | e"]);
+    assert_eq!(marked("", 2), ["  | "]);
 }
