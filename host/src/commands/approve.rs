@@ -109,7 +109,7 @@ fn decide(
     let resume = Request::Resume(record.trace_id.clone());
     let runtime = executor.block_on(resume.open(global, config))?;
     match executor.block_on(runtime.decide(record.id(), feedback)) {
-        Ok(_) if !later => return carry_out_opened(global, executor, runtime, resume),
+        Ok(record) if !later => return carry_out_opened(global, executor, runtime, resume, Some(record.trace_id)),
         Ok(record) if global.json => render::json(&record),
         Ok(_) => render::note(&format!(
             "decided; `art runs resume {}` goes on with the run",

@@ -115,19 +115,20 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
 pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
     let executor = executor()?;
     let runtime = executor.block_on(request.open(global, config))?;
-    carry_out_opened(global, executor, runtime, request)
+    carry_out_opened(global, executor, runtime, request, None)
 }
 
 /// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the decisions
-/// that the run waits for.
+/// that the run waits for. `decided_about` is the run about which the person has decided before, with which another process may go on.
 pub(super) fn carry_out_opened(
     global: &Global,
     executor: Executor,
     runtime: Runtime,
     request: Request,
+    decided_about: Option<String>,
 ) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let exit = carry_out_with_decisions(global, &executor, &runtime, request, &interrupts);
+    let exit = carry_out_with_decisions(global, &executor, &runtime, (request, decided_about), &interrupts);
     executor.block_on(runtime.close());
     // Do not wait for an abandoned DNS lookup.
     executor.shutdown_background();
@@ -138,13 +139,12 @@ fn carry_out_with_decisions(
     global: &Global,
     executor: &Executor,
     runtime: &Runtime,
-    request: Request,
+    (request, mut decided_about): (Request, Option<String>),
     interrupts: &Interrupts,
 ) -> Result<Exit, CommandError> {
     let Some(mut request) = executor.block_on(resolve(global, runtime, request))? else {
         return Ok(Exit::PlanFault);
     };
-    let mut decided_about: Option<String> = None;
     loop {
         let run = interrupts.register_run();
         let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()));

@@ -22,7 +22,12 @@ const MAX_NAME_CHARS: usize = 200;
 impl ToolBatch {
     /// Returns whether the call has ended.
     fn has_ended(&self, call: &ParsedToolCall) -> bool {
-        self.results.iter().any(|result| result.call_id == call.call_id)
+        self.has_result(&call.call_id)
+    }
+
+    /// Returns whether the call with that identifier has a result.
+    pub(super) fn has_result(&self, call_id: &str) -> bool {
+        self.results.iter().any(|result| result.call_id == call_id)
     }
 
     /// Returns the calls that may be made now. A call of a blocking tool is made alone: after all calls before it, and before all

@@ -12,7 +12,7 @@ use art_core::{JsonObject, Timestamp};
 use serde_json::{Value, json};
 
 use super::finish::RunEnding;
-use super::{OpenAction, Run, ToolBatch, Waiting};
+use super::{OpenAction, Run, Waiting};
 use crate::action::{ActionId, Approval};
 use crate::effect::Outbox;
 use crate::report::RunReport;
@@ -219,12 +219,6 @@ impl Run {
         } else if let Some(item_run) = self.running.get_mut(&item) {
             item_run.note_answer(call_id);
         }
-    }
-}
-
-impl ToolBatch {
-    fn has_result(&self, call_id: &str) -> bool {
-        self.results.iter().any(|result| result.call_id == call_id)
     }
 }
 
