@@ -513,7 +513,8 @@ pub enum ApproveCommand {
     /// Approve a call, and go on with its run
     #[command(
         after_help = "Examples:\n  art approve yes 4f5a6c1e\n  art approve yes last --value 2026-12-24\n  \
-                            art approve yes last --args '{\"path\": \"/tmp/a\"}'"
+                            art approve yes last --args '{\"path\": \"/tmp/a\"}'\n  \
+                            art approve yes last --always --any path"
     )]
     Yes {
         /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
@@ -524,6 +525,9 @@ pub enum ApproveCommand {
         /// Arguments for the call, as JSON, in place of those that were asked about
         #[arg(long, value_name = "JSON")]
         args: Option<String>,
+        /// Which later calls are approved as well.
+        #[command(flatten)]
+        always: AlwaysArgs,
         /// Only decide; `art runs resume` goes on with the run
         #[arg(long)]
         later: bool,
@@ -540,6 +544,41 @@ pub enum ApproveCommand {
         #[arg(long)]
         later: bool,
     },
+    /// List the rules of `art.toml`, and the standing approvals
+    #[command(after_help = "Example:\n  art approve rules")]
+    Rules,
+    /// Remove a standing approval, so that its calls are asked about again
+    #[command(after_help = "Example:\n  art approve forget 1f0c9a7be2d4")]
+    Forget {
+        /// Its identifier, as `art approve rules` lists it
+        id: String,
+    },
+    /// Show what rules would have decided about the calls of earlier runs
+    ///
+    /// Nothing is called and nothing is changed. Each call is checked as if it was made now, with the tools of today.
+    #[command(after_help = "Examples:\n  art approve preview\n  art approve preview --rules new.toml --runs 200")]
+    Preview {
+        /// File with the rules to try, in a table `[approval]` as in `art.toml`; default: those of `art.toml`
+        #[arg(long, value_name = "FILE")]
+        rules: Option<PathBuf>,
+        /// Number of runs, beginning with the newest
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        runs: usize,
+    },
+}
+
+/// Which later calls a person approves besides the one.
+#[derive(Debug, Args)]
+pub struct AlwaysArgs {
+    /// Also approve later calls of this version of the tool with the same arguments, about which a rule would ask
+    #[arg(long, conflicts_with = "args")]
+    pub always: bool,
+    /// With `--always`: these arguments may have any value
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "always")]
+    pub any: Vec<String>,
+    /// With `--always`: all arguments may have any value
+    #[arg(long, requires = "always", conflicts_with = "any")]
+    pub any_arguments: bool,
 }
 
 /// `art runs`

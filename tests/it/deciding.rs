@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
-const CHOICE: &str = "yes, no, edit, details or later? ";
+const CHOICE: &str = "details or later? ";
 
 /// Returns a home with a tool that asks before it acts.
 fn home() -> Home {

@@ -61,6 +61,7 @@ mod reloading;
 mod replay;
 mod replaying;
 mod schemas;
+mod standing;
 mod start_time;
 mod streams;
 mod thread_tools;

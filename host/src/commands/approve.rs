@@ -1,7 +1,9 @@
 //! `art approve`: calls that wait for the decision of a person.
 
 mod ask;
+mod preview;
 mod shown;
+mod standing;
 
 use art_core::hitl::Feedback;
 use art_core::text::truncate;
@@ -9,7 +11,7 @@ use art_runtime::compose::open_store_read_only;
 use art_runtime::{Answer, Runtime, RuntimeError, SuspensionOf};
 use art_store::{StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus};
 use art_tools::form::Entry;
-use art_tools::parse_entry;
+use art_tools::{StandingApproval, parse_entry};
 use serde_json::Value;
 
 use super::run::{Request, carry_out_opened};
@@ -30,17 +32,26 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
     match command {
         ApproveCommand::List => list(global),
         ApproveCommand::Show { id } => show(global, id),
-        ApproveCommand::Yes { id, value, args, later } => decide(global, id, *later, |record| {
+        ApproveCommand::Yes {
+            id,
+            value,
+            args,
+            always,
+            later,
+        } => decide(global, id, *later, |record| {
             let mut feedback = Feedback::new(true, shown::now());
             feedback.value = value.as_deref().map(|text| answer(record, text)).transpose()?.flatten();
             feedback.modified_args = args.as_deref().map(arguments).transpose()?;
-            Ok(feedback)
+            Ok((feedback, always.approval(record)?))
         }),
         ApproveCommand::No { id, reason, later } => decide(global, id, *later, |_| {
             let mut feedback = Feedback::new(false, shown::now());
             feedback.reason.clone_from(reason);
-            Ok(feedback)
+            Ok((feedback, None))
         }),
+        ApproveCommand::Rules => standing::list(global),
+        ApproveCommand::Forget { id } => standing::forget(global, id),
+        ApproveCommand::Preview { rules, runs } => preview::preview(global, rules.as_deref(), *runs),
     }
 }
 
@@ -100,15 +111,21 @@ fn decide(
     global: &Global,
     id: &str,
     later: bool,
-    feedback: impl FnOnce(&SuspensionRecord) -> Result<Feedback, CommandError>,
+    decision: impl FnOnce(&SuspensionRecord) -> Result<(Feedback, Option<StandingApproval>), CommandError>,
 ) -> Result<Exit, CommandError> {
     let config = config(global)?;
     let executor = executor()?;
     let record = executor.block_on(ids::resolve_suspension(open_store_read_only(&config)?.as_ref(), id))?;
-    let feedback = feedback(&record)?;
+    let (feedback, always) = decision(&record)?;
     let resume = Request::Resume(record.trace_id.clone());
     let runtime = executor.block_on(resume.open(global, config))?;
-    match executor.block_on(runtime.decide(record.id(), feedback)) {
+    let decided = executor.block_on(runtime.decide(record.id(), feedback));
+    if decided.is_ok() {
+        always
+            .into_iter()
+            .for_each(|approval| standing::keep(&runtime, approval));
+    }
+    match decided {
         Ok(record) if !later => return carry_out_opened(global, executor, runtime, resume, Some(record.trace_id)),
         Ok(record) if global.json => render::json(&record),
         Ok(_) => render::note(&format!(

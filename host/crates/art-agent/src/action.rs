@@ -82,6 +82,7 @@ impl ToolCall {
             tool_name: self.call.tool_name.clone(),
             tool_digest: None,
             input: String::new(),
+            standing_approval: None,
         }
     }
 }

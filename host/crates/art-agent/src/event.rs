@@ -104,6 +104,9 @@ pub enum RunEvent {
         /// Digest of the input: the validated arguments with defaults and contents of files, as JSON text.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         input: String,
+        /// Identifier of the standing approval of a person, without which a rule would have asked about the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        standing_approval: Option<String>,
     },
     /// A tool call ended, or was refused before its tool was called.
     ToolEnded {

@@ -20,7 +20,7 @@ use art_tools::ApprovalPolicy;
 use serde::Serialize;
 
 use directories::{default_plugins, directories};
-pub use file::ParseError;
+pub use file::{ParseError, read_approval_policy};
 pub use tools::{ToolBounds, ToolSettings};
 
 /// The default model, which needs no network and no key.
@@ -133,6 +133,9 @@ pub struct Config {
     pub tell_date: Setting<bool>,
     /// The rules by which a person is asked before a call.
     pub approval: Setting<ApprovalPolicy>,
+    /// Folder of the standing approvals of persons; an empty path means that there are none.
+    #[serde(skip)]
+    pub standing_approvals: PathBuf,
     /// Whether models have the tool `request_user_input`, with which they ask the person for information.
     pub ask_person: Setting<bool>,
     /// Parameters of every model call, such as `temperature`.
@@ -313,6 +316,7 @@ impl Default for Config {
             persona: from_file(None, AgentPersona::default()),
             tell_date: from_file(None, true),
             approval: from_file(None, ApprovalPolicy::default()),
+            standing_approvals: PathBuf::new(),
             ask_person: from_file(None, false),
             params: from_file(None, JsonObject::new()),
             prompts: from_file(None, BTreeMap::new()),
@@ -380,6 +384,7 @@ impl Config {
             persona: from_file(file.persona.map(AgentPersona::from), AgentPersona::default()),
             tell_date: from_file(file.tell_date, true),
             approval: from_file(file.approval, ApprovalPolicy::default()),
+            standing_approvals: directories.config.join("approvals"),
             ask_person: from_file(file.ask_person, false),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),

@@ -61,11 +61,13 @@ mod instance;
 pub mod params;
 pub mod planned;
 pub mod plugins;
+pub mod preview;
 pub mod recording;
 mod recover;
 pub mod reload;
 pub mod replay;
 mod runtime;
+pub mod standing;
 #[cfg(test)]
 mod testing;
 
@@ -83,6 +85,7 @@ pub use planned::{PlanReview, Planned};
 pub use recording::{Component, Recording};
 pub use replay::{Difference, Replay, TakenCall, TakenReason};
 pub use runtime::Runtime;
+pub use standing::{KeptApproval, StandingApprovals};
 
 /// The other crates of the host, for programs with a model, a store or a watcher of their own.
 pub use {art_agent, art_core, art_model, art_sandbox, art_store, art_tools};

@@ -1,6 +1,7 @@
 //! The operator's rules: which calls run, which wait for the decision of a person, and which are refused.
 
 mod rule;
+mod standing;
 
 use art_core::Timestamp;
 use art_core::hitl::InputType;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use rule::{ApprovalAction, ApprovalRule, InvalidPointer, Pointer};
+pub use standing::{AllowedValue, MAX_STANDING_BYTES, StandingApproval, StandingError, StandingScope};
 
 /// Decides which calls a person is asked about. In `art.toml` it is the table `[approval]`:
 ///

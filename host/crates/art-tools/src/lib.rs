@@ -38,7 +38,9 @@ mod scalar;
 mod testing;
 mod typed;
 
-pub use approval::{ApprovalAction, ApprovalPolicy, ApprovalRule, Verdict};
+pub use approval::{
+    AllowedValue, ApprovalAction, ApprovalPolicy, ApprovalRule, StandingApproval, StandingError, StandingScope, Verdict,
+};
 pub use art_core::outcome::CallEnding;
 pub use compiled::check_name;
 pub use config::SystemConfig;

@@ -1,5 +1,7 @@
 //! Asks a person at the terminal about calls that wait.
 
+mod always;
+
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use art_core::hitl::{Feedback, InputType};
 use art_runtime::error::in_one_line;
 use art_runtime::{Runtime, RuntimeError};
 use art_store::{StoreError, SuspensionRecord};
+use art_tools::StandingApproval;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
@@ -15,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::interrupt::Interrupts;
-use super::{arguments, is_decided, of_terminal, shown};
+use super::{arguments, is_decided, of_terminal, shown, standing};
 use crate::cli::Global;
 use crate::render;
 
@@ -75,6 +78,9 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn ask(&self) -> Outcome {
+        if let Some(outcome) = self.decide_by_standing_approval() {
+            return outcome;
+        }
         // What was typed before the question was shown is no answer to it.
         if let Err(error) = tcflush(stdin(), QueueSelector::IFlush) {
             tracing::debug!(%error, "earlier input cannot be dropped");
@@ -91,10 +97,25 @@ impl Question<'_> {
 
     /// Does what the person types once. Fails with the outcome if that ends the question.
     fn step(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
-        let typed = self.read("yes, no, edit, details or later? ")?;
+        let mut always = None;
+        let typed = self.read(match self.may_stand() {
+            true => "yes, no, edit, always, details or later? ",
+            false => "yes, no, edit, details or later? ",
+        })?;
         let feedback = match typed.trim().to_lowercase().as_str() {
             "y" | "yes" => self.approval(changed.clone())?,
             "n" | "no" => self.rejection()?,
+            "a" | "always" if self.may_stand() && changed.is_some() => {
+                render::note("`always` is about the arguments of the question: answer `yes` to the changed ones");
+                return Ok(());
+            }
+            "a" | "always" if self.may_stand() => {
+                always = self.standing_approval()?;
+                if always.is_none() {
+                    return Ok(());
+                }
+                self.approval(None)?
+            }
             "e" | "edit" => {
                 if let Some(arguments) = self.edited()? {
                     *changed = Some(arguments);
@@ -108,7 +129,7 @@ impl Question<'_> {
             "l" | "later" => return Err(Outcome::Later),
             _ => return Ok(()),
         };
-        match self.decide(feedback) {
+        match self.decide(feedback, always) {
             Ok(outcome) => Err(outcome),
             Err(problem) => {
                 *changed = None;
@@ -118,13 +139,19 @@ impl Question<'_> {
         }
     }
 
-    /// Stores the decision. Fails with what is wrong with it, so that the person can decide again.
-    fn decide(&self, feedback: Feedback) -> Result<Outcome, String> {
+    /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
+    /// again.
+    fn decide(&self, feedback: Feedback, always: Option<StandingApproval>) -> Result<Outcome, String> {
         let decided = self
             .executor
             .block_on(self.runtime.decide(of_terminal(self.record), feedback));
         match decided {
-            Ok(_) => Ok(Outcome::Decided),
+            Ok(_) => {
+                always
+                    .into_iter()
+                    .for_each(|approval| standing::keep(self.runtime, approval));
+                Ok(Outcome::Decided)
+            }
             Err(RuntimeError::Decision { problem, .. }) => Err(problem),
             Err(
                 error @ RuntimeError::Store(StoreError::AlreadyDecided { .. } | StoreError::SuspensionExpired { .. }),

@@ -199,6 +199,11 @@ fn marked(line: &str, width: usize) -> Vec<String> {
     }
 }
 
+/// Returns the lines of a value as JSON, marked as the words of somebody else.
+pub(super) fn json_lines(value: &Value) -> Vec<String> {
+    quoted(&pretty(value), None)
+}
+
 /// Returns a text as it is, and any other value as indented JSON.
 fn readable(value: &Value) -> String {
     value.as_str().map_or_else(|| pretty(value), str::to_owned)
@@ -222,7 +227,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }
 

@@ -242,7 +242,11 @@ fn text(event: &RunEvent) -> String {
         RunEvent::ModelNotAsked { refusal, .. } => format!("the model is not asked: {}", refusal_text(refusal)),
         RunEvent::ModelReplied { reply, .. } => format!("the model replies{}", reply_text(reply)),
         RunEvent::ModelFailed { error, .. } => format!("the model fails: {}", error.message),
-        RunEvent::ToolCalled { tool_name, .. } => format!("{tool_name} is called"),
+        RunEvent::ToolCalled {
+            tool_name,
+            standing_approval,
+            ..
+        } => call_text(tool_name, standing_approval.as_deref()),
         RunEvent::ToolEnded { end, .. } => end_text(end),
         RunEvent::CallSuspended { suspension, .. } => suspension_text(suspension),
         RunEvent::CallDecided { decision, .. } => decision_text(decision),
@@ -250,6 +254,14 @@ fn text(event: &RunEvent) -> String {
         RunEvent::ToolsReturned { results, .. } => results.iter().map(result_text).collect::<Vec<_>>().join("; "),
         RunEvent::CancelRequested { .. } => "the person cancels the run".to_owned(),
         RunEvent::HostFailed { reason, .. } => format!("the host ends the run: {reason}"),
+    }
+}
+
+/// Returns that a tool is called, and the standing approval that it needed.
+fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
+    match standing_approval {
+        Some(id) => format!("{tool} is called, by the standing approval {id}"),
+        None => format!("{tool} is called"),
     }
 }
 

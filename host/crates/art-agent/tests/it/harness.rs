@@ -142,6 +142,7 @@ pub fn called(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent {
         tool_name: call.tool_name.clone(),
         tool_digest: None,
         input: String::new(),
+        standing_approval: None,
     }
 }
 

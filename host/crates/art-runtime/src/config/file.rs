@@ -159,6 +159,31 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
     toml::from_str(&text).map(Some).map_err(parse)
 }
 
+/// A file with rules to try. Other tables are those of an `art.toml`.
+#[derive(Debug, Deserialize)]
+struct ApprovalFile {
+    approval: ApprovalPolicy,
+}
+
+/// Reads the table `[approval]` of a file like `art.toml`.
+///
+/// # Errors
+/// Fails if the file cannot be read, has no such table, or the table is invalid.
+pub fn read_approval_policy(path: &Path) -> Result<ApprovalPolicy, ConfigError> {
+    let read = |source| ConfigError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let text = open_regular(path)
+        .and_then(|file| read_text(file, MAX_BYTES))
+        .map_err(read)?;
+    let parsed = toml::from_str(&text).map(|file: ApprovalFile| file.approval);
+    parsed.map_err(|error| ConfigError::Parse {
+        path: path.to_owned(),
+        source: ParseError::new(&text, &error),
+    })
+}
+
 /// An error in the file, with its position. It never contains a value of the file, because that may be a key. (The message
 /// of [`toml::de::Error`] quotes the whole line.)
 #[derive(Debug, thiserror::Error)]

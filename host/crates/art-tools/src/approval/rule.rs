@@ -129,6 +129,18 @@ impl ApprovalRule {
         }
     }
 
+    /// Returns the rule in words, for its operator.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let action = match self.action {
+            ApprovalAction::Ask => "asks about",
+            ApprovalAction::Allow => "allows",
+            ApprovalAction::Refuse => "refuses",
+        };
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
+        format!("{action} {}{}", self.conditions(), reason.unwrap_or_default())
+    }
+
     /// Returns the conditions in words.
     fn conditions(&self) -> String {
         let tool = self.tool.as_ref().map(|glob| format!("tools like `{glob}`"));

@@ -10,7 +10,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// Fails with the reason if a file cannot be read.
-pub(super) async fn insert_files(
+pub(crate) async fn insert_files(
     store: &dyn Store,
     thread_id: &str,
     arguments: &mut Value,

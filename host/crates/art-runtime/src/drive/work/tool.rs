@@ -16,6 +16,7 @@ use super::files;
 use crate::decisions;
 use crate::drive::clock::now;
 use crate::runtime::Runtime;
+use crate::standing::StandingApprovals;
 
 /// A call that passed all checks, to be made once the event that announces it is committed.
 pub(in crate::drive) struct AnnouncedCall {
@@ -57,13 +58,18 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         .approval
         .value
         .verdict(admitted.schema(), &admitted.call().arguments);
+    let mut standing_approval = None;
     let admitted = match (verdict, approval) {
         (Verdict::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
         (_, Some(approval)) => approved(&approval, admitted, &input)?,
         (Verdict::Ask { reason }, None) => {
-            let mut question = admitted.question_by_rule(&reason, now());
-            runtime.config.approval.value.limit(&mut question, now());
-            return Ok(Admission::Suspended(Box::new(question)));
+            standing_approval = StandingApprovals::of(&runtime.config).find(&admitted, scope.user_id.as_deref());
+            if standing_approval.is_none() {
+                let mut question = admitted.question_by_rule(&reason, now());
+                runtime.config.approval.value.limit(&mut question, now());
+                return Ok(Admission::Suspended(Box::new(question)));
+            }
+            admitted
         }
         (Verdict::Run, None) => admitted,
     };
@@ -75,6 +81,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         tool_name: admitted.call().tool_name.clone(),
         tool_digest: admitted.tool_digest().map(str::to_owned),
         input,
+        standing_approval,
     };
     let announced = AnnouncedCall {
         action,

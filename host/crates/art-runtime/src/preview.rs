@@ -1,0 +1,238 @@
+//! What approval rules would have decided about the calls of earlier runs.
+
+use std::collections::BTreeMap;
+
+use art_agent::{Run, RunEvent, ToolCall};
+use art_core::error::ToolErrorCode;
+use art_core::text::truncate;
+use art_store::{RunFilter, RunRecord};
+use art_tools::{ApprovalPolicy, CallScope, EnabledTools, Verdict};
+use serde::Serialize;
+
+use crate::drive::log::events;
+use crate::drive::work::files::insert_files;
+use crate::error::{RuntimeError, in_one_line};
+use crate::runtime::Runtime;
+use crate::standing::StandingApprovals;
+
+/// Maximum length of the arguments of a call in a preview, in characters.
+const MAX_ARGUMENT_CHARS: usize = 1_000;
+
+/// What rules decide about the calls of earlier runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalPreview {
+    /// Number of runs that were read.
+    pub runs: usize,
+    /// The runs that cannot be read, with the reason.
+    pub unreadable: Vec<(String, String)>,
+    /// The calls, those of the newest run first.
+    pub calls: Vec<PreviewedCall>,
+}
+
+/// A call of an earlier run, and what rules decide about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewedCall {
+    /// The run.
+    pub trace_id: String,
+    /// The step of the plan.
+    pub item_id: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// The arguments as JSON, cut after 1,000 characters. Files are named, not shown.
+    pub arguments: String,
+    /// Whether the tool was called.
+    pub ran: bool,
+    /// Whether a rule asked a person about it.
+    pub was_asked: bool,
+    /// What the rules decide.
+    pub now: PreviewedVerdict,
+}
+
+/// What rules decide about a call of an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum PreviewedVerdict {
+    /// The call would run.
+    Allowed {
+        /// The standing approval without which a rule would ask.
+        #[serde(rename = "standingApproval", skip_serializing_if = "Option::is_none")]
+        standing_approval: Option<String>,
+    },
+    /// A person would be asked.
+    Asked {
+        /// Why.
+        reason: String,
+    },
+    /// The call would be refused.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// The call would not get as far as the rules, for example because its tool was removed.
+    Invalid {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Runtime {
+    /// Returns what `policy`, together with the standing approvals, decides about the calls of the runs that `filter` selects. Reads
+    /// the journals, and calls nothing.
+    ///
+    /// # Errors
+    /// Fails if the runs cannot be listed. A run whose journal cannot be read is listed with the reason.
+    pub async fn preview_approval(
+        &self,
+        policy: &ApprovalPolicy,
+        filter: RunFilter,
+    ) -> Result<ApprovalPreview, RuntimeError> {
+        let mut preview = ApprovalPreview::default();
+        for run in self.store.list_runs(filter).await? {
+            preview.runs += 1;
+            match self.preview_run(policy, &run).await {
+                Ok(calls) => preview.calls.extend(calls),
+                Err(error) => preview.unreadable.push((run.trace_id, in_one_line(&error))),
+            }
+        }
+        Ok(preview)
+    }
+
+    async fn preview_run(
+        &self,
+        policy: &ApprovalPolicy,
+        record: &RunRecord,
+    ) -> Result<Vec<PreviewedCall>, RuntimeError> {
+        let events = events(self.store.as_ref(), &record.trace_id).await?;
+        let damaged =
+            |error: &dyn std::fmt::Display| RuntimeError::Damaged(format!("the journal does not fold: {error}"));
+        let Some((first, rest)) = events.split_first() else {
+            return Ok(Vec::new());
+        };
+        let mut run = Run::restore(first).map_err(|error| damaged(&error))?;
+        let mut calls = RunCalls::default();
+        for event in rest {
+            if let Some((call, fate)) = attempted(&run, event) {
+                let id = call.call.call_id.clone();
+                if !calls.note(&id, fate) {
+                    calls.add(&id, self.judge(policy, &run, call).await);
+                    calls.note(&id, fate);
+                }
+            }
+            run.apply_recorded(event).map_err(|error| damaged(&error))?;
+        }
+        Ok(calls.list)
+    }
+
+    /// Returns what the rules decide about a call. It is checked as if it was made now.
+    async fn judge(&self, policy: &ApprovalPolicy, run: &Run, call: ToolCall) -> PreviewedCall {
+        let ToolCall {
+            item_id,
+            mut call,
+            files,
+            ..
+        } = call;
+        let (tool, arguments) = (call.tool_name.clone(), call.arguments.to_string());
+        let props = &run.started_with().props;
+        let inserted = insert_files(self.store.as_ref(), &props.thread_id, &mut call.arguments, &files).await;
+        let scope = CallScope {
+            thread_id: props.thread_id.clone(),
+            trace_id: run.trace_id().to_owned(),
+            user_id: props.user_id.clone(),
+            enabled_tools: EnabledTools::named([tool.clone()]),
+            ..CallScope::default()
+        };
+        let now = match inserted {
+            Ok(()) => self.verdict(policy, call, &scope).await,
+            Err(reason) => PreviewedVerdict::Invalid { reason },
+        };
+        PreviewedCall {
+            trace_id: run.trace_id().to_owned(),
+            item_id,
+            tool,
+            arguments: truncate(&arguments, MAX_ARGUMENT_CHARS),
+            ran: false,
+            was_asked: false,
+            now,
+        }
+    }
+
+    async fn verdict(
+        &self,
+        policy: &ApprovalPolicy,
+        call: art_core::tool::ParsedToolCall,
+        scope: &CallScope,
+    ) -> PreviewedVerdict {
+        let admitted = match self.tools.admit(call, scope).await {
+            Ok(admitted) => admitted,
+            Err(report) => {
+                let reason = report.result.error.unwrap_or_default();
+                return PreviewedVerdict::Invalid { reason };
+            }
+        };
+        let allowed = |standing_approval| PreviewedVerdict::Allowed { standing_approval };
+        match policy.verdict(admitted.schema(), &admitted.call().arguments) {
+            Verdict::Run => allowed(None),
+            Verdict::Refuse { reason } => PreviewedVerdict::Refused { reason },
+            Verdict::Ask { reason } => {
+                let standing = StandingApprovals::of(&self.config).find(&admitted, scope.user_id.as_deref());
+                match standing {
+                    Some(id) => allowed(Some(id)),
+                    None => PreviewedVerdict::Asked { reason },
+                }
+            }
+        }
+    }
+}
+
+/// What happened to a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Ran,
+    Asked,
+    Refused,
+}
+
+/// The calls of a run, each once.
+#[derive(Default)]
+struct RunCalls {
+    list: Vec<PreviewedCall>,
+    /// Positions in the list, by the identifiers of the calls.
+    positions: BTreeMap<String, usize>,
+}
+
+impl RunCalls {
+    /// Notes what happened to a call. Returns whether it is listed.
+    fn note(&mut self, id: &str, fate: Fate) -> bool {
+        let position = self.positions.get(id).copied();
+        let Some(call) = position.and_then(|position| self.list.get_mut(position)) else {
+            return false;
+        };
+        call.ran |= fate == Fate::Ran;
+        call.was_asked |= fate == Fate::Asked;
+        true
+    }
+
+    fn add(&mut self, id: &str, call: PreviewedCall) {
+        self.positions.insert(id.to_owned(), self.list.len());
+        self.list.push(call);
+    }
+}
+
+/// Returns the call of an event that says what the rules decided about it. `run` is the run before the event.
+fn attempted(run: &Run, event: &RunEvent) -> Option<(ToolCall, Fate)> {
+    match event {
+        RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, Fate::Ran)),
+        RunEvent::CallSuspended { action, suspension, .. } => {
+            Some((run.open_call(*action, &suspension.call.call_id)?, Fate::Asked))
+        }
+        RunEvent::ToolEnded { action, end, .. } => {
+            let result = &end.result;
+            let is_refused = result.metadata.not_run && result.code == Some(ToolErrorCode::PermissionDenied);
+            let call = run.open_call(*action, &result.call_id).filter(|_| is_refused)?;
+            Some((call, Fate::Refused))
+        }
+        _ => None,
+    }
+}

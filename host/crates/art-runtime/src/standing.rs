@@ -1,0 +1,215 @@
+//! The standing approvals of persons: a folder with one file for each.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use art_core::suspension::{SuspendedCall, SuspensionCause};
+use art_files::{open_regular, read_text};
+use art_store::digest;
+use art_tools::approval::MAX_STANDING_BYTES;
+use art_tools::{AdmittedCall, StandingApproval};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::config::Config;
+
+/// Maximum number of standing approvals in a folder.
+const MAX_APPROVALS: usize = 1_000;
+/// Maximum size of a file, in bytes. The file has the approval with spaces.
+const MAX_FILE_BYTES: u64 = 4 * MAX_STANDING_BYTES as u64;
+/// Number of hexadecimal digits in an identifier.
+const ID_DIGITS: usize = 12;
+
+/// The standing approvals of a folder.
+#[derive(Clone, Debug)]
+pub struct StandingApprovals {
+    folder: PathBuf,
+}
+
+/// A standing approval with its identifier, which follows from its content.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptApproval {
+    /// Identifier by which it is removed.
+    pub id: String,
+    /// The calls that are approved.
+    #[serde(flatten)]
+    pub approval: StandingApproval,
+}
+
+/// The error of the folder of standing approvals.
+#[derive(Debug, thiserror::Error)]
+pub enum StandingFolderError {
+    /// No folder is configured.
+    #[error("this host has no folder for standing approvals")]
+    NoFolder,
+    /// There are too many.
+    #[error("there are {MAX_APPROVALS} standing approvals already: remove some, or write a rule instead")]
+    Full,
+    /// The folder or a file cannot be read or written.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What failed.
+        action: &'static str,
+        /// The folder or the file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl StandingApprovals {
+    /// Returns those of the configuration.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self {
+            folder: config.standing_approvals.clone(),
+        }
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns all of them, in the order of their identifiers. A file that is none, for example because a person has changed it, is
+    /// logged and left out, so that its calls are asked about.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be read.
+    pub fn list(&self) -> Result<Vec<KeptApproval>, StandingFolderError> {
+        let mut ids = self.ids()?;
+        ids.sort();
+        let kept = ids.into_iter().filter_map(|id| match self.read(&id) {
+            Ok(approval) => Some(KeptApproval { id, approval }),
+            Err(error) => {
+                tracing::warn!(%error, "a standing approval is left out: `{}`", self.path(&id).display());
+                None
+            }
+        });
+        Ok(kept.collect())
+    }
+
+    /// Adds an approval. Returns it with its identifier; one that is there already is not added again.
+    ///
+    /// # Errors
+    /// Fails if there are too many, or the file cannot be written.
+    pub fn add(&self, approval: StandingApproval) -> Result<KeptApproval, StandingFolderError> {
+        if self.folder.as_os_str().is_empty() {
+            return Err(StandingFolderError::NoFolder);
+        }
+        if self.ids()?.len() >= MAX_APPROVALS {
+            return Err(StandingFolderError::Full);
+        }
+        let id = id_of(&approval);
+        self.write(&id, &approval)
+            .map_err(|source| self.error("write into", self.folder.clone(), source))?;
+        Ok(KeptApproval { id, approval })
+    }
+
+    /// Removes an approval. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Fails if its file cannot be removed.
+    pub fn remove(&self, id: &str) -> Result<bool, StandingFolderError> {
+        if !is_id(id) {
+            return Ok(false);
+        }
+        match fs::remove_file(self.path(id)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.error("remove", self.path(id), error)),
+        }
+    }
+
+    /// Returns the identifier of the approval of this person for a call that waits because of a rule. Such an approval was added
+    /// after the call was asked about.
+    #[must_use]
+    pub fn find_for(&self, asked: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
+        let (digest, call) = (asked.tool_digest.as_deref(), &asked.call);
+        match asked.cause {
+            SuspensionCause::Rule { .. } => self.matching(user_id, &call.tool_name, digest, &call.arguments),
+            SuspensionCause::Tool => None,
+        }
+    }
+
+    /// Returns the identifier of the approval that a call has.
+    pub(crate) fn find(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
+        self.matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
+    }
+
+    /// Returns the identifier of an approval that matches. A folder that cannot be read has none.
+    fn matching(&self, user_id: Option<&str>, tool: &str, digest: Option<&str>, arguments: &Value) -> Option<String> {
+        let kept = self.list().unwrap_or_else(|error| {
+            tracing::warn!(%error, "no standing approval is used");
+            Vec::new()
+        });
+        let mut kept = kept.into_iter();
+        let found = kept.find(|kept| kept.approval.matches(user_id, tool, digest, arguments))?;
+        Some(found.id)
+    }
+
+    /// Returns the identifiers, in no order.
+    fn ids(&self) -> Result<Vec<String>, StandingFolderError> {
+        if self.folder.as_os_str().is_empty() {
+            return Ok(Vec::new());
+        }
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.error("read", self.folder.clone(), error)),
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let ids = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
+        Ok(ids.filter(|id| is_id(id)).take(MAX_APPROVALS).collect())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+
+    fn read(&self, id: &str) -> io::Result<StandingApproval> {
+        let text = read_text(open_regular(&self.path(id))?, MAX_FILE_BYTES)?;
+        serde_json::from_str(&text).map_err(io::Error::other)
+    }
+
+    /// Writes the file under another name first, so that nobody reads a part of it.
+    fn write(&self, id: &str, approval: &StandingApproval) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let temporary = self.folder.join(format!(".{id}.{}", std::process::id()));
+        let text = serde_json::to_vec_pretty(approval).map_err(io::Error::other)?;
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        file.write_all(&text)?;
+        fs::rename(&temporary, self.path(id))
+    }
+
+    fn error(&self, action: &'static str, path: PathBuf, source: io::Error) -> StandingFolderError {
+        StandingFolderError::Io { action, path, source }
+    }
+}
+
+fn id_of(approval: &StandingApproval) -> String {
+    let text = serde_json::to_vec(approval).unwrap_or_default();
+    let digest = digest(&text);
+    let digits = digest.rsplit(':').next().unwrap_or_default();
+    digits.chars().take(ID_DIGITS).collect()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == ID_DIGITS
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests;

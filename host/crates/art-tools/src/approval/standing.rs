@@ -1,0 +1,162 @@
+//! Calls that a person has approved for the future.
+
+use std::collections::BTreeMap;
+
+use art_core::suspension::{SuspendedCall, SuspensionCause};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Maximum size of a standing approval, in bytes of JSON.
+pub const MAX_STANDING_BYTES: usize = 16 << 10;
+
+/// Calls that a person has approved in advance, so that neither a rule nor the declared risk of the tool asks about them again.
+///
+/// It holds for one person and for one version of the tool. It never applies to a call that a rule refuses, nor to a question that a
+/// tool asks itself. Only a person creates one; no event of a run does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StandingApproval {
+    /// Name of the tool.
+    pub tool: String,
+    /// Digest of the code of the tool; absent for a tool of the program itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_digest: Option<String>,
+    /// What each argument may be. A call with an argument that is not listed does not match. Absent means any arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<BTreeMap<String, AllowedValue>>,
+    /// The person, if the host knows several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+}
+
+/// What an argument of an approved call may be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AllowedValue {
+    /// Any value, or none.
+    Any,
+    /// Exactly this value.
+    Is(Value),
+}
+
+/// Which calls a person approves for the future, beginning from one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StandingScope {
+    /// Calls with exactly the same arguments.
+    SameArguments,
+    /// Calls in which these arguments have any value, and all others are the same.
+    AnyValueOf(Vec<String>),
+    /// All calls of the tool.
+    AnyArguments,
+}
+
+/// The error for a call that cannot be approved for the future in the given way.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StandingError {
+    /// The tool itself asks.
+    #[error("`{tool}` itself asks, so each of its questions needs a decision of its own")]
+    ToolAsks {
+        /// Name of the tool.
+        tool: String,
+    },
+    /// The call has no such argument.
+    #[error("the call has no argument `{name}`: it has {known}")]
+    UnknownArgument {
+        /// The name.
+        name: String,
+        /// The names of its arguments, in backticks.
+        known: String,
+    },
+    /// The arguments are too long.
+    #[error(
+        "the arguments are too long to compare later calls with: {bytes} bytes, at most {MAX_STANDING_BYTES}; \
+         let the long ones have any value"
+    )]
+    TooLong {
+        /// Size of the approval.
+        bytes: usize,
+    },
+}
+
+impl StandingApproval {
+    /// Creates the approval of calls like the one that a rule asks about.
+    ///
+    /// # Errors
+    /// Fails if the tool itself asks, if `scope` names an argument that the call does not have, or if the arguments are too long.
+    pub fn new(asked: &SuspendedCall, scope: &StandingScope, user_id: Option<String>) -> Result<Self, StandingError> {
+        let tool = asked.call.tool_name.clone();
+        if asked.cause == SuspensionCause::Tool {
+            return Err(StandingError::ToolAsks { tool });
+        }
+        let approval = Self {
+            tool,
+            tool_digest: asked.tool_digest.clone(),
+            arguments: allowed(&asked.call.arguments, scope)?,
+            user_id,
+        };
+        let bytes = serde_json::to_vec(&approval).map_or(usize::MAX, |text| text.len());
+        match bytes > MAX_STANDING_BYTES {
+            true => Err(StandingError::TooLong { bytes }),
+            false => Ok(approval),
+        }
+    }
+
+    /// Returns whether a call of this person is approved. `arguments` are the validated ones, defaults included.
+    #[must_use]
+    pub fn matches(&self, user_id: Option<&str>, tool: &str, tool_digest: Option<&str>, arguments: &Value) -> bool {
+        self.user_id.as_deref() == user_id
+            && self.tool == tool
+            && self.tool_digest.as_deref() == tool_digest
+            && self
+                .arguments
+                .as_ref()
+                .is_none_or(|allowed| all_allowed(allowed, arguments))
+    }
+}
+
+fn allowed(arguments: &Value, scope: &StandingScope) -> Result<Option<BTreeMap<String, AllowedValue>>, StandingError> {
+    let given = arguments.as_object().into_iter().flatten();
+    let mut allowed: BTreeMap<_, _> = given
+        .map(|(name, value)| (name.clone(), AllowedValue::Is(value.clone())))
+        .collect();
+    match scope {
+        StandingScope::AnyArguments => return Ok(None),
+        StandingScope::SameArguments => {}
+        StandingScope::AnyValueOf(names) => {
+            for name in names {
+                let Some(value) = allowed.get_mut(name) else {
+                    return Err(unknown_argument(name, &allowed));
+                };
+                *value = AllowedValue::Any;
+            }
+        }
+    }
+    Ok(Some(allowed))
+}
+
+fn unknown_argument(name: &str, known: &BTreeMap<String, AllowedValue>) -> StandingError {
+    let in_one_line = |name: &String| name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names: Vec<_> = known.keys().map(|name| format!("`{}`", in_one_line(name))).collect();
+    StandingError::UnknownArgument {
+        name: name.to_owned(),
+        known: match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        },
+    }
+}
+
+fn all_allowed(allowed: &BTreeMap<String, AllowedValue>, arguments: &Value) -> bool {
+    let Some(arguments) = arguments.as_object() else {
+        return false;
+    };
+    let is_listed = |name: &String| allowed.contains_key(name);
+    let is_allowed = |(name, allowed): (&String, &AllowedValue)| match allowed {
+        AllowedValue::Any => true,
+        AllowedValue::Is(value) => arguments.get(name) == Some(value),
+    };
+    arguments.keys().all(is_listed) && allowed.iter().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests;

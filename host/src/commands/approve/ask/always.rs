@@ -1,0 +1,59 @@
+//! Asks a person which later calls need no question.
+
+use art_core::hitl::Feedback;
+use art_core::suspension::SuspensionCause;
+use art_runtime::StandingApprovals;
+use art_tools::{StandingApproval, StandingScope};
+
+use super::super::{shown, standing};
+use super::{Outcome, Question};
+use crate::render;
+
+impl Question<'_> {
+    /// Returns whether later calls can be approved as well: only those that a rule asks about.
+    pub(super) fn may_stand(&self) -> bool {
+        self.record.call.cause != SuspensionCause::Tool
+    }
+
+    /// Approves the call if the person has approved such calls since it was asked about.
+    pub(super) fn decide_by_standing_approval(&self) -> Option<Outcome> {
+        let approvals = StandingApprovals::of(&self.runtime.config);
+        let id = approvals.find_for(&self.record.call, None)?;
+        let tool = &self.record.call.call.tool_name;
+        render::note(&format!(
+            "the call of `{tool}` is approved by the standing approval {id}"
+        ));
+        self.decide(Feedback::new(true, shown::now()), None).ok()
+    }
+
+    /// Returns the standing approval that the person chose and confirmed; `None` if the person goes back to the question.
+    pub(super) fn standing_approval(&self) -> Result<Option<StandingApproval>, Outcome> {
+        let tool = &self.record.call.call.tool_name;
+        render::note(&format!(
+            "which later calls of `{tool}` need no decision?\n  1. those with exactly these arguments\n  2. those with any \
+             value of some arguments, and otherwise these\n  3. all"
+        ));
+        let scope = match self.read("1, 2, 3 or back? ")?.trim() {
+            "1" => StandingScope::SameArguments,
+            "2" => StandingScope::AnyValueOf(self.argument_names()?),
+            "3" => StandingScope::AnyArguments,
+            _ => return Ok(None),
+        };
+        let approval = match StandingApproval::new(&self.record.call, &scope, None) {
+            Ok(approval) => approval,
+            Err(error) => {
+                render::note(&error.to_string());
+                return Ok(None);
+            }
+        };
+        render::note(&standing::text(&approval));
+        let answer = self.read("keep this, and approve the call? (yes or no) ")?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes").then_some(approval))
+    }
+
+    fn argument_names(&self) -> Result<Vec<String>, Outcome> {
+        let typed = self.read("arguments that may have any value, separated by commas: ")?;
+        let names = typed.split(',').map(|name| name.trim().to_owned());
+        Ok(names.filter(|name| !name.is_empty()).collect())
+    }
+}

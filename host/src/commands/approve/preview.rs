@@ -1,0 +1,96 @@
+//! `art approve preview`: what rules would have decided about the calls of earlier runs.
+
+use std::path::Path;
+
+use art_core::text::truncate;
+use art_runtime::config::read_approval_policy;
+use art_runtime::preview::{ApprovalPreview, PreviewedCall, PreviewedVerdict};
+use art_store::RunFilter;
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::commands::{config, ids, open_without_model};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render::{self, table};
+
+/// Maximum length of the arguments in the table, in characters.
+const MAX_ARGUMENT_CHARS: usize = 60;
+
+pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let policy = match rules {
+        Some(file) => read_approval_policy(file).map_err(art_runtime::RuntimeError::from)?,
+        None => config.approval.value.clone(),
+    };
+    let filter = RunFilter {
+        owner: ids::OWNER,
+        limit: Some(runs),
+        ..RunFilter::default()
+    };
+    let executor = executor()?;
+    let runtime = executor.block_on(open_without_model(global, config))?;
+    let preview = executor.block_on(runtime.preview_approval(&policy, filter));
+    executor.block_on(runtime.close());
+    let preview = preview?;
+    if global.json {
+        render::json(&json!(preview));
+    } else {
+        show(&preview);
+    }
+    Ok(Exit::Success)
+}
+
+fn show(preview: &ApprovalPreview) {
+    if !preview.calls.is_empty() {
+        let header = ["now", "then", "tool", "run", "arguments or reason"];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        rows.extend(preview.calls.iter().map(row));
+        render::answer(&table::lines(&rows).join("\n"));
+    }
+    for (run, reason) in &preview.unreadable {
+        render::note(&format!("run {run} is left out: {reason}"));
+    }
+    render::note(&summary(preview));
+}
+
+fn row(call: &PreviewedCall) -> Vec<String> {
+    let then = match (call.was_asked, call.ran) {
+        (false, true) => "ran",
+        (true, true) => "approved",
+        (true, false) => "asked",
+        (false, false) => "refused",
+    };
+    let (now, detail) = match &call.now {
+        PreviewedVerdict::Allowed { .. } => ("allowed", &call.arguments),
+        PreviewedVerdict::Asked { .. } => ("asked", &call.arguments),
+        PreviewedVerdict::Refused { .. } => ("refused", &call.arguments),
+        PreviewedVerdict::Invalid { reason } => ("invalid", reason),
+    };
+    let run = call.trace_id.clone();
+    vec![
+        now.to_owned(),
+        then.to_owned(),
+        call.tool.clone(),
+        run,
+        truncate(detail, MAX_ARGUMENT_CHARS),
+    ]
+}
+
+fn summary(preview: &ApprovalPreview) -> String {
+    let count = |is: fn(&PreviewedVerdict) -> bool| preview.calls.iter().filter(|call| is(&call.now)).count();
+    let asked = count(|now| matches!(now, PreviewedVerdict::Asked { .. }));
+    let refused = count(|now| matches!(now, PreviewedVerdict::Refused { .. }));
+    let invalid = count(|now| matches!(now, PreviewedVerdict::Invalid { .. }));
+    let allowed = preview.calls.len() - asked - refused - invalid;
+    let mut text = format!(
+        "{} calls in {} runs: {allowed} allowed, {asked} asked about, {refused} refused",
+        preview.calls.len(),
+        preview.runs
+    );
+    if invalid > 0 {
+        text.push_str(&format!(", {invalid} not valid any more"));
+    }
+    text
+}

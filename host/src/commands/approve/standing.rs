@@ -1,0 +1,134 @@
+//! Standing approvals: how they are shown, kept, listed and removed.
+
+use art_core::JsonObject;
+use art_runtime::standing::StandingFolderError;
+use art_runtime::{KeptApproval, Runtime, StandingApprovals};
+use art_store::SuspensionRecord;
+use art_tools::approval::AllowedValue;
+use art_tools::{StandingApproval, StandingScope};
+use serde_json::{Value, json};
+
+use super::shown;
+use crate::cli::{AlwaysArgs, Global};
+use crate::commands::config;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render;
+
+impl AlwaysArgs {
+    /// Returns which later calls the person approves; `None` if only the one.
+    fn scope(&self) -> Option<StandingScope> {
+        let any_of = || StandingScope::AnyValueOf(self.any.clone());
+        self.always.then(|| match (self.any_arguments, self.any.is_empty()) {
+            (true, _) => StandingScope::AnyArguments,
+            (false, true) => StandingScope::SameArguments,
+            (false, false) => any_of(),
+        })
+    }
+
+    /// Returns the standing approval that the person wants besides the decision, and shows it.
+    pub(super) fn approval(&self, record: &SuspensionRecord) -> Result<Option<StandingApproval>, CommandError> {
+        let Some(scope) = self.scope() else {
+            return Ok(None);
+        };
+        let approval = StandingApproval::new(&record.call, &scope, None);
+        let approval = approval.map_err(|error| CommandError::Usage(error.to_string()))?;
+        render::note(&text(&approval));
+        Ok(Some(approval))
+    }
+}
+
+/// Returns a standing approval in words. Its values are those of a call, so they are marked as the words of somebody else.
+pub(super) fn text(approval: &StandingApproval) -> String {
+    let version = match &approval.tool_digest {
+        Some(digest) => format!(" in its version {}", short(digest)),
+        None => String::new(),
+    };
+    let tool = format!("no rule asks about calls of `{}`{version}", approval.tool);
+    let Some(arguments) = &approval.arguments else {
+        return format!("{tool}, with any arguments");
+    };
+    let mut lines = vec![format!("{tool} that have exactly these arguments:")];
+    let is = arguments.iter().filter_map(|(name, allowed)| match allowed {
+        AllowedValue::Is(value) => Some((name.clone(), value.clone())),
+        AllowedValue::Any => None,
+    });
+    lines.extend(shown::json_lines(&Value::Object(is.collect::<JsonObject>())));
+    let any: Vec<_> = arguments
+        .iter()
+        .filter(|(_, allowed)| **allowed == AllowedValue::Any)
+        .map(|(name, _)| format!("`{}`", shown::one_line(name)))
+        .collect();
+    if !any.is_empty() {
+        lines.push(format!("and any value of {}", any.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// Returns the first digits of a digest.
+fn short(digest: &str) -> String {
+    let digits = digest.rsplit(':').next().unwrap_or_default();
+    digits.chars().take(8).collect()
+}
+
+/// Keeps a standing approval after its first call was approved. A failure to keep it is reported and changes nothing about the decision.
+pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
+    match StandingApprovals::of(&runtime.config).add(approval) {
+        Ok(kept) => render::note(&format!(
+            "kept as the standing approval {}; `art approve forget {}` removes it",
+            kept.id, kept.id
+        )),
+        Err(error) => render::note(&format!(
+            "error: approved, but not kept for later calls: {}",
+            art_runtime::error::in_one_line(&error)
+        )),
+    }
+}
+
+/// Lists the rules of the configuration in their order, and the standing approvals.
+pub(super) fn list(global: &Global) -> Result<Exit, CommandError> {
+    let config = config(global)?;
+    let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));
+    let kept = approvals.list().map_err(failed)?;
+    if global.json {
+        render::json(&json!({"policy": policy, "standing": kept, "folder": approvals.folder()}));
+        return Ok(Exit::Success);
+    }
+    let mut lines: Vec<_> = (1..)
+        .zip(&policy.rules)
+        .map(|(number, rule)| format!("rule {number} {}", rule.in_words()))
+        .collect();
+    lines.push(match policy.ask_from {
+        Some(risk) => format!(
+            "otherwise tools that declare a risk of at least {} are asked about",
+            risk.name()
+        ),
+        None => "otherwise no tool is asked about".to_owned(),
+    });
+    lines.extend(kept.iter().map(listed));
+    render::answer(&lines.join("\n"));
+    Ok(Exit::Success)
+}
+
+fn listed(kept: &KeptApproval) -> String {
+    format!("standing approval {}: {}", kept.id, text(&kept.approval))
+}
+
+/// Removes a standing approval.
+pub(super) fn forget(global: &Global, id: &str) -> Result<Exit, CommandError> {
+    let approvals = StandingApprovals::of(&config(global)?);
+    if !approvals.remove(id).map_err(failed)? {
+        let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
+        return Err(CommandError::Failed(unknown));
+    }
+    match global.json {
+        true => render::json(&json!({"removed": id})),
+        false => render::note("removed; its calls are asked about again"),
+    }
+    Ok(Exit::Success)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` calls")]
+fn failed(error: StandingFolderError) -> CommandError {
+    CommandError::Failed(art_runtime::error::in_one_line(&error))
+}

@@ -1,0 +1,284 @@
+//! Standing approvals: a person approves later calls as well, and sees what rules would have decided about earlier ones.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+use crate::terminal::Terminal;
+
+const ASK: &str = "[[approval.rule]]\naction = \"ask\"\n";
+const KILOMETRES: &str = r#"{"value": 2, "from": "km", "to": "m"}"#;
+const MILES: &str = r#"{"value": 3, "from": "mi", "to": "m"}"#;
+
+/// Returns a home with a tool about whose calls a rule asks.
+fn home() -> Home {
+    let home = Home::empty();
+    let (name, path) = components::PLUGINS
+        .iter()
+        .find(|(name, _)| *name == "unit_convert")
+        .unwrap();
+    home.add(name, path);
+    home.file("art.toml", ASK);
+    home
+}
+
+fn call(home: &Home, arguments: &str) -> CommandOutput {
+    home.art(&["tool", "call", "unit_convert", arguments])
+}
+
+/// Makes a call about which a person is asked, and approves it with these options.
+fn approve(home: &Home, arguments: &str, options: &[&str]) -> CommandOutput {
+    let asked = call(home, arguments);
+    assert_eq!(asked.code(), 7, "{asked}");
+    home.art(&[&["approve", "yes", "last"], options].concat())
+}
+
+/// Returns the identifiers of the standing approvals.
+fn standing(home: &Home) -> Vec<String> {
+    let rules = home.art(&["--json", "approve", "rules"]).json();
+    let list = rules.pointer("/standing").and_then(Value::as_array).unwrap().iter();
+    list.map(|kept| kept.pointer("/id").and_then(Value::as_str).unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn always_lets_the_same_call_run_without_a_question_and_no_other() {
+    let home = home();
+    let approved = approve(&home, KILOMETRES, &["--always"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    let shown = approved.stderr();
+    let [id] = &standing(&home)[..] else { panic!("{shown}") };
+    assert!(
+        shown.contains("no rule asks about calls of `unit_convert` in its version "),
+        "{shown}"
+    );
+    assert!(shown.contains("  |   \"from\": \"km\""), "{shown}");
+    assert!(
+        shown.contains(&format!("`art approve forget {id}` removes it")),
+        "{shown}"
+    );
+    let again = call(&home, KILOMETRES);
+    assert_eq!(again.code(), 0, "{again}");
+    let log = home.art(&["runs", "show", "last"]).stdout();
+    assert!(
+        log.contains(&format!("unit_convert is called, by the standing approval {id}")),
+        "{log}"
+    );
+    assert_eq!(call(&home, MILES).code(), 7);
+}
+
+#[test]
+fn chosen_arguments_may_have_any_value() {
+    let home = home();
+    let approved = approve(&home, KILOMETRES, &["--always", "--any", "value,from"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert!(
+        approved.stderr().contains("and any value of `from`, `value`"),
+        "{approved}"
+    );
+    assert_eq!(call(&home, MILES).code(), 0);
+    assert_eq!(call(&home, r#"{"value": 2, "from": "km", "to": "mi"}"#).code(), 7);
+}
+
+#[test]
+fn all_calls_of_the_tool_may_be_approved() {
+    let home = home();
+    let approved = approve(&home, KILOMETRES, &["--always", "--any-arguments"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert_eq!(call(&home, MILES).code(), 0);
+    home.add("echo", components::ECHO);
+    let other = home.art(&["tool", "call", "echo", r#"{"text": "a"}"#]);
+    assert_eq!(other.code(), 7, "{other}");
+}
+
+#[test]
+fn a_standing_approval_changes_nothing_about_what_a_rule_refuses() {
+    let home = home();
+    assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
+    home.file("art.toml", &ASK.replace("ask", "refuse"));
+    let refused = call(&home, KILOMETRES);
+    assert_eq!(refused.code(), 5, "{refused}");
+}
+
+#[test]
+fn a_standing_approval_is_listed_and_its_calls_are_asked_about_again_once_it_is_removed() {
+    let home = home();
+    assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
+    let id = standing(&home).remove(0);
+    let list = home.art(&["approve", "rules"]).stdout();
+    assert!(list.starts_with("rule 1 asks about every call\n"), "{list}");
+    assert!(
+        list.contains(&format!("standing approval {id}: no rule asks about")),
+        "{list}"
+    );
+    assert_eq!(home.art(&["approve", "forget", &id]).code(), 0);
+    assert_eq!(standing(&home), [""; 0]);
+    let unknown = home.art(&["approve", "forget", &id]);
+    assert_eq!(unknown.code(), 1, "{unknown}");
+    assert_eq!(call(&home, KILOMETRES).code(), 7);
+}
+
+#[test]
+fn another_version_of_the_tool_is_asked_about() {
+    let home = home();
+    assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
+    let id = standing(&home).remove(0);
+    let file = home.dir.path().join("approvals").join(format!("{id}.json"));
+    let mut kept: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    kept["toolDigest"] = json!("blake3:of another version");
+    fs::write(&file, kept.to_string()).unwrap();
+    assert_eq!(call(&home, KILOMETRES).code(), 7);
+    fs::write(&file, "{").unwrap();
+    assert_eq!(call(&home, KILOMETRES).code(), 7, "a damaged file approves nothing");
+}
+
+#[test]
+fn what_cannot_stand_is_refused_and_decides_nothing() {
+    let home = home();
+    home.add("confirms", components::CONFIRMS);
+    assert_eq!(call(&home, KILOMETRES).code(), 7);
+    for options in [
+        &["--always", "--args", "{}"][..],
+        &["--any", "value"],
+        &["--always", "--any", "unit"],
+        &["--always", "--any", "to", "--any-arguments"],
+    ] {
+        let refused = home.art(&[&["approve", "yes", "last"], options].concat());
+        assert_eq!(refused.code(), 2, "{refused}");
+    }
+    home.file("art.toml", "");
+    let asked = home.art(&["tool", "call", "confirms", r#"{"what": "a"}"#]);
+    assert_eq!(asked.code(), 7, "{asked}");
+    let refused = home.art(&["approve", "yes", "last", "--always"]);
+    assert_eq!(refused.code(), 2, "{refused}");
+    assert!(refused.stderr().contains("`confirms` itself asks"), "{refused}");
+    let waiting = home.art(&["--json", "approve", "list"]).json();
+    let statuses: Vec<_> = waiting
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| &record["status"])
+        .collect();
+    assert_eq!(statuses, ["open", "open"]);
+    assert_eq!(standing(&home), [""; 0]);
+}
+
+#[test]
+fn a_decision_that_comes_too_late_keeps_nothing() {
+    let home = home();
+    assert_eq!(call(&home, KILOMETRES).code(), 7);
+    let id = home.art(&["--json", "approve", "list"]).json()[0]["call"]["suspensionId"].clone();
+    let id = id.as_str().unwrap();
+    home.art(&["approve", "no", id]);
+    let late = home.art(&["approve", "yes", id, "--always"]);
+    assert_eq!(late.code(), 1, "{late}");
+    assert_eq!(standing(&home), [""; 0]);
+}
+
+const CHOICE: &str = "yes, no, edit, always, details or later? ";
+
+#[test]
+fn at_the_terminal_a_person_chooses_and_confirms_what_is_kept() {
+    let home = home();
+    let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
+    terminal.until(CHOICE);
+    terminal.type_keys("always\r");
+    terminal.until("1, 2, 3 or back? ");
+    terminal.type_keys("2\r");
+    terminal.until("separated by commas: ");
+    terminal.type_keys("value, from\r");
+    terminal.until("and any value of `from`, `value`");
+    terminal.until("keep this, and approve the call? (yes or no) ");
+    terminal.type_keys("yes\r");
+    terminal.until("kept as the standing approval ");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+    assert_eq!(call(&home, MILES).code(), 0);
+}
+
+#[test]
+fn at_the_terminal_nothing_is_kept_before_the_person_confirms_it() {
+    let home = home();
+    let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
+    for (scope, answer) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
+        terminal.until(CHOICE);
+        terminal.type_keys("a\r");
+        terminal.until("1, 2, 3 or back? ");
+        terminal.type_keys(&format!("{scope}\r"));
+        if let Some(answer) = answer {
+            terminal.until("(yes or no) ");
+            terminal.type_keys(&format!("{answer}\r"));
+        }
+    }
+    terminal.until(CHOICE);
+    terminal.type_keys("later\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 7, "{output}");
+    assert_eq!(standing(&home), [""; 0]);
+}
+
+#[test]
+fn rules_are_tried_on_the_calls_of_earlier_runs_without_changing_anything() {
+    let home = home();
+    home.add("echo", components::ECHO);
+    assert_eq!(call(&home, KILOMETRES).code(), 7);
+    assert_eq!(approve(&home, MILES, &[]).code(), 0);
+    home.file("art.toml", "");
+    assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "a"}"#]).code(), 0);
+    home.art(&["tool", "call", "echo", r#"{"texts": "a"}"#]);
+    let rules = home.file(
+        "new.toml",
+        "plugins = \"x\"\n[approval]\nask_from = \"never\"\n[[approval.rule]]\naction = \"refuse\"\ntool = \"unit*\"\n\
+         arguments = { \"/from\" = \"km\" }\n[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n",
+    );
+    let rules = rules.to_str().unwrap();
+    let preview = home.art(&["--json", "approve", "preview", "--rules", rules]).json();
+    let calls = preview["calls"].as_array().unwrap().iter();
+    let calls: Vec<_> = calls
+        .map(|call| json!([call["tool"], call["ran"], call["wasAsked"], call["now"]["verdict"]]))
+        .collect();
+    let expected = [
+        json!(["echo", true, false, "asked"]),
+        json!(["unit_convert", true, true, "allowed"]),
+        json!(["unit_convert", false, true, "refused"]),
+    ];
+    assert_eq!(calls, expected);
+    let shown = home.art(&["approve", "preview", "--rules", rules]);
+    assert!(
+        shown
+            .stderr()
+            .contains("3 calls in 4 runs: 1 allowed, 1 asked about, 1 refused"),
+        "{shown}"
+    );
+    let of_today = home.art(&["approve", "preview", "--runs", "2"]);
+    assert!(of_today.stderr().contains("1 calls in 2 runs: 1 allowed"), "{of_today}");
+    assert_eq!(home.art(&["--json", "approve", "list"]).json()[0]["status"], "open");
+}
+
+#[test]
+fn rules_to_try_that_are_not_valid_are_refused() {
+    let home = home();
+    for text in [
+        "",
+        "[approval]\nask_form = \"high\"\n",
+        "[[approval.rule]]\naction = \"maybe\"\n",
+    ] {
+        let file = home.file("new.toml", text);
+        let refused = home.art(&["approve", "preview", "--rules", file.to_str().unwrap()]);
+        assert_eq!(refused.code(), 6, "{refused}");
+    }
+}
+
+#[test]
+fn a_preview_takes_standing_approvals_into_account_and_names_tools_that_are_gone() {
+    let home = home();
+    assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
+    let id = standing(&home).remove(0);
+    let now = |home: &Home| home.art(&["--json", "approve", "preview"]).json()["calls"][0]["now"].clone();
+    assert_eq!(now(&home), json!({"verdict": "allowed", "standingApproval": id}));
+    fs::remove_file(home.plugins().join("unit_convert.wasm")).unwrap();
+    assert_eq!(now(&home)["verdict"], "invalid");
+}
