@@ -214,8 +214,10 @@ async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, Comm
     build(global, config, Runtime::builder().store(store)).await
 }
 
-async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
+async fn build(global: &Global, mut config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
+    // Whoever sits at the terminal of the program is its operator.
+    config.ask_for_grants = approve::is_attended(global);
     let compiling = Compiling::new(global.json);
     let builder = (global.extension.0)(builder)
         .model_is_chosen(config.model.origin == Origin::Flag)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Timestamp;
+use crate::capability::Denial;
 use crate::hitl::{Feedback, FeedbackSchema, HitlContext};
 use crate::tool::{ParsedToolCall, RiskLevel};
 
@@ -68,6 +69,11 @@ pub enum SuspensionCause {
     Rule {
         /// The rule in words, for the person.
         reason: String,
+    },
+    /// The host, because the call needs what the operator has not granted. The tool has not run. An approval makes the grants.
+    Grant {
+        /// What is missing.
+        denials: Vec<Denial>,
     },
 }
 

@@ -136,6 +136,10 @@ pub struct Config {
     /// Folder of the standing approvals of persons; an empty path means that there are none.
     #[serde(skip)]
     pub standing_approvals: PathBuf,
+    /// Whether a call that lacks a grant waits for a person, whose approval makes the grant. Only for programs whose users are their
+    /// operators, such as `art` at a terminal. By default such a call fails.
+    #[serde(skip)]
+    pub ask_for_grants: bool,
     /// Whether models have the tool `request_user_input`, with which they ask the person for information.
     pub ask_person: Setting<bool>,
     /// Parameters of every model call, such as `temperature`.
@@ -317,6 +321,7 @@ impl Default for Config {
             tell_date: from_file(None, true),
             approval: from_file(None, ApprovalPolicy::default()),
             standing_approvals: PathBuf::new(),
+            ask_for_grants: false,
             ask_person: from_file(None, false),
             params: from_file(None, JsonObject::new()),
             prompts: from_file(None, BTreeMap::new()),
@@ -385,6 +390,7 @@ impl Config {
             tell_date: from_file(file.tell_date, true),
             approval: from_file(file.approval, ApprovalPolicy::default()),
             standing_approvals: directories.config.join("approvals"),
+            ask_for_grants: false,
             ask_person: from_file(file.ask_person, false),
             params: from_file(file.params, JsonObject::new()),
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),

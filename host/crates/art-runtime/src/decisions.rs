@@ -4,6 +4,8 @@
 //! run, or whoever goes on with it later, commits the event together with the note that the decision is settled. So a decision is
 //! never lost and has its effect once.
 
+use std::sync::Arc;
+
 use art_agent::{Approval, Run, RunEvent};
 use art_core::hitl::{Feedback, HitlContext};
 use art_core::suspension::{DecidedBy, Decision, ExpiryAction, SuspensionCause};
@@ -131,6 +133,7 @@ impl Runtime {
         FailPoint::BeforeDecision.reach();
         let decided = self.store.decide(id, owner, Decision { feedback, by }).await?;
         FailPoint::AfterDecision.reach();
+        self.make_grants(&decided)?;
         Ok(decided)
     }
 
@@ -156,6 +159,18 @@ impl Runtime {
         let owner = suspension.owner.clone();
         let trace_id = self.decide(suspension, feedback).await?.trace_id;
         self.resume(RunOf { trace_id, owner }, cancel, watcher).await
+    }
+
+    /// Makes the grants that a person approved. If that fails, the call is denied when its run goes on.
+    fn make_grants(&self, decided: &SuspensionRecord) -> Result<(), RuntimeError> {
+        let decision = decided.decision.as_ref();
+        let is_approved = decision.is_some_and(|decision| decision.feedback.approved);
+        match (&decided.call.cause, self.toolbox.reloader()) {
+            (SuspensionCause::Grant { denials }, Some(reloader)) if is_approved => {
+                Ok(reloader.grant(&decided.call.call.tool_name, denials)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks a decision against the question. Returns it with its defaults.
@@ -263,6 +278,19 @@ pub(crate) fn event(suspension_id: &str, decision: &Decision) -> RunEvent {
 pub(crate) fn context(approval: &Approval) -> Option<HitlContext> {
     let asked = &approval.suspension;
     (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
+}
+
+/// Loads the grants of a tool again whose call waited for one: it may have been made by another process.
+pub(crate) async fn renew_grants(runtime: &Runtime, approval: &Approval) {
+    let waited = matches!(approval.suspension.cause, SuspensionCause::Grant { .. });
+    let Some(reloader) = runtime.toolbox.reloader().filter(|_| waited) else {
+        return;
+    };
+    let (reloader, tool) = (Arc::clone(reloader), approval.suspension.call.tool_name.clone());
+    let renewed = tokio::task::spawn_blocking(move || reloader.reload_tool(&tool)).await;
+    if let Err(panic) = renewed {
+        tracing::error!(%panic, "the grants of a tool could not be loaded again");
+    }
 }
 
 /// Returns the suspensions of a run with these identifiers, as the store adds them.

@@ -39,6 +39,9 @@ pub enum RuntimeError {
     /// The plugins folder cannot be watched.
     #[error("failed to watch the plugins folder")]
     Watch(#[source] notify::Error),
+    /// A grant that a person approved cannot be made.
+    #[error(transparent)]
+    Grant(#[from] crate::grants::GrantError),
     /// The question is too long.
     #[error(
         "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"

@@ -11,12 +11,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use art_core::capability::Denial;
 use art_sandbox::{Plugin, Sandbox};
 use art_tools::{ToolExecutor, ToolRegistry};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::error::in_one_line;
-use crate::grants::{Approved, GrantFiles};
+use crate::grants::{Approved, GrantError, GrantFiles};
 use crate::plugins::{LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
@@ -66,7 +67,6 @@ impl Reloader {
     }
 
     /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling takes.
-    #[must_use]
     pub fn reload(&self, name: &str) -> Reload {
         let before = self.current(name);
         let plugin = match load_one(&self.sandbox, &self.folder, name) {
@@ -78,6 +78,38 @@ impl Reloader {
             Ok(plugin) => self.replace(plugin, before),
             Err(reason) => Reload::Refused(reason),
         }
+    }
+
+    /// Same as [`reload`](Self::reload), for the component of a tool.
+    pub fn reload_tool(&self, tool: &str) -> Reload {
+        match self.component_of(tool) {
+            Some(plugin) => self.reload(plugin.name()),
+            None => Reload::Unchanged,
+        }
+    }
+
+    /// Makes the smallest grants that allow what a tool was denied, and loads them.
+    ///
+    /// # Errors
+    /// Fails if something may not be granted, if there is no such component, or if the grants cannot be written.
+    pub fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
+        let Some(plugin) = self.component_of(tool) else {
+            return Ok(());
+        };
+        let mut policy = self.grants.read(plugin.name())?;
+        for denial in denials {
+            policy.allow(denial)?;
+        }
+        policy.component = plugin.digest();
+        self.grants.write(plugin.name(), &policy)?;
+        self.grants.store_approved(&plugin)?;
+        self.reload(plugin.name());
+        Ok(())
+    }
+
+    fn component_of(&self, tool: &str) -> Option<Arc<Plugin>> {
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
+        plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
     /// Gives a version what is granted to it, or nothing if it is another tool than before and is not approved.

@@ -132,7 +132,7 @@ impl StandingApprovals {
         let (digest, call) = (asked.tool_digest.as_deref(), &asked.call);
         match asked.cause {
             SuspensionCause::Rule { .. } => self.matching(user_id, &call.tool_name, digest, &call.arguments),
-            SuspensionCause::Tool => None,
+            SuspensionCause::Tool | SuspensionCause::Grant { .. } => None,
         }
     }
 

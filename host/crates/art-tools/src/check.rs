@@ -45,7 +45,7 @@ pub(crate) async fn check(
             call.arguments = valid.arguments;
             let grants = match tool.executor.authorize(&call.arguments) {
                 Ok(grants) => grants,
-                Err(denials) => return Err(Box::new(denied(&call, denials))),
+                Err(denials) => return Err(Box::new(denied(&call, &tool, denials))),
             };
             let mut limits = tool.limits;
             // The check used a part of the time limit.

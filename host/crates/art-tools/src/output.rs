@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::assist;
 use crate::compiled::RegisteredTool;
-use crate::form::{Asked, question_of_tool};
+use crate::form::{Asked, question_of_grant, question_of_tool};
 use crate::parse;
 use crate::report::{ToolReport, about_tool};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
@@ -98,10 +98,12 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     report.result.metadata.denials = denials;
 }
 
-/// Returns the report of a call that was not made because of what it would need.
-pub(crate) fn denied(call: &ParsedToolCall, denials: Vec<Denial>) -> ToolReport {
+/// Returns the report of a call that was not made because of what it would need, with the question to a person who may grant it.
+pub(crate) fn denied(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<Denial>) -> ToolReport {
+    let question = question_of_grant(call, tool, &denials);
     let text = about_tool(&call.tool_name, "was not run.");
     let mut report = ToolReport::error(call, CallEnding::Denied, Code::PermissionDenied, text).marked_not_run();
+    report.grant_question = question.map(Box::new);
     add_denials(&mut report, denials);
     report
 }

@@ -33,6 +33,8 @@ pub struct ToolReport {
     pub attachments: Arc<[Attachment]>,
     /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
     pub suspension: Option<Box<SuspendedCall>>,
+    /// The question to a person who may grant what the call needs, if it was not made for lack of it.
+    pub grant_question: Option<Box<SuspendedCall>>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,
 }
@@ -49,6 +51,7 @@ impl ToolReport {
             intake: Intake::default(),
             attachments: Arc::default(),
             suspension: None,
+            grant_question: None,
             duration: Duration::ZERO,
         }
     }

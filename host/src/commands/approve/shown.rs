@@ -84,6 +84,13 @@ fn headline(record: &SuspensionRecord) -> String {
     let mut line = match &call.cause {
         SuspensionCause::Tool => format!("the tool `{}` asks", tool(record)),
         SuspensionCause::Rule { reason } => format!("may `{}` be called? ({})", tool(record), one_line(reason)),
+        SuspensionCause::Grant { denials } => {
+            let wants: Vec<_> = denials
+                .iter()
+                .map(|denial| format!("{} `{}`", denial.action, one_line(&denial.resource)))
+                .collect();
+            format!("may `{}` {}? It is not granted", tool(record), wants.join(" and "))
+        }
     };
     if let Some(risk) = call.risk_level {
         line.push_str(&format!("; its risk is {}", risk.name()));
@@ -107,6 +114,9 @@ fn headline(record: &SuspensionRecord) -> String {
 fn consequence(call: &SuspendedCall) -> String {
     let effect = match (&call.cause, call.runs_on_approval) {
         (SuspensionCause::Rule { .. }, _) => "on approval the tool runs with these arguments",
+        (SuspensionCause::Grant { .. }, _) => {
+            "on approval the grant is made, also for later calls, and the tool runs with these arguments"
+        }
         (SuspensionCause::Tool, true) => "on approval the tool goes on",
         (SuspensionCause::Tool, false) => "the decision is the result of the call; the tool does not run again",
     };

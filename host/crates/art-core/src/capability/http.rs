@@ -303,6 +303,21 @@ impl SecretUse {
 }
 
 impl HttpGrant {
+    /// Creates a grant of one method, and of those that only read.
+    #[must_use]
+    pub(super) fn of(url: HttpScope, method: &str) -> Self {
+        let mut methods = reading_methods();
+        if !methods.iter().any(|reading| reading == method) {
+            methods.push(method.to_owned());
+        }
+        Self {
+            url,
+            methods,
+            private: false,
+            secret: None,
+        }
+    }
+
     /// Checks what the types do not express.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fs::FsGrant;
-use super::http::HttpGrant;
+use super::http::{HttpGrant, HttpScope};
+use super::{Access, Capability, Denial};
 use crate::limits::{LimitOverrides, SettableLimit};
 
 /// What the operator grants to one component: the file `NAME.toml` beside `NAME.wasm`.
@@ -95,6 +96,36 @@ impl ToolPolicy {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
     }
 
+    /// Adds the smallest grant that allows what was denied.
+    ///
+    /// # Errors
+    /// Fails if no grant allows it.
+    pub fn allow(&mut self, denial: &Denial) -> Result<(), PolicyError> {
+        let impossible = || PolicyError(format!("no grant allows it: {denial}"));
+        match denial.capability {
+            Capability::Fs => {
+                let access = if denial.action == "write" {
+                    Access::ReadWrite
+                } else {
+                    Access::Read
+                };
+                let grant = FsGrant::new(denial.resource.as_str().into(), access);
+                self.fs.retain(|other| other.path != grant.path);
+                self.fs.push(grant);
+            }
+            Capability::Http => {
+                let url: HttpScope = denial.resource.parse().map_err(|_invalid| impossible())?;
+                match self.http.iter_mut().find(|grant| grant.url == url) {
+                    Some(grant) if grant.methods.contains(&denial.action) => {}
+                    Some(grant) => grant.methods.push(denial.action.clone()),
+                    None => self.http.push(HttpGrant::of(url, &denial.action)),
+                }
+            }
+            Capability::Clock | Capability::Random | Capability::Env => return Err(impossible()),
+        }
+        self.check_all().map_err(PolicyError)
+    }
+
     /// Returns the limits.
     ///
     /// # Errors
@@ -135,8 +166,10 @@ fn check_variable(name: &str, value: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
-    use crate::capability::Access;
+    use crate::capability::Target;
 
     fn policy() -> ToolPolicy {
         ToolPolicy {
@@ -185,6 +218,29 @@ mod tests {
         limits("timeout_ms", 1_000).check().unwrap();
         limits("timeout", 1_000).check().unwrap_err();
         limits("fuel", u64::MAX).check().unwrap_err();
+    }
+
+    #[test]
+    fn what_was_denied_is_allowed_by_the_smallest_grant() {
+        let mut policy = policy();
+        policy.allow(&Denial::path("t", "/notes/a.txt", Access::Read)).unwrap();
+        let page = Target::parse("https://example.com/a").unwrap();
+        policy.allow(&Denial::request("t", "POST", &page)).unwrap();
+        assert!(
+            policy
+                .fs
+                .iter()
+                .any(|grant| grant.covers(Path::new("/notes/a.txt"), Access::Read))
+        );
+        assert!(
+            !policy
+                .fs
+                .iter()
+                .any(|grant| grant.covers(Path::new("/notes/b.txt"), Access::Read))
+        );
+        assert!(policy.http.iter().any(|grant| grant.allows("POST", &page)));
+        let deeper = Denial::new(Capability::Env, "read", "HOME", "it is not granted");
+        assert!(policy.allow(&deeper).is_err());
     }
 
     #[test]

@@ -53,8 +53,8 @@ pub enum StandingScope {
 /// The error for a call that cannot be approved for the future in the given way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StandingError {
-    /// The tool itself asks.
-    #[error("`{tool}` itself asks, so each of its questions needs a decision of its own")]
+    /// The tool itself asks, or it lacks a grant.
+    #[error("no rule asks about `{tool}`, so each question needs a decision of its own")]
     ToolAsks {
         /// Name of the tool.
         tool: String,
@@ -85,7 +85,7 @@ impl StandingApproval {
     /// Fails if the tool itself asks, if `scope` names an argument that the call does not have, or if the arguments are too long.
     pub fn new(asked: &SuspendedCall, scope: &StandingScope, user_id: Option<String>) -> Result<Self, StandingError> {
         let tool = asked.call.tool_name.clone();
-        if asked.cause == SuspensionCause::Tool {
+        if !matches!(asked.cause, SuspensionCause::Rule { .. }) {
             return Err(StandingError::ToolAsks { tool });
         }
         let approval = Self {

@@ -1,6 +1,7 @@
 //! Builds the questions to a person.
 
 use art_core::Timestamp;
+use art_core::capability::Denial;
 use art_core::hitl::FeedbackSchema;
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::text::truncate;
@@ -75,6 +76,22 @@ pub(crate) fn question_of_rule(
         expires: timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms)),
         ..question
     }
+}
+
+/// Returns the question whether to grant what a call needs, or `None` if a grant could not allow it. Its arguments cannot be edited,
+/// because the grants are made for these.
+pub(crate) fn question_of_grant(
+    call: &ParsedToolCall,
+    tool: &RegisteredTool,
+    denials: &[Denial],
+) -> Option<SuspendedCall> {
+    let commands: Option<Vec<_>> = denials.iter().map(|denial| denial.command.as_deref()).collect();
+    let commands = commands.filter(|commands| !commands.is_empty())?;
+    let prompt = format!("Grant what this call needs, now and later? {}", commands.join("; "));
+    let cause = SuspensionCause::Grant {
+        denials: denials.to_vec(),
+    };
+    Some(question(call, tool, cause, FeedbackSchema::confirm(prompt)))
 }
 
 fn question(

@@ -12,7 +12,7 @@ use crate::render;
 impl Question<'_> {
     /// Returns whether later calls can be approved as well: only those that a rule asks about.
     pub(super) fn may_stand(&self) -> bool {
-        self.record.call.cause != SuspensionCause::Tool
+        matches!(self.record.call.cause, SuspensionCause::Rule { .. })
     }
 
     /// Approves the call if the person has approved such calls since it was asked about.

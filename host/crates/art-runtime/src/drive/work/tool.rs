@@ -51,7 +51,13 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     if let Err(reason) = inserted {
         return Err(Box::new(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)));
     }
-    let admitted = runtime.tools.admit(call, &scope).await?;
+    if let Some(approval) = &approval {
+        decisions::renew_grants(runtime, approval).await;
+    }
+    let admitted = match runtime.tools.admit(call, &scope).await {
+        Ok(admitted) => admitted,
+        Err(report) => return ask_for_grant(runtime, report, approval.is_some()),
+    };
     let input = digest(admitted.input_json().as_bytes());
     let verdict = runtime
         .config
@@ -90,6 +96,22 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         scope,
     };
     Ok(Admission::Announced(Box::new(announced), Box::new(event)))
+}
+
+/// Lets a call wait that lacks a grant, if a person can be asked and was not asked before.
+fn ask_for_grant(
+    runtime: &Runtime,
+    mut report: Box<ToolReport>,
+    was_asked: bool,
+) -> Result<Admission, Box<ToolReport>> {
+    let may_ask = runtime.config.ask_for_grants && !was_asked;
+    match report.grant_question.take().filter(|_| may_ask) {
+        Some(mut question) => {
+            runtime.config.approval.value.limit(&mut question, now());
+            Ok(Admission::Suspended(question))
+        }
+        None => Err(report),
+    }
 }
 
 /// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or
