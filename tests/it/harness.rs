@@ -21,7 +21,7 @@ pub(crate) mod components {
 }
 
 /// A call that takes longer than this counts as hanging. The time limit of every call in these tests is shorter.
-const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the shared sandbox: two workers, and a cache of compiled code that is kept between runs.
 pub(crate) fn sandbox() -> &'static Sandbox {

@@ -35,6 +35,7 @@ mod deciding;
 mod embedding;
 mod endings;
 mod estimates;
+mod files;
 mod first_start;
 mod grants;
 mod handmade_endings;

@@ -69,6 +69,7 @@ fn handmade(crossings: Vec<Crossing>) -> Intake {
         seed: Some(Seed([1; 32])),
         crossings,
         truncated: false,
+        unrecorded: None,
     }
 }
 

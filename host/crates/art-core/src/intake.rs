@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capability::Capability;
 use crate::outcome::Outcome;
 
 /// Everything that a guest learned from outside during a call, apart from its input.
@@ -22,6 +23,10 @@ pub struct Intake {
     /// replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// The kind of authority by which the guest took in what is not recorded, such as the contents of a file. Absent if everything
+    /// is recorded; otherwise the call cannot be replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<Capability>,
 }
 
 impl Intake {
@@ -31,7 +36,17 @@ impl Intake {
     /// Returns whether the guest learned nothing from outside.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.seed.is_none() && self.crossings.is_empty() && !self.truncated
+        self.seed.is_none() && self.crossings.is_empty() && !self.truncated && self.unrecorded.is_none()
+    }
+
+    /// Returns why the record does not have all that the guest took in, or `None` if it has.
+    #[must_use]
+    pub fn missing(&self) -> Option<DivergenceReason> {
+        let truncated = self.truncated.then_some(DivergenceReason::Truncated);
+        let unrecorded = self
+            .unrecorded
+            .map(|capability| DivergenceReason::Unrecorded { capability });
+        truncated.or(unrecorded)
     }
 }
 
@@ -243,6 +258,12 @@ pub enum DivergenceReason {
     /// The record was truncated, so the guest was not run.
     #[error("the record is truncated, so the call cannot be replayed")]
     Truncated,
+    /// The guest took in what is not recorded, so it was not run.
+    #[error("what the call took in by `{capability}` is not recorded, so it cannot be replayed")]
+    Unrecorded {
+        /// The kind of authority by which it did.
+        capability: Capability,
+    },
 }
 
 #[cfg(test)]
@@ -274,8 +295,9 @@ mod tests {
             seed in any::<Option<[u8; 32]>>(),
             crossings in vec(crossing(), 0..8),
             truncated in any::<bool>(),
+            unrecorded in prop_oneof![Just(None), Just(Some(Capability::Fs)), Just(Some(Capability::Http))],
         ) {
-            let intake = Intake { seed: seed.map(Seed), crossings, truncated };
+            let intake = Intake { seed: seed.map(Seed), crossings, truncated, unrecorded };
             let text = serde_json::to_string(&intake)?;
             prop_assert_eq!(serde_json::from_str::<Intake>(&text)?, intake);
         }
@@ -308,6 +330,7 @@ mod tests {
                 },
             ],
             truncated: false,
+            unrecorded: None,
         };
         let expected = json!({
             "seed": "a5".repeat(32),

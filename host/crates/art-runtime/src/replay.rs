@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use art_agent::{ActionId, CallEnd, Run, RunEvent, ToolCall};
+use art_core::capability::Capability;
+use art_core::intake::DivergenceReason;
 use art_core::outcome::CallEnding;
 use art_core::tool::ToolResult;
 use art_sandbox::{Plugin, Sandbox};
@@ -85,6 +87,10 @@ pub enum TakenReason {
     Unfinished,
     /// The journal does not have what the call took in: it is of an earlier version, or the record was too large.
     NoRecord,
+    /// The tool read or wrote files, which are not recorded.
+    TookFiles,
+    /// The tool sent requests, whose responses are not recorded.
+    TookResponses,
     /// A file that the call takes is not kept any more.
     NoFile,
 }
@@ -98,8 +104,22 @@ impl fmt::Display for TakenReason {
             Self::NotRepeatable => "its end cannot be repeated exactly",
             Self::Unfinished => "it had not ended",
             Self::NoRecord => "what it took in is not recorded",
+            Self::TookFiles => "it took in files, which are not recorded",
+            Self::TookResponses => "it took in responses to requests, which are not recorded",
             Self::NoFile => "a file that it takes is not kept any more",
         })
+    }
+}
+
+impl From<DivergenceReason> for TakenReason {
+    fn from(reason: DivergenceReason) -> Self {
+        match reason {
+            DivergenceReason::Unrecorded {
+                capability: Capability::Fs,
+            } => Self::TookFiles,
+            DivergenceReason::Unrecorded { .. } => Self::TookResponses,
+            _ => Self::NoRecord,
+        }
     }
 }
 
@@ -289,8 +309,10 @@ impl<'a> Replayer<'a> {
         if !is_repeatable(recorded.ending) {
             return Err(TakenReason::NotRepeatable);
         }
-        if self.fuel_basis.is_empty() || recorded.intake.truncated {
-            return Err(TakenReason::NoRecord);
+        match recorded.intake.missing() {
+            Some(reason) => return Err(reason.into()),
+            None if self.fuel_basis.is_empty() => return Err(TakenReason::NoRecord),
+            None => {}
         }
         let digest = announced.tool_digest.ok_or(TakenReason::Native)?;
         let tools = self.tools.get(digest).ok_or(TakenReason::NoComponent)?;

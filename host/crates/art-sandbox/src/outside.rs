@@ -1,6 +1,7 @@
 //! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the
 //! record.
 
+use art_core::capability::Capability;
 use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Intake, Seed};
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
@@ -67,6 +68,11 @@ impl Outside {
         self.random
             .as_deref_mut()
             .ok_or_else(|| wasmtime::Error::msg("there is no random generator"))
+    }
+
+    /// Notes that the guest takes in something that is not recorded, so that the call cannot be replayed.
+    pub(crate) fn take_unrecorded(&mut self, capability: Capability) {
+        self.recorder.intake.unrecorded.get_or_insert(capability);
     }
 
     /// Returns the record of the call, and leaves an empty one.

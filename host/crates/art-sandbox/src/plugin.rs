@@ -259,12 +259,9 @@ fn not_run(ending: Ending) -> Replayed {
     }
 }
 
-/// Returns the result of a replay whose record is truncated.
-fn truncated() -> Replayed {
-    let divergence = Divergence {
-        number: 1,
-        reason: DivergenceReason::Truncated,
-    };
+/// Returns the result of a replay whose record does not have all that the call took in.
+fn not_replayed(reason: DivergenceReason) -> Replayed {
+    let divergence = Divergence { number: 1, reason };
     Replayed {
         divergence: Some(divergence),
         ..not_run(host_error(&divergence.to_string()))
@@ -307,8 +304,8 @@ impl ToolExecutor for Plugin {
     }
 
     fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
-        if recorded.truncated {
-            return Some(ready(truncated()).boxed());
+        if let Some(reason) = recorded.missing() {
+            return Some(ready(not_replayed(reason)).boxed());
         }
         Some(self.run(call, Some(recorded)).boxed())
     }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use crate::capability::fs::FileTree;
 use crate::denials::Denials;
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
@@ -25,6 +26,8 @@ pub(crate) struct CallState {
     pub(crate) grants: Arc<Grants>,
     /// What the call was not allowed to do.
     pub(crate) denials: Denials,
+    /// The granted files. Created when the tool first uses them.
+    pub(crate) files: Option<Arc<FileTree>>,
     /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
     /// Created when the tool first calls WASI, since most tools never do.
@@ -45,6 +48,7 @@ impl CallState {
             outside: Outside::default(),
             grants,
             denials: Denials::default(),
+            files: None,
             progress: NewestProgress::default(),
             wasi: None,
             table,
@@ -54,14 +58,15 @@ impl CallState {
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout and
-    /// stderr.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout,
+    /// stderr and files.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
             .as_ref()
             .map_or(0, |wasi| wasi.stdout.written() + wasi.stderr.written());
-        self.meter.fuel().saturating_add(written)
+        let files = self.files.as_ref().map_or(0, |files| files.counted());
+        self.meter.fuel().saturating_add(written).saturating_add(files)
     }
 
     pub(crate) fn take_log(&mut self) -> CallLog {

@@ -1,10 +1,38 @@
 //! `wasi:filesystem`: the granted files.
+//!
+//! A guest sees one tree whose root is the only directory that it gets. A path in it leads to the right that covers it, to a
+//! directory above rights, or to a denial. What a right covers is opened with `cap-std` beneath the directory that the operator
+//! granted, so neither `..` nor a link leads out of it. Every operation blocks the worker until it is done.
+
+mod bindings;
+mod change;
+mod descriptor;
+mod fault;
+mod host;
+mod listing;
+mod mount;
+mod open;
+mod path;
+mod quota;
+mod status;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+#[expect(unreachable_pub, reason = "the generated bindings export it again")]
+pub use descriptor::Descriptor;
+pub(crate) use fault::Fault;
+#[expect(unreachable_pub, reason = "the generated bindings export it again")]
+pub use listing::Listing;
+pub(crate) use tree::FileTree;
 
 use wasmtime::component::Linker;
 
-use crate::state::CallState;
+use crate::state::{CallState, HostFunctions};
 
 /// Links the granted files.
-pub(super) fn link(_linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    Ok(())
+pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    bindings::types::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
+    bindings::preopens::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
 }

@@ -1,0 +1,177 @@
+//! Creates, removes and moves files and directories of the guest.
+
+use std::io;
+
+use art_core::capability::Access;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+
+use super::Fault;
+use super::bindings::types::{ErrorCode, NewTimestamp};
+use super::mount::Place;
+use super::path::GuestPath;
+use super::status::file_times;
+use super::tree::{FileTree, Granted, Target};
+
+impl FileTree {
+    pub(super) fn create_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
+        let path = GuestPath::join(directory, path, Access::ReadWrite)?;
+        let granted = match self.target(path, Access::ReadWrite)? {
+            Target::Above(_) => return Err(ErrorCode::Exist.into()),
+            Target::Granted(granted) => granted,
+        };
+        let place = granted.place_to_change()?;
+        if place.is_right_itself() {
+            return Err(ErrorCode::Exist.into());
+        }
+        creating(&granted, || place.dir.create_dir(&place.path))
+    }
+
+    pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
+        let (granted, place) = self.removable(directory, path)?;
+        let removed = place.dir.remove_dir(&place.path);
+        removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
+    }
+
+    pub(super) fn remove_file(&self, directory: &str, path: &str) -> Result<(), Fault> {
+        let (granted, place) = self.removable(directory, path)?;
+        if granted.path.is_directory {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        let removed = place.dir.remove_file(&place.path);
+        removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
+    }
+
+    /// Moves a file or a directory within one grant. A link is not moved: what it leads to depends on where it is.
+    pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
+        let (old, old_place) = self.removable(from.0, from.1)?;
+        let (new, new_place) = self.removable(to.0, to.1)?;
+        check_same_grant(&old, &new)?;
+        let metadata = old_place.metadata(false);
+        let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        if metadata.is_symlink() {
+            return Err(no_links(&old));
+        }
+        if !metadata.is_dir() && (old.path.is_directory || new.path.is_directory) {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        let renamed = old_place.dir.rename(&old_place.path, &new_place.dir, &new_place.path);
+        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))
+    }
+
+    /// Gives a file a second name within one grant.
+    pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
+        let (old, old_place) = self.removable(from.0, from.1)?;
+        let (new, new_place) = self.removable(to.0, to.1)?;
+        check_same_grant(&old, &new)?;
+        let metadata = old_place.metadata(false);
+        let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        if !metadata.is_file() {
+            return Err(no_links(&old));
+        }
+        if old.path.is_directory || new.path.is_directory {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        creating(&new, || {
+            old_place
+                .dir
+                .hard_link(&old_place.path, &new_place.dir, &new_place.path)
+        })
+    }
+
+    /// Refuses to create a link, which could lead the host or another tool out of what is granted.
+    pub(super) fn create_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
+        let (granted, _) = self.removable(directory, path)?;
+        Err(no_links(&granted))
+    }
+
+    /// Returns what a link contains. One that begins at the root of the host is refused.
+    pub(super) fn read_link(&self, directory: &str, path: &str) -> Result<String, Fault> {
+        let granted = match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
+            Target::Above(_) => return Err(ErrorCode::Invalid.into()),
+            Target::Granted(granted) => granted,
+        };
+        let place = granted.place(Access::Read)?;
+        if place.is_right_itself() {
+            return Err(ErrorCode::Invalid.into());
+        }
+        let target = place.dir.read_link(&place.path);
+        let target = target.map_err(|error| granted.fault(&error, Access::Read))?;
+        let text = target.into_os_string().into_string();
+        text.map_err(|_| ErrorCode::IllegalByteSequence.into())
+    }
+
+    pub(super) fn set_times(
+        &self,
+        directory: &str,
+        path: &str,
+        follow: bool,
+        (accessed, modified): (NewTimestamp, NewTimestamp),
+    ) -> Result<(), Fault> {
+        let path = GuestPath::join(directory, path, Access::ReadWrite)?;
+        let granted = match self.target(path, Access::ReadWrite)? {
+            Target::Above(path) => return Err(Fault::read_only(&path)),
+            Target::Granted(granted) => granted,
+        };
+        let place = granted.place_to_change()?;
+        let times = file_times(accessed, modified)?;
+        let set = open_to_set_times(&place, follow).and_then(|file| file.set_times(times));
+        set.map_err(|error| granted.fault(&error, Access::ReadWrite))
+    }
+
+    /// Returns something below a right that may be removed, moved or replaced. A right to a directory itself may not.
+    fn removable(&self, directory: &str, path: &str) -> Result<(Granted, Place), Fault> {
+        let path = GuestPath::join(directory, path, Access::ReadWrite)?;
+        let granted = match self.target(path, Access::ReadWrite)? {
+            Target::Above(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
+            Target::Granted(granted) => granted,
+        };
+        let place = granted.place_to_change()?;
+        if place.is_right_itself() {
+            let reason = "the directory of a grant itself cannot be removed or moved";
+            let path = granted.path.as_str();
+            return Err(Fault::never(ErrorCode::NotPermitted, path, Access::ReadWrite, reason));
+        }
+        Ok((granted, place))
+    }
+}
+
+/// Creates a file or directory within the quota.
+fn creating(granted: &Granted, create: impl FnOnce() -> io::Result<()>) -> Result<(), Fault> {
+    let quota = &granted.mount.quota;
+    quota.add_file()?;
+    create().map_err(|error| {
+        quota.return_file();
+        granted.fault(&error, Access::ReadWrite)
+    })
+}
+
+fn check_same_grant(old: &Granted, new: &Granted) -> Result<(), ErrorCode> {
+    let is_same = old.mount.is_of_same_grant(&new.mount);
+    if is_same { Ok(()) } else { Err(ErrorCode::CrossDevice) }
+}
+
+fn no_links(granted: &Granted) -> Fault {
+    let reason = "a tool cannot create or move links";
+    Fault::never(
+        ErrorCode::NotPermitted,
+        granted.path.as_str(),
+        Access::ReadWrite,
+        reason,
+    )
+}
+
+fn open_to_set_times(place: &Place, follow: bool) -> io::Result<std::fs::File> {
+    let mut options = OpenOptions::new();
+    let follow = if follow && place.may_follow {
+        FollowSymlinks::Yes
+    } else {
+        FollowSymlinks::No
+    };
+    options
+        .read(true)
+        .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+        .follow(follow);
+    Ok(place.dir.open_with(&place.path, &options)?.into_std())
+}

@@ -1,0 +1,147 @@
+//! What a guest has open.
+
+use std::fs::{File, FileTimes};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Fault;
+use super::bindings::types::{DescriptorFlags, ErrorCode};
+use super::fault::code_of_error;
+use super::mount::Mount;
+
+/// Maximum number of bytes that one operation reads or writes.
+pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
+
+/// An open file, or the path of a directory. Each operation looks for a directory again, beneath its right.
+#[derive(Clone, Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings export it again")]
+pub enum Descriptor {
+    /// The path of a directory of the guest, without a root.
+    Directory(Arc<str>),
+    /// An open file.
+    File(Arc<OpenFile>),
+}
+
+/// An open regular file.
+#[derive(Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings export it again")]
+pub struct OpenFile {
+    pub(super) file: File,
+    pub(super) mount: Arc<Mount>,
+    pub(super) may_read: bool,
+    pub(super) may_write: bool,
+    /// Counts the bytes that are read and written.
+    pub(super) bytes: Arc<AtomicU64>,
+}
+
+impl Descriptor {
+    /// Returns the file.
+    pub(super) fn file(&self) -> Result<&Arc<OpenFile>, ErrorCode> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Directory(_) => Err(ErrorCode::IsDirectory),
+        }
+    }
+
+    /// Returns what the guest may do with it. `is_writable` is whether there are files that may be changed.
+    pub(super) fn flags(&self, is_writable: bool) -> DescriptorFlags {
+        let (has_read, has_write, write) = match self {
+            Self::Directory(_) => (true, is_writable, DescriptorFlags::MUTATE_DIRECTORY),
+            Self::File(file) => (file.may_read, file.may_write, DescriptorFlags::WRITE),
+        };
+        let granted = |is_granted, flag| if is_granted { flag } else { DescriptorFlags::empty() };
+        granted(has_read, DescriptorFlags::READ) | granted(has_write, write)
+    }
+
+    /// Waits until a file is stored on its device.
+    pub(super) fn sync(&self) -> Result<(), Fault> {
+        match self {
+            Self::File(file) => Ok(file.file.sync_all().map_err(|error| code_of_error(&error))?),
+            Self::Directory(_) => Ok(()),
+        }
+    }
+
+    /// Returns the path of the directory.
+    pub(super) fn directory(&self) -> Result<&Arc<str>, ErrorCode> {
+        match self {
+            Self::Directory(path) => Ok(path),
+            Self::File(_) => Err(ErrorCode::NotDirectory),
+        }
+    }
+}
+
+impl OpenFile {
+    /// Reads at most [`MAX_TRANSFER_BYTES`]. No byte means that the file ends there.
+    pub(super) fn read(&self, length: u64, offset: u64) -> Result<Vec<u8>, ErrorCode> {
+        if !self.may_read {
+            return Err(ErrorCode::NotPermitted);
+        }
+        let length = usize::try_from(length).unwrap_or(usize::MAX).min(MAX_TRANSFER_BYTES);
+        let mut buffer = vec![0; length];
+        let read =
+            without_interrupts(|| self.file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
+        buffer.truncate(read);
+        self.count(read);
+        Ok(buffer)
+    }
+
+    /// Writes all bytes, and takes them from the quota.
+    pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
+        self.check_writable()?;
+        self.count(bytes.len());
+        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
+        let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
+        self.mount.quota.add_bytes(added)?;
+        self.file
+            .write_all_at(bytes, offset)
+            .map_err(|error| code_of_error(&error))
+    }
+
+    /// Writes all bytes at the end of the file.
+    pub(super) fn append(&self, bytes: &[u8]) -> Result<(), ErrorCode> {
+        self.write(bytes, self.length()?)
+    }
+
+    /// Changes the length, and takes what is added from the quota.
+    pub(super) fn set_length(&self, length: u64) -> Result<(), ErrorCode> {
+        self.check_writable()?;
+        self.mount.quota.add_bytes(length.saturating_sub(self.length()?))?;
+        self.file.set_len(length).map_err(|error| code_of_error(&error))
+    }
+
+    /// Changes the times, if the file may be changed.
+    pub(super) fn set_times(&self, times: FileTimes) -> Result<(), ErrorCode> {
+        if !self.mount.access().may_write() {
+            return Err(ErrorCode::NotPermitted);
+        }
+        self.file.set_times(times).map_err(|error| code_of_error(&error))
+    }
+
+    fn length(&self) -> Result<u64, ErrorCode> {
+        let metadata = self.file.metadata().map_err(|error| code_of_error(&error))?;
+        Ok(metadata.len())
+    }
+
+    pub(super) fn check_writable(&self) -> Result<(), ErrorCode> {
+        if self.may_write {
+            Ok(())
+        } else {
+            Err(ErrorCode::NotPermitted)
+        }
+    }
+
+    fn count(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+fn without_interrupts<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match operation() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

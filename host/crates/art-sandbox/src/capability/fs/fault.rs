@@ -1,0 +1,146 @@
+//! Errors of the file system as a guest sees them.
+
+use std::io;
+
+use art_core::capability::{Access, Capability, Denial, Grants};
+use rustix::io::Errno;
+use wasmtime::component::ResourceTableError;
+
+use super::bindings::types::ErrorCode;
+
+/// An operation on files failed.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The guest gets this code.
+    Code(ErrorCode),
+    /// The operation is not allowed. The guest gets a code, and the call a denial.
+    Denied(Box<Refusal>),
+    /// The call ends.
+    Trap(wasmtime::Error),
+}
+
+/// An operation that is not allowed.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    code: ErrorCode,
+    /// The path as the guest names it.
+    path: String,
+    access: Access,
+    /// Why, if a grant would not change it.
+    reason: Option<&'static str>,
+}
+
+impl Refusal {
+    /// Returns the code for the guest and the denial of the call.
+    pub(super) fn into_parts(self, grants: &Grants) -> (ErrorCode, Denial) {
+        let denial = grants.denied_path(&self.path, self.access);
+        let denial = match self.reason {
+            Some(reason) => Denial::new(Capability::Fs, &denial.action, &denial.resource, reason),
+            None => denial,
+        };
+        (self.code, denial)
+    }
+}
+
+impl Fault {
+    /// Creates the fault for a path that no right covers.
+    pub(super) fn no_grant(path: &str, access: Access) -> Self {
+        Self::denied(ErrorCode::Access, path, access, None)
+    }
+
+    /// Creates the fault for a change where only reading is allowed.
+    pub(super) fn read_only(path: &str) -> Self {
+        Self::denied(ErrorCode::ReadOnly, path, Access::ReadWrite, None)
+    }
+
+    /// Creates the fault for an operation that no grant allows.
+    pub(super) fn never(code: ErrorCode, path: &str, access: Access, reason: &'static str) -> Self {
+        Self::denied(code, path, access, Some(reason))
+    }
+
+    fn denied(code: ErrorCode, path: &str, access: Access, reason: Option<&'static str>) -> Self {
+        Self::Denied(Box::new(Refusal {
+            code,
+            path: path.to_owned(),
+            access,
+            reason,
+        }))
+    }
+
+    /// Creates the fault for an error of the operating system at a path of the guest.
+    pub(super) fn at(error: &io::Error, path: &str, access: Access) -> Self {
+        match error.raw_os_error() {
+            Some(code) => Self::Code(code_of(Errno::from_raw_os_error(code))),
+            // This is how `cap-std` reports a path or a link that leads out of its directory.
+            None if error.kind() == io::ErrorKind::PermissionDenied => {
+                Self::never(ErrorCode::Access, path, access, "it leads out of what is granted")
+            }
+            None => Self::Code(code_of_kind(error.kind())),
+        }
+    }
+}
+
+impl From<ErrorCode> for Fault {
+    fn from(code: ErrorCode) -> Self {
+        Self::Code(code)
+    }
+}
+
+impl From<ResourceTableError> for Fault {
+    fn from(error: ResourceTableError) -> Self {
+        match error {
+            ResourceTableError::Full => Self::Code(ErrorCode::InsufficientMemory),
+            other => Self::Trap(other.into()),
+        }
+    }
+}
+
+/// Returns the code of an error of a stream.
+pub(super) fn code_of_error(error: &io::Error) -> ErrorCode {
+    match error.raw_os_error() {
+        Some(code) => code_of(Errno::from_raw_os_error(code)),
+        None => code_of_kind(error.kind()),
+    }
+}
+
+fn code_of_kind(kind: io::ErrorKind) -> ErrorCode {
+    match kind {
+        io::ErrorKind::NotFound => ErrorCode::NoEntry,
+        io::ErrorKind::PermissionDenied => ErrorCode::NotPermitted,
+        io::ErrorKind::AlreadyExists => ErrorCode::Exist,
+        io::ErrorKind::InvalidInput => ErrorCode::Invalid,
+        _ => ErrorCode::Io,
+    }
+}
+
+fn code_of(errno: Errno) -> ErrorCode {
+    match errno {
+        // A pipe without a reader, and a socket, cannot be opened.
+        Errno::ACCESS | Errno::NXIO | Errno::NODEV => ErrorCode::Access,
+        Errno::PERM => ErrorCode::NotPermitted,
+        Errno::NOENT => ErrorCode::NoEntry,
+        Errno::EXIST => ErrorCode::Exist,
+        Errno::NOTDIR => ErrorCode::NotDirectory,
+        Errno::ISDIR => ErrorCode::IsDirectory,
+        Errno::NOTEMPTY => ErrorCode::NotEmpty,
+        Errno::LOOP => ErrorCode::Loop,
+        Errno::NAMETOOLONG => ErrorCode::NameTooLong,
+        Errno::INVAL => ErrorCode::Invalid,
+        Errno::ROFS => ErrorCode::ReadOnly,
+        Errno::NOSPC => ErrorCode::InsufficientSpace,
+        Errno::DQUOT => ErrorCode::Quota,
+        Errno::FBIG => ErrorCode::FileTooLarge,
+        Errno::XDEV => ErrorCode::CrossDevice,
+        Errno::MLINK => ErrorCode::TooManyLinks,
+        Errno::BUSY => ErrorCode::Busy,
+        Errno::TXTBSY => ErrorCode::TextFileBusy,
+        Errno::NOMEM | Errno::MFILE | Errno::NFILE => ErrorCode::InsufficientMemory,
+        Errno::BADF => ErrorCode::BadDescriptor,
+        Errno::OVERFLOW => ErrorCode::Overflow,
+        Errno::ILSEQ => ErrorCode::IllegalByteSequence,
+        Errno::NOTSUP => ErrorCode::Unsupported,
+        Errno::AGAIN => ErrorCode::WouldBlock,
+        Errno::INTR => ErrorCode::Interrupted,
+        _ => ErrorCode::Io,
+    }
+}

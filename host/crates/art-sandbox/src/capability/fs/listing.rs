@@ -1,0 +1,101 @@
+//! The entries of a directory.
+
+use art_core::capability::Access;
+use cap_std::fs::{DirEntry, FileType, FileTypeExt as _, ReadDir};
+
+use super::Fault;
+use super::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
+use super::path::GuestPath;
+use super::tree::{FileTree, Granted, Target};
+
+/// Maximum number of entries of one directory that a guest gets.
+const MAX_ENTRIES: u32 = 100_000;
+
+/// The rest of the entries of a directory.
+#[derive(Debug)]
+#[expect(unreachable_pub, reason = "the generated bindings export it again")]
+pub struct Listing {
+    entries: Entries,
+    left: u32,
+}
+
+#[derive(Debug)]
+enum Entries {
+    /// The names in a directory above rights.
+    Names(std::vec::IntoIter<DirectoryEntry>),
+    /// The entries of a directory on the host, which are read as the guest asks for them.
+    Directory(Granted, ReadDir),
+}
+
+impl FileTree {
+    /// Returns the entries of a directory.
+    pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
+        let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
+            Target::Above(path) => Entries::Names(self.entries_above(&path)),
+            Target::Granted(granted) => {
+                let place = granted.place(Access::Read)?;
+                let entries = place.dir.read_dir(&place.path);
+                let entries = entries.map_err(|error| granted.fault(&error, Access::Read))?;
+                Entries::Directory(granted, entries)
+            }
+        };
+        Ok(Listing {
+            entries,
+            left: MAX_ENTRIES,
+        })
+    }
+
+    fn entries_above(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
+        let entry = |(name, mount): (String, Option<std::sync::Arc<super::mount::Mount>>)| {
+            let type_ = match mount {
+                None => DescriptorType::Directory,
+                Some(mount) => {
+                    let metadata = mount.place("").and_then(|place| place.metadata(true));
+                    metadata.map_or(DescriptorType::Unknown, |metadata| type_of(metadata.file_type()))
+                }
+            };
+            DirectoryEntry { type_, name }
+        };
+        let entries: Vec<_> = self.names(path).into_iter().map(entry).collect();
+        entries.into_iter()
+    }
+}
+
+impl Listing {
+    /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and others may follow it.
+    pub(super) fn next(&mut self) -> Result<Option<DirectoryEntry>, Fault> {
+        match &mut self.entries {
+            Entries::Names(names) => Ok(names.next()),
+            Entries::Directory(granted, entries) => {
+                let Some(entry) = entries.next() else {
+                    return Ok(None);
+                };
+                self.left = self.left.checked_sub(1).ok_or(ErrorCode::Overflow)?;
+                let entry = entry.map_err(|error| granted.fault(&error, Access::Read))?;
+                directory_entry(&entry).map(Some)
+            }
+        }
+    }
+}
+
+fn directory_entry(entry: &DirEntry) -> Result<DirectoryEntry, Fault> {
+    let name = entry.file_name().into_string();
+    Ok(DirectoryEntry {
+        type_: entry.file_type().map_or(DescriptorType::Unknown, type_of),
+        name: name.map_err(|_| ErrorCode::IllegalByteSequence)?,
+    })
+}
+
+/// Returns the type of a file as the guest sees it.
+pub(super) fn type_of(file_type: FileType) -> DescriptorType {
+    match file_type {
+        _ if file_type.is_dir() => DescriptorType::Directory,
+        _ if file_type.is_file() => DescriptorType::RegularFile,
+        _ if file_type.is_symlink() => DescriptorType::SymbolicLink,
+        _ if file_type.is_block_device() => DescriptorType::BlockDevice,
+        _ if file_type.is_char_device() => DescriptorType::CharacterDevice,
+        _ if file_type.is_fifo() => DescriptorType::Fifo,
+        _ if file_type.is_socket() => DescriptorType::Socket,
+        _ => DescriptorType::Unknown,
+    }
+}

@@ -1,0 +1,206 @@
+//! The files of one right on the host. All are opened beneath the directory that the operator granted.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use art_core::capability::{Access, FsRight};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, MetadataExt as _};
+use rustix::io::Errno;
+
+use super::Fault;
+use super::quota::Quota;
+use super::tree::Granted;
+
+/// A right of the call, with the directory beneath which its files are opened.
+#[derive(Debug)]
+pub(super) struct Mount {
+    right: FsRight,
+    pub(super) quota: Arc<Quota>,
+    base: OnceLock<Base>,
+}
+
+/// Where the files of a right are.
+#[derive(Debug)]
+struct Base {
+    /// The granted directory, or that which contains the granted file.
+    dir: Arc<Dir>,
+    /// The right, beneath `dir`. Empty if it is `dir` itself.
+    path: PathBuf,
+    kind: Kind,
+}
+
+/// What a right leads to.
+#[derive(Debug)]
+enum Kind {
+    /// A directory; everything below it is opened beneath this one.
+    Directory(Arc<Dir>),
+    /// A file, or nothing that exists.
+    Other {
+        /// Whether the right is the granted file itself, which the operator named with all its links.
+        is_granted: bool,
+    },
+}
+
+/// A directory, and the path of something beneath it.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) dir: Arc<Dir>,
+    pub(super) path: PathBuf,
+    /// Whether a link at the end of the path may be followed.
+    pub(super) may_follow: bool,
+}
+
+impl Mount {
+    pub(super) fn new(right: FsRight, quota: Arc<Quota>) -> Self {
+        Self {
+            right,
+            quota,
+            base: OnceLock::new(),
+        }
+    }
+
+    /// Returns the path under which the guest finds it.
+    pub(super) fn guest(&self) -> &str {
+        &self.right.guest
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.right.access
+    }
+
+    /// Returns whether both are of the same grant.
+    pub(super) fn is_of_same_grant(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.right.grant, &other.right.grant)
+    }
+
+    /// Returns where something below this right is; the empty text is the right itself.
+    pub(super) fn place(&self, rest: &str) -> io::Result<Place> {
+        match self.base.get() {
+            Some(base) => base.place(rest),
+            None => {
+                let base = self.open()?;
+                let place = base.place(rest);
+                // A right to something that does not exist may become one to a file or to a directory.
+                if base.exists() {
+                    drop(self.base.set(base));
+                }
+                place
+            }
+        }
+    }
+
+    fn open(&self) -> io::Result<Base> {
+        let granted = &self.right.grant.path;
+        match Dir::open_ambient_dir(granted, ambient_authority()) {
+            Ok(dir) => {
+                let below = self.right.path.strip_prefix(granted).unwrap_or(Path::new(""));
+                Base::below(Arc::new(dir), below)
+            }
+            Err(error) if is_no_directory(&error) => Base::of_file(granted),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Base {
+    /// Returns the base of a path beneath a granted directory.
+    fn below(dir: Arc<Dir>, path: &Path) -> io::Result<Self> {
+        let kind = if path.as_os_str().is_empty() {
+            Kind::Directory(Arc::clone(&dir))
+        } else {
+            match dir.open_dir(path) {
+                Ok(directory) => Kind::Directory(Arc::new(directory)),
+                Err(error) if is_no_directory(&error) => Kind::Other { is_granted: false },
+                Err(error) => return Err(error),
+            }
+        };
+        let path = path.to_owned();
+        Ok(Self { dir, path, kind })
+    }
+
+    /// Returns the base of a granted path that is no directory.
+    fn of_file(granted: &Path) -> io::Result<Self> {
+        let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
+            return Err(Errno::NOENT.into());
+        };
+        Ok(Self {
+            dir: Arc::new(Dir::open_ambient_dir(parent, ambient_authority())?),
+            path: name.into(),
+            kind: Kind::Other { is_granted: true },
+        })
+    }
+
+    fn exists(&self) -> bool {
+        match self.kind {
+            Kind::Directory(_) => true,
+            Kind::Other { .. } => self.dir.symlink_metadata(&self.path).is_ok(),
+        }
+    }
+
+    fn place(&self, rest: &str) -> io::Result<Place> {
+        match &self.kind {
+            Kind::Directory(dir) => Ok(Place {
+                dir: Arc::clone(dir),
+                path: if rest.is_empty() { ".".into() } else { rest.into() },
+                may_follow: true,
+            }),
+            Kind::Other { is_granted } if rest.is_empty() => Ok(Place {
+                dir: Arc::clone(&self.dir),
+                path: self.path.clone(),
+                may_follow: !is_granted,
+            }),
+            Kind::Other { .. } if self.exists() => Err(Errno::NOTDIR.into()),
+            Kind::Other { .. } => Err(Errno::NOENT.into()),
+        }
+    }
+}
+
+fn is_no_directory(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
+}
+
+impl Place {
+    /// Returns the metadata of what is here.
+    pub(super) fn metadata(&self, follow: bool) -> io::Result<Metadata> {
+        if self.path == Path::new(".") {
+            self.dir.dir_metadata()
+        } else if follow && self.may_follow {
+            self.dir.metadata(&self.path)
+        } else {
+            self.dir.symlink_metadata(&self.path)
+        }
+    }
+
+    /// Returns whether this is the directory of the right itself, which cannot be removed or moved.
+    pub(super) fn is_right_itself(&self) -> bool {
+        self.path.as_os_str() == OsStr::new(".")
+    }
+}
+
+impl Granted {
+    /// Returns where this is.
+    pub(super) fn place(&self, access: Access) -> Result<Place, Fault> {
+        self.mount.place(&self.rest).map_err(|error| self.fault(&error, access))
+    }
+
+    /// Returns where this is, if it may be changed.
+    pub(super) fn place_to_change(&self) -> Result<Place, Fault> {
+        if !self.mount.access().may_write() {
+            return Err(Fault::read_only(self.path.as_str()));
+        }
+        self.place(Access::ReadWrite)
+    }
+
+    pub(super) fn fault(&self, error: &io::Error, access: Access) -> Fault {
+        Fault::at(error, self.path.as_str(), access)
+    }
+}
+
+/// Returns the device and the number that identify a file while it exists.
+pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}

@@ -1,0 +1,172 @@
+//! Opens files and directories of the guest.
+
+use std::io;
+
+use art_core::capability::Access;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{File, Metadata, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+use std::sync::Arc;
+
+use super::Fault;
+use super::bindings::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
+use super::descriptor::{Descriptor, OpenFile};
+use super::mount::Place;
+use super::path::GuestPath;
+use super::tree::{FileTree, Granted, Target};
+
+/// How the guest wants to open something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opening {
+    pub(super) path_flags: PathFlags,
+    pub(super) open_flags: OpenFlags,
+    pub(super) flags: DescriptorFlags,
+}
+
+impl Opening {
+    /// Returns what is needed for it.
+    fn access(self) -> Access {
+        let changing = OpenFlags::CREATE | OpenFlags::TRUNCATE;
+        if self.flags.contains(DescriptorFlags::WRITE) || self.open_flags.intersects(changing) {
+            Access::ReadWrite
+        } else {
+            Access::Read
+        }
+    }
+
+    fn has(self, flag: OpenFlags) -> bool {
+        self.open_flags.contains(flag)
+    }
+
+    /// Refuses what does not fit together, and what is not supported.
+    fn check(self) -> Result<(), ErrorCode> {
+        let synchronous = DescriptorFlags::FILE_INTEGRITY_SYNC
+            | DescriptorFlags::DATA_INTEGRITY_SYNC
+            | DescriptorFlags::REQUESTED_WRITE_SYNC;
+        let creating = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
+        if self.flags.intersects(synchronous) {
+            return Err(ErrorCode::Unsupported);
+        }
+        if self.has(OpenFlags::DIRECTORY) && self.open_flags.intersects(creating) {
+            return Err(ErrorCode::Invalid);
+        }
+        Ok(())
+    }
+}
+
+impl FileTree {
+    /// Opens a file or a directory, at a path relative to a directory of the guest.
+    pub(super) fn open(&self, directory: &str, path: &str, opening: Opening) -> Result<Descriptor, Fault> {
+        opening.check()?;
+        let access = opening.access();
+        match self.target(GuestPath::join(directory, path, access)?, access)? {
+            Target::Above(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
+            Target::Above(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
+            Target::Above(path) => Ok(Descriptor::Directory(path.into())),
+            Target::Granted(granted) => self.open_granted(&granted, opening),
+        }
+    }
+
+    fn open_granted(&self, granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+        let place = match opening.access() {
+            Access::Read => granted.place(Access::Read)?,
+            Access::ReadWrite => granted.place_to_change()?,
+        };
+        if place.is_right_itself() {
+            return open_right(granted, opening);
+        }
+        let (file, metadata) = if opening.has(OpenFlags::CREATE) {
+            create(granted, &place, opening)?
+        } else {
+            open_existing(granted, &place, opening)?
+        };
+        if metadata.is_dir() {
+            return Ok(Descriptor::Directory(granted.path.as_str().into()));
+        }
+        if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        Ok(Descriptor::File(Arc::new(OpenFile {
+            file: file.into_std(),
+            mount: Arc::clone(&granted.mount),
+            may_read: opening.flags.contains(DescriptorFlags::READ),
+            may_write: opening.access().may_write(),
+            bytes: Arc::clone(self.counter()),
+        })))
+    }
+}
+
+fn open_right(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+    match opening.access() {
+        Access::Read => Ok(Descriptor::Directory(granted.path.as_str().into())),
+        Access::ReadWrite if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
+        Access::ReadWrite => Err(ErrorCode::IsDirectory.into()),
+    }
+}
+
+/// Opens what exists, or creates it within the quota.
+fn create(granted: &Granted, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+    if !opening.has(OpenFlags::EXCLUSIVE) {
+        match open(granted, place, opening, &options(place, opening)) {
+            Err(Fault::Code(ErrorCode::NoEntry)) => {}
+            result => return result,
+        }
+    }
+    if granted.path.is_directory {
+        return Err(ErrorCode::IsDirectory.into());
+    }
+    let quota = &granted.mount.quota;
+    quota.add_file()?;
+    let created = open(granted, place, opening, options(place, opening).create_new(true));
+    created.inspect_err(|_| quota.return_file())
+}
+
+fn open_existing(granted: &Granted, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+    open(granted, place, opening, &options(place, opening))
+}
+
+/// Opens a file or a directory, and refuses everything else. It never waits: pipes and devices are opened without blocking, and are
+/// closed again.
+fn open(granted: &Granted, place: &Place, opening: Opening, options: &OpenOptions) -> Result<(File, Metadata), Fault> {
+    let opened = place.dir.open_with(&place.path, options);
+    let opened = opened.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let access = opening.access();
+    let (file, metadata) = opened.map_err(|error| fault(granted, &error, access))?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(special(granted, access));
+    }
+    if metadata.is_file() && opening.has(OpenFlags::TRUNCATE) {
+        file.set_len(0).map_err(|error| granted.fault(&error, access))?;
+    }
+    Ok((file, metadata))
+}
+
+fn fault(granted: &Granted, error: &io::Error, access: Access) -> Fault {
+    // A pipe without a reader, and a socket.
+    if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
+        return special(granted, access);
+    }
+    granted.fault(error, access)
+}
+
+fn special(granted: &Granted, access: Access) -> Fault {
+    let reason = "it is no regular file and no directory";
+    Fault::never(ErrorCode::Access, granted.path.as_str(), access, reason)
+}
+
+/// Returns the options to open what exists. Emptying the file is left to the caller, who first looks at what was opened.
+fn options(place: &Place, opening: Opening) -> OpenOptions {
+    let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
+    let writes = opening.access().may_write();
+    let mut options = OpenOptions::new();
+    options
+        .read(!writes || opening.flags.contains(DescriptorFlags::READ))
+        .write(writes)
+        .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+        .follow(if follows {
+            FollowSymlinks::Yes
+        } else {
+            FollowSymlinks::No
+        });
+    options
+}

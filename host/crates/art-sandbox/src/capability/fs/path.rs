@@ -1,0 +1,133 @@
+//! Paths as a guest writes them: text that is joined and normalized before any file is touched.
+
+use art_core::capability::Access;
+
+use super::Fault;
+use super::bindings::types::ErrorCode;
+
+/// Maximum length of a path with all that it is relative to, in bytes. That of the operating system.
+const MAX_PATH_BYTES: usize = 4_096;
+
+/// A path below the root of the guest, without empty parts, `.` and `..`. The root itself is the empty text.
+///
+/// `..` removes the part before it, also if that is a link or does not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GuestPath {
+    text: String,
+    /// Whether the guest wrote it as one of a directory, with `/` or `/.` at the end.
+    pub(super) is_directory: bool,
+}
+
+impl GuestPath {
+    /// Joins a path to the directory that it is relative to, which it must not leave.
+    pub(super) fn join(directory: &str, path: &str, access: Access) -> Result<Self, Fault> {
+        check(path)?;
+        let leaves = || Fault::no_grant(&format!("{directory}/{path}"), access);
+        let mut parts = Vec::new();
+        for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if part == ".." {
+                parts.pop().ok_or_else(leaves)?;
+            } else {
+                parts.push(part);
+            }
+        }
+        if path.starts_with('/') {
+            return Err(Fault::no_grant(path, access));
+        }
+        let text = joined(directory, &parts.join("/"));
+        if text.len() > MAX_PATH_BYTES {
+            return Err(ErrorCode::NameTooLong.into());
+        }
+        let last = path.rsplit('/').next().unwrap_or_default();
+        Ok(Self {
+            text,
+            is_directory: matches!(last, "" | "." | ".."),
+        })
+    }
+
+    /// Returns the text, which has no root.
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Refuses what no system has as a path.
+fn check(path: &str) -> Result<(), ErrorCode> {
+    match path {
+        "" => Err(ErrorCode::NoEntry),
+        _ if path.len() > MAX_PATH_BYTES => Err(ErrorCode::NameTooLong),
+        _ if path.contains('\0') => Err(ErrorCode::IllegalByteSequence),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a path and what is below it, as one path.
+fn joined(directory: &str, below: &str) -> String {
+    match (directory, below) {
+        ("", below) => below.to_owned(),
+        (directory, "") => directory.to_owned(),
+        (directory, below) => format!("{directory}/{below}"),
+    }
+}
+
+/// Returns what is left of a path below a directory, or `None` if it is not below. The directory itself leaves the empty text.
+pub(super) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    match path.strip_prefix(directory)? {
+        rest if directory.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn join(directory: &str, path: &str) -> Option<String> {
+        GuestPath::join(directory, path, Access::Read)
+            .ok()
+            .map(|path| path.text)
+    }
+
+    #[test]
+    fn a_path_is_joined_to_its_directory() {
+        assert_eq!(join("", "a//./b/"), Some("a/b".to_owned()));
+        assert_eq!(join("home", "a/../b"), Some("home/b".to_owned()));
+        assert_eq!(join("home", "."), Some("home".to_owned()));
+        assert_eq!(join("", "."), Some(String::new()));
+    }
+
+    #[test]
+    fn a_path_does_not_leave_its_directory() {
+        for path in ["..", "a/../..", "../home/a", "/etc/passwd", "/", "", "a\0b"] {
+            assert_eq!(join("home", path), None, "{path:?}");
+        }
+        assert_eq!(join("home", &"a/".repeat(3_000)), None);
+    }
+
+    #[test]
+    fn the_path_of_a_directory_is_known_by_its_end() {
+        let is_directory = |path| GuestPath::join("", path, Access::Read).unwrap().is_directory;
+        assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(is_directory));
+        assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(is_directory));
+    }
+
+    #[test]
+    fn only_whole_parts_are_below_a_directory() {
+        assert_eq!(below("data/a/b", "data"), Some("a/b"));
+        assert_eq!(below("data", "data"), Some(""));
+        assert_eq!(below("data2/a", "data"), None);
+        assert_eq!(below("a", ""), Some("a"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_joined_path_stays_below_its_directory(path in "[a./\\\\~ \0]{0,12}") {
+            if let Some(joined) = join("home/me", &path) {
+                prop_assert!(below(&joined, "home/me").is_some());
+                prop_assert!(joined.split('/').all(|part| !matches!(part, "" | "." | "..")));
+            }
+        }
+    }
+}

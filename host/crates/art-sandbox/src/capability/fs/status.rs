@@ -1,0 +1,130 @@
+//! What a guest learns about a file without opening it.
+
+use std::fs::FileTimes;
+use std::time::{Duration, SystemTime};
+
+use art_core::capability::Access;
+use cap_std::fs::{Metadata, MetadataExt as _};
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+
+use super::Fault;
+use super::bindings::types::{DescriptorStat, DescriptorType, ErrorCode, MetadataHashValue, NewTimestamp};
+use super::descriptor::Descriptor;
+use super::fault::code_of_error;
+use super::listing::type_of;
+use super::mount::identity;
+use super::path::GuestPath;
+use super::tree::{FileTree, Target};
+
+/// What is known about a file or a directory.
+#[derive(Debug)]
+pub(super) enum Status {
+    /// A directory above rights, with its path.
+    Above(String),
+    /// A file or directory on the host.
+    Host(Box<Metadata>),
+}
+
+impl FileTree {
+    /// Returns what is known about a path relative to a directory of the guest.
+    pub(super) fn status(&self, directory: &str, path: &str, follow: bool) -> Result<Status, Fault> {
+        match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
+            Target::Above(path) => Ok(Status::Above(path)),
+            Target::Granted(granted) => {
+                let place = granted.place(Access::Read)?;
+                let metadata = place.metadata(follow || granted.path.is_directory);
+                let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
+                if granted.path.is_directory && !metadata.is_dir() {
+                    return Err(ErrorCode::NotDirectory.into());
+                }
+                Ok(Status::Host(Box::new(metadata)))
+            }
+        }
+    }
+
+    /// Returns what is known about something open.
+    pub(super) fn status_of(&self, descriptor: &Descriptor) -> Result<Status, Fault> {
+        match descriptor {
+            Descriptor::Directory(path) => self.status(path, ".", true),
+            Descriptor::File(open) => {
+                let metadata = open.file.metadata().map_err(|error| code_of_error(&error))?;
+                Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
+            }
+        }
+    }
+}
+
+impl Status {
+    pub(super) fn stat(&self) -> DescriptorStat {
+        match self {
+            Self::Above(_) => DescriptorStat {
+                type_: DescriptorType::Directory,
+                link_count: 1,
+                size: 0,
+                data_access_timestamp: None,
+                data_modification_timestamp: None,
+                status_change_timestamp: None,
+            },
+            Self::Host(metadata) => DescriptorStat {
+                type_: type_of(metadata.file_type()),
+                link_count: metadata.nlink(),
+                size: metadata.len(),
+                data_access_timestamp: datetime(metadata.atime(), metadata.atime_nsec()),
+                data_modification_timestamp: datetime(metadata.mtime(), metadata.mtime_nsec()),
+                status_change_timestamp: datetime(metadata.ctime(), metadata.ctime_nsec()),
+            },
+        }
+    }
+
+    /// Returns a number that two different files do not share. It does not say which numbers the host gives its files.
+    pub(super) fn hash(&self) -> MetadataHashValue {
+        let mut hasher = blake3::Hasher::new();
+        match self {
+            Self::Above(path) => hasher.update(b"above").update(path.as_bytes()),
+            Self::Host(metadata) => {
+                let (device, number) = identity(metadata);
+                hasher.update(&device.to_le_bytes()).update(&number.to_le_bytes())
+            }
+        };
+        let mut bytes = [0; 16];
+        hasher.finalize_xof().fill(&mut bytes);
+        let number = u128::from_le_bytes(bytes);
+        #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+        MetadataHashValue {
+            lower: number as u64,
+            upper: (number >> 64) as u64,
+        }
+    }
+}
+
+fn datetime(seconds: i64, nanoseconds: i64) -> Option<Datetime> {
+    Some(Datetime {
+        seconds: seconds.try_into().ok()?,
+        nanoseconds: nanoseconds.try_into().ok()?,
+    })
+}
+
+/// Returns the times to set.
+pub(super) fn file_times(accessed: NewTimestamp, modified: NewTimestamp) -> Result<FileTimes, ErrorCode> {
+    let mut times = FileTimes::new();
+    if let Some(time) = system_time(accessed)? {
+        times = times.set_accessed(time);
+    }
+    if let Some(time) = system_time(modified)? {
+        times = times.set_modified(time);
+    }
+    Ok(times)
+}
+
+fn system_time(time: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
+    match time {
+        NewTimestamp::NoChange => Ok(None),
+        NewTimestamp::Now => Ok(Some(SystemTime::now())),
+        NewTimestamp::Timestamp(Datetime { seconds, nanoseconds }) if nanoseconds < 1_000_000_000 => {
+            let since = Duration::new(seconds, nanoseconds);
+            let time = SystemTime::UNIX_EPOCH.checked_add(since);
+            time.map(Some).ok_or(ErrorCode::Overflow)
+        }
+        NewTimestamp::Timestamp(_) => Err(ErrorCode::Invalid),
+    }
+}

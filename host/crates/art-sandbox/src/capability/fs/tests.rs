@@ -1,0 +1,584 @@
+//! Paths that try to leave what is granted, special files and quotas, without a guest.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use art_core::capability::{Access, FsGrant, FsRight, Grants};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::bindings::types::{DescriptorFlags, DescriptorType, ErrorCode, NewTimestamp, OpenFlags, PathFlags};
+use super::descriptor::{Descriptor, OpenFile};
+use super::open::Opening;
+use super::*;
+
+/// A folder with `inside/`, which is granted as `data`, and `canary.txt` beside it.
+struct Sandbox {
+    folder: TempDir,
+    tree: FileTree,
+}
+
+fn right(guest: &str, path: PathBuf, access: Access) -> FsRight {
+    FsRight {
+        guest: guest.to_owned(),
+        path: path.clone(),
+        access,
+        grant: Arc::new(FsGrant::new(path, access)),
+    }
+}
+
+fn tree(rights: Vec<FsRight>) -> FileTree {
+    FileTree::new(&Grants {
+        fs: rights,
+        ..Grants::clone(&Grants::by_default())
+    })
+}
+
+fn sandbox(access: Access) -> Sandbox {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir_all(inside.join("sub")).unwrap();
+    fs::write(inside.join("a.txt"), "inside").unwrap();
+    fs::write(folder.path().join("canary.txt"), "canary").unwrap();
+    fs::create_dir(folder.path().join("outside")).unwrap();
+    let tree = tree(vec![right("data", inside, access)]);
+    Sandbox { folder, tree }
+}
+
+impl Sandbox {
+    fn host(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn open(&self, path: &str, open_flags: OpenFlags, flags: DescriptorFlags) -> Result<Descriptor, ErrorCode> {
+        self.open_in("", path, open_flags, flags)
+    }
+
+    fn open_in(
+        &self,
+        directory: &str,
+        path: &str,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Descriptor, ErrorCode> {
+        let opening = Opening {
+            path_flags: PathFlags::SYMLINK_FOLLOW,
+            open_flags,
+            flags,
+        };
+        self.tree.open(directory, path, opening).map_err(code)
+    }
+
+    fn file(&self, path: &str, open_flags: OpenFlags, flags: DescriptorFlags) -> Result<Arc<OpenFile>, ErrorCode> {
+        self.open(path, open_flags, flags)?.file().cloned()
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, ErrorCode> {
+        self.file(path, OpenFlags::empty(), DescriptorFlags::READ)?.read(100, 0)
+    }
+
+    fn create(&self, path: &str) -> Result<Arc<OpenFile>, ErrorCode> {
+        self.file(path, OpenFlags::CREATE, DescriptorFlags::WRITE)
+    }
+
+    /// Does everything that the interface offers with a path. Returns the names of the operations that worked.
+    fn try_all(&self, path: &str) -> Vec<&'static str> {
+        let tree = &self.tree;
+        let now = (NewTimestamp::Now, NewTimestamp::Now);
+        let empty = OpenFlags::empty();
+        let mut worked = Vec::new();
+        let mut note = |name, is_ok| {
+            if is_ok {
+                worked.push(name)
+            }
+        };
+        note("stat", tree.status("", path, true).is_ok());
+        note("lstat", tree.status("", path, false).is_ok());
+        note("read", self.open(path, empty, DescriptorFlags::READ).is_ok());
+        note("list", tree.list(path).is_ok());
+        note("readlink", tree.read_link("", path).is_ok());
+        note("write", self.open(path, empty, DescriptorFlags::WRITE).is_ok());
+        note(
+            "create",
+            self.open(path, OpenFlags::CREATE, DescriptorFlags::WRITE).is_ok(),
+        );
+        note(
+            "truncate",
+            self.open(path, OpenFlags::TRUNCATE, DescriptorFlags::READ).is_ok(),
+        );
+        note("mkdir", tree.create_directory("", path).is_ok());
+        note("set_times", tree.set_times("", path, true, now).is_ok());
+        note("symlink", tree.create_link("", path).is_ok());
+        note("link_from", tree.link(("", path), ("", "data/linked")).is_ok());
+        note("link_to", tree.link(("", "data/a.txt"), ("", path)).is_ok());
+        note("rename_from", tree.rename(("", path), ("", "data/renamed")).is_ok());
+        note("rename_to", tree.rename(("", "data/a.txt"), ("", path)).is_ok());
+        note("unlink", tree.remove_file("", path).is_ok());
+        note("rmdir", tree.remove_directory("", path).is_ok());
+        worked
+    }
+
+    /// Asserts that nothing outside of the grant was touched.
+    fn assert_outside_is_untouched(&self) {
+        assert_eq!(fs::read_to_string(self.host("canary.txt")).unwrap(), "canary");
+        assert_eq!(fs::metadata(self.host("canary.txt")).unwrap().nlink(), 1);
+        assert_eq!(fs::read_dir(self.host("outside")).unwrap().count(), 0);
+        let names = fs::read_dir(self.folder.path()).unwrap().count();
+        assert_eq!(names, 3, "something was created beside the grant");
+    }
+}
+
+fn code(fault: Fault) -> ErrorCode {
+    match fault {
+        Fault::Code(code) => code,
+        Fault::Denied(refusal) => refusal.into_parts(&Grants::by_default()).0,
+        Fault::Trap(error) => panic!("{error}"),
+    }
+}
+
+/// Paths that lead out of the grant, or that no system has.
+fn escapes() -> Vec<String> {
+    let mut paths: Vec<String> = [
+        "",
+        "..",
+        "../",
+        "/",
+        "//",
+        "/etc/passwd",
+        "/data/a.txt",
+        "../canary.txt",
+        "data/../..",
+        "data/../../canary.txt",
+        "data/../canary.txt",
+        "./../canary.txt",
+        "data/sub/../../canary.txt",
+        "data/sub/../../../canary.txt",
+        "canary.txt",
+        "data/./../canary.txt",
+        "data//..//canary.txt",
+        "data/../data/../canary.txt",
+        "data/a.txt\0",
+        "\0",
+        "data\0/../canary.txt",
+        "data/..\\canary.txt/../../../canary.txt",
+        "..\\canary.txt",
+        "~/canary.txt",
+        "data2",
+        "dat",
+        "data/../inside/a.txt",
+        "data/a.txt/../../canary.txt",
+        ".../canary.txt",
+        "data/out/canary.txt",
+        "data/out/../canary.txt",
+        "data/out/.",
+        "data/up/canary.txt",
+        "data/file_out",
+        "data/file_out/",
+        "data/file_out/.",
+        "data/absolute",
+        "data/absolute/",
+        "data/passwd",
+        "data/passwd/",
+        "data/root/etc/passwd",
+        "data/self_fd/0",
+        "data/self_root/etc/passwd",
+        "data/chain",
+        "data/chain/",
+        "data/loop",
+        "data/loop/",
+        "data/sub/up2/canary.txt",
+    ]
+    .map(str::to_owned)
+    .into();
+    paths.push(format!("data/{}", "a".repeat(5_000)));
+    paths.push(format!("data/{}", "a".repeat(256)));
+    paths.push("data/".to_owned() + &"../".repeat(1_000));
+    paths
+}
+
+/// Puts links into the grant that lead out of it.
+fn plant_links(sandbox: &Sandbox) {
+    let inside = sandbox.host("inside");
+    let plant = |target: &str, name: &str| symlink(target, inside.join(name)).unwrap();
+    plant("../outside", "out");
+    plant("..", "up");
+    plant("../canary.txt", "file_out");
+    plant(sandbox.host("canary.txt").to_str().unwrap(), "absolute");
+    plant("/etc/passwd", "passwd");
+    plant("/", "root");
+    plant("/proc/self/fd", "self_fd");
+    plant("/proc/self/root", "self_root");
+    plant("file_out", "chain");
+    plant("loop", "loop");
+    symlink("../..", inside.join("sub/up2")).unwrap();
+}
+
+/// Operations on a link itself that do not follow it, and so stay inside.
+const ON_THE_LINK: [&str; 3] = ["lstat", "readlink", "unlink"];
+
+#[test]
+fn no_operation_leaves_a_grant() {
+    for path in escapes() {
+        let sandbox = sandbox(Access::ReadWrite);
+        plant_links(&sandbox);
+        let mut worked = sandbox.try_all(&path);
+        worked.retain(|name| !ON_THE_LINK.contains(name));
+        // A link is replaced by a file of the same name, as on any system.
+        worked.retain(|name| *name != "rename_to");
+        // The link was removed before.
+        worked.retain(|name| *name != "rmdir");
+        assert!(worked.is_empty(), "`{path}`: {worked:?}");
+        sandbox.assert_outside_is_untouched();
+    }
+}
+
+#[test]
+fn links_that_stay_inside_are_followed() {
+    let sandbox = sandbox(Access::Read);
+    symlink("a.txt", sandbox.host("inside/link")).unwrap();
+    symlink("../a.txt", sandbox.host("inside/sub/link")).unwrap();
+    assert_eq!(sandbox.read("data/link").unwrap(), b"inside");
+    assert_eq!(sandbox.read("data/sub/link").unwrap(), b"inside");
+    let type_of = |follow| sandbox.tree.status("", "data/link", follow).unwrap().stat().type_;
+    assert_eq!(
+        (type_of(true), type_of(false)),
+        (DescriptorType::RegularFile, DescriptorType::SymbolicLink)
+    );
+}
+
+#[test]
+fn a_tool_cannot_create_or_move_links() {
+    let sandbox = sandbox(Access::ReadWrite);
+    symlink("a.txt", sandbox.host("inside/link")).unwrap();
+    assert_eq!(
+        sandbox.tree.create_link("", "data/new").map_err(code),
+        Err(ErrorCode::NotPermitted)
+    );
+    let moved = sandbox.tree.rename(("", "data/link"), ("", "data/sub/link"));
+    assert_eq!(moved.map_err(code), Err(ErrorCode::NotPermitted));
+    let linked = sandbox.tree.link(("", "data/link"), ("", "data/sub/link"));
+    assert_eq!(linked.map_err(code), Err(ErrorCode::NotPermitted));
+}
+
+#[test]
+fn a_directory_is_not_left_through_its_descriptor() {
+    let sandbox = sandbox(Access::Read);
+    let open = |path| sandbox.open_in("data/sub", path, OpenFlags::empty(), DescriptorFlags::READ);
+    open(".").unwrap();
+    assert_eq!(open("../a.txt").unwrap_err(), ErrorCode::Access);
+    assert_eq!(open("x/../../a.txt").unwrap_err(), ErrorCode::Access);
+}
+
+#[test]
+fn a_read_only_grant_changes_nothing() {
+    let sandbox = sandbox(Access::Read);
+    let before = fs::metadata(sandbox.host("inside/a.txt")).unwrap();
+    for path in ["data/a.txt", "data/new.txt", "data/sub", "data"] {
+        let mut worked = sandbox.try_all(path);
+        worked.retain(|name| !["stat", "lstat", "read", "list"].contains(name));
+        assert!(worked.is_empty(), "`{path}`: {worked:?}");
+    }
+    let after = fs::metadata(sandbox.host("inside/a.txt")).unwrap();
+    assert_eq!(
+        (before.mtime_nsec(), before.len(), before.nlink()),
+        (after.mtime_nsec(), after.len(), after.nlink())
+    );
+    assert_eq!(fs::read_dir(sandbox.host("inside")).unwrap().count(), 2);
+    let file = sandbox
+        .file("data/a.txt", OpenFlags::empty(), DescriptorFlags::READ)
+        .unwrap();
+    assert_eq!(file.write(b"x", 0), Err(ErrorCode::NotPermitted));
+    assert_eq!(file.append(b"x"), Err(ErrorCode::NotPermitted));
+    assert_eq!(file.set_length(0), Err(ErrorCode::NotPermitted));
+    assert_eq!(file.set_times(fs::FileTimes::new()), Err(ErrorCode::NotPermitted));
+    assert_eq!(fs::read_to_string(sandbox.host("inside/a.txt")).unwrap(), "inside");
+}
+
+#[test]
+fn special_files_are_refused_without_waiting() {
+    let sandbox = sandbox(Access::ReadWrite);
+    let pipe = sandbox.host("inside/pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(sandbox.host("inside/socket")).unwrap();
+    for path in ["data/pipe", "data/socket"] {
+        assert_eq!(sandbox.read(path), Err(ErrorCode::Access), "{path}");
+        assert_eq!(sandbox.create(path).unwrap_err(), ErrorCode::Access, "{path}");
+        let truncated = sandbox.open(
+            path,
+            OpenFlags::TRUNCATE,
+            DescriptorFlags::READ | DescriptorFlags::WRITE,
+        );
+        assert_eq!(truncated.unwrap_err(), ErrorCode::Access, "{path}");
+    }
+    let devices = Sandbox {
+        folder: tempfile::tempdir().unwrap(),
+        tree: tree(vec![right("dev", "/dev".into(), Access::ReadWrite)]),
+    };
+    for path in ["dev/null", "dev/zero", "dev/tty", "dev/stdin"] {
+        devices.read(path).unwrap_err();
+    }
+}
+
+#[test]
+fn a_granted_pipe_is_refused_without_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let tree = tree(vec![right("pipe", pipe, Access::Read)]);
+    let sandbox = Sandbox { folder, tree };
+    assert_eq!(sandbox.read("pipe"), Err(ErrorCode::Access));
+}
+
+fn with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
+    let mut sandbox = sandbox(Access::ReadWrite);
+    let path = sandbox.host("inside");
+    let grant = Arc::new(FsGrant {
+        max_bytes,
+        max_files,
+        ..FsGrant::new(path.clone(), Access::ReadWrite)
+    });
+    let right = |guest: &str| FsRight {
+        guest: guest.to_owned(),
+        path: path.clone(),
+        access: Access::ReadWrite,
+        grant: Arc::clone(&grant),
+    };
+    sandbox.tree = tree(vec![right("data"), right("~/data")]);
+    sandbox
+}
+
+#[test]
+fn all_writes_of_a_grant_share_its_bytes() {
+    let sandbox = with_quota(10, 10);
+    sandbox.create("data/one").unwrap().write(b"123456", 0).unwrap();
+    let two = sandbox.create("~/data/two").unwrap();
+    assert_eq!(two.write(b"12345", 0), Err(ErrorCode::InsufficientSpace));
+    two.append(b"1234").unwrap();
+    assert_eq!(two.append(b"1"), Err(ErrorCode::InsufficientSpace));
+    assert_eq!(fs::read(sandbox.host("inside/two")).unwrap(), b"1234");
+}
+
+#[test]
+fn holes_in_files_count_as_bytes() {
+    let sandbox = with_quota(1_000, 10);
+    let file = sandbox.create("data/one").unwrap();
+    assert_eq!(file.set_length(1 << 60), Err(ErrorCode::InsufficientSpace));
+    assert_eq!(file.write(b"x", 1 << 60), Err(ErrorCode::InsufficientSpace));
+    assert_eq!(file.write(b"x", u64::MAX), Err(ErrorCode::FileTooLarge));
+    file.set_length(600).unwrap();
+    assert_eq!(file.write(b"x", 1_000), Err(ErrorCode::InsufficientSpace));
+    file.write(b"x", 700).unwrap();
+}
+
+#[test]
+fn files_and_directories_and_names_count_as_files() {
+    let sandbox = with_quota(1_000, 3);
+    sandbox.create("data/one").unwrap();
+    sandbox.tree.create_directory("", "data/two").unwrap();
+    sandbox.tree.link(("", "data/one"), ("", "data/three")).unwrap();
+    let full = Err(ErrorCode::InsufficientSpace);
+    assert_eq!(sandbox.create("data/four").map(drop), full);
+    assert_eq!(sandbox.tree.create_directory("", "data/four").map_err(code), full);
+    assert_eq!(
+        sandbox.tree.link(("", "data/one"), ("", "data/four")).map_err(code),
+        full
+    );
+    sandbox.create("data/one").unwrap();
+    assert!(!sandbox.host("inside/four").exists());
+}
+
+#[test]
+fn what_was_not_created_takes_nothing_from_the_quota() {
+    let sandbox = with_quota(1_000, 1);
+    for _ in 0..5 {
+        sandbox.create("data/missing/file").unwrap_err();
+        sandbox.tree.create_directory("", "data/sub").unwrap_err();
+    }
+    sandbox.create("data/one").unwrap();
+}
+
+#[test]
+fn only_the_way_to_a_right_is_shown_above_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("me/notes")).unwrap();
+    fs::create_dir_all(folder.path().join("me/secret")).unwrap();
+    let notes = right("home/me/notes", folder.path().join("me/notes"), Access::ReadWrite);
+    let todo = right("home/todo.txt", folder.path().join("todo.txt"), Access::ReadWrite);
+    let tree = tree(vec![notes, todo]);
+    let names = |path| {
+        let mut listing = tree.list(path).unwrap();
+        std::iter::from_fn(|| listing.next().unwrap().map(|entry| entry.name)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(""), ["home"]);
+    assert_eq!(names("home"), ["me", "todo.txt"]);
+    assert_eq!(names("home/me"), ["notes"]);
+    assert!(tree.status("", "home/me/secret", true).is_err());
+    for path in ["home", "home/me"] {
+        assert_eq!(
+            tree.status("", path, true).unwrap().stat().type_,
+            DescriptorType::Directory
+        );
+        assert_eq!(tree.create_directory("", path).map_err(code), Err(ErrorCode::Exist));
+        assert_eq!(tree.remove_directory("", path).map_err(code), Err(ErrorCode::Access));
+    }
+}
+
+#[test]
+fn a_single_file_can_be_created_and_nothing_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = tree(vec![right(
+        "todo.txt",
+        folder.path().join("todo.txt"),
+        Access::ReadWrite,
+    )]);
+    let sandbox = Sandbox { folder, tree };
+    assert_eq!(sandbox.read("todo.txt"), Err(ErrorCode::NoEntry));
+    sandbox.create("todo.txt").unwrap().append(b"x").unwrap();
+    assert_eq!(sandbox.read("todo.txt").unwrap(), b"x");
+    assert_eq!(sandbox.create("other.txt").unwrap_err(), ErrorCode::Access);
+    assert_eq!(sandbox.create("todo.txt/../other.txt").unwrap_err(), ErrorCode::Access);
+    assert_eq!(
+        sandbox.create("todo.txt/other.txt").unwrap_err(),
+        ErrorCode::NotDirectory
+    );
+    assert_eq!(sandbox.read("todo.txt/"), Err(ErrorCode::NotDirectory));
+    sandbox.tree.remove_file("", "todo.txt").unwrap();
+    assert_eq!(fs::read_dir(sandbox.folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
+    let sandbox = sandbox(Access::Read);
+    plant_links(&sandbox);
+    let inside = sandbox.host("inside");
+    let grant = Arc::new(FsGrant::new(inside.clone(), Access::ReadWrite));
+    for name in [
+        "file_out",
+        "absolute",
+        "passwd",
+        "out",
+        "out/new.txt",
+        "root/etc/passwd",
+        "chain",
+    ] {
+        let right = FsRight {
+            guest: "x".to_owned(),
+            path: inside.join(name),
+            access: Access::ReadWrite,
+            grant: Arc::clone(&grant),
+        };
+        let tree = tree(vec![right]);
+        let opening = |flags, open_flags| Opening {
+            path_flags: PathFlags::SYMLINK_FOLLOW,
+            open_flags,
+            flags,
+        };
+        assert!(
+            tree.open("", "x", opening(DescriptorFlags::READ, OpenFlags::empty()))
+                .is_err(),
+            "{name}"
+        );
+        assert!(
+            tree.open("", "x", opening(DescriptorFlags::WRITE, OpenFlags::CREATE))
+                .is_err(),
+            "{name}"
+        );
+        assert!(tree.list("x").is_err(), "{name}");
+    }
+    sandbox.assert_outside_is_untouched();
+}
+
+#[test]
+fn the_right_to_a_part_has_what_a_wider_right_allows() {
+    let sandbox = sandbox(Access::ReadWrite);
+    let (wide, part) = (sandbox.host("inside"), sandbox.host("inside/sub"));
+    let rights = vec![
+        right("data", wide, Access::ReadWrite),
+        right("data/sub", part, Access::Read),
+    ];
+    let both = Sandbox {
+        tree: tree(rights),
+        folder: sandbox.folder,
+    };
+    both.create("data/sub/new.txt").unwrap();
+}
+
+#[test]
+fn nothing_is_moved_from_one_grant_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("one/a"), "a").unwrap();
+    let rights = ["one", "two"].map(|name| right(name, folder.path().join(name), Access::ReadWrite));
+    let tree = tree(rights.into());
+    let (from, to) = (("", "one/a"), ("", "two/a"));
+    assert_eq!(tree.rename(from, to).map_err(code), Err(ErrorCode::CrossDevice));
+    assert_eq!(tree.link(from, to).map_err(code), Err(ErrorCode::CrossDevice));
+    tree.rename(from, ("", "one/b")).unwrap();
+}
+
+#[test]
+fn a_name_that_is_no_text_is_an_error_of_its_entry() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let sandbox = sandbox(Access::Read);
+    fs::write(sandbox.host("inside").join(std::ffi::OsStr::from_bytes(b"\xff")), "").unwrap();
+    fs::write(sandbox.host("inside/two\nlines"), "").unwrap();
+    fs::write(sandbox.host("inside").join("n".repeat(255)), "").unwrap();
+    let mut listing = sandbox.tree.list("data").unwrap();
+    let (mut names, mut errors) = (0, Vec::new());
+    loop {
+        match listing.next() {
+            Ok(Some(_)) => names += 1,
+            Ok(None) => break,
+            Err(fault) => errors.push(code(fault)),
+        }
+    }
+    assert_eq!((names, errors), (4, vec![ErrorCode::IllegalByteSequence]));
+}
+
+#[test]
+fn a_refusal_names_the_grant_that_is_missing() {
+    let grants = Grants {
+        tool: "file_read".into(),
+        ..Grants::clone(&Grants::by_default())
+    };
+    let command = |fault| match fault {
+        Fault::Denied(refusal) => refusal.into_parts(&grants).1.command,
+        other => panic!("{other:?}"),
+    };
+    let sandbox = sandbox(Access::Read);
+    let missing = sandbox.tree.status("", "etc/hosts", true).unwrap_err();
+    assert_eq!(
+        command(missing).as_deref(),
+        Some("art grant add file_read --read /etc/hosts")
+    );
+    let read_only = sandbox.tree.create_directory("", "data/new").unwrap_err();
+    assert_eq!(
+        command(read_only).as_deref(),
+        Some("art grant add file_read --write /data/new")
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_path_reads_or_writes_outside(parts in prop::collection::vec(
+        prop_oneof![
+            Just("..".to_owned()), Just(".".to_owned()), Just(String::new()), Just("data".to_owned()), Just("sub".to_owned()),
+            Just("a.txt".to_owned()), Just("up".to_owned()), Just("out".to_owned()), Just("canary.txt".to_owned()), "[a-z\\\\]{1,3}",
+        ],
+        0..8,
+    )) {
+        let sandbox = sandbox(Access::ReadWrite);
+        plant_links(&sandbox);
+        let path = parts.join("/");
+        let read = sandbox.read(&path).unwrap_or_default();
+        prop_assert_ne!(read.as_slice(), b"canary");
+        sandbox.try_all(&path);
+        sandbox.assert_outside_is_untouched();
+        prop_assert!(Path::new(&sandbox.host("inside")).is_dir());
+    }
+}

@@ -1,0 +1,154 @@
+//! Does with files what its input says, through the standard library.
+
+#![cfg(target_family = "wasm")]
+
+use std::ffi::{CString, c_char, c_int};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::{Duration, SystemTime};
+
+use art_sdk::prelude::*;
+
+#[args]
+struct In {
+    /// The steps: each has the name of an operation, a path, and what the operation needs besides.
+    steps: Vec<Vec<String>>,
+}
+
+#[output]
+struct Out {
+    /// What each step gave, or the kind of its error.
+    results: Vec<String>,
+}
+
+/// Does with files what its input says.
+#[tool(capabilities(fs(read_write, reason = "The tests say what it does.")))]
+fn files(input: In) -> Result<Out> {
+    let results = input.steps.iter().map(|step| {
+        let part = |index: usize| step.get(index).map_or("", String::as_str);
+        match run(part(0), part(1), part(2)) {
+            Ok(text) => text,
+            Err(error) => format!("error: {}", error.kind()),
+        }
+    });
+    Ok(Out {
+        results: results.collect(),
+    })
+}
+
+fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
+    match operation {
+        "read" => fs::read_to_string(path),
+        "size" => Ok(fs::metadata(path)?.len().to_string()),
+        "type" => Ok(kind(fs::metadata(path)?.file_type())),
+        "link_type" => Ok(kind(fs::symlink_metadata(path)?.file_type())),
+        "list" => list(path),
+        "canonicalize" => Ok(fs::canonicalize(path)?.to_string_lossy().into_owned()),
+        "read_link" => Ok(fs::read_link(path)?.to_string_lossy().into_owned()),
+        "modified" => modified(path),
+        "read_times" => read_times(path, number(extra)),
+        "read_middle" => read_middle(path, number(extra)),
+        _ => change(operation, path, extra).map(|()| "done".to_owned()),
+    }
+}
+
+fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
+    match operation {
+        "write" => fs::write(path, extra),
+        "append" => OpenOptions::new().append(true).open(path)?.write_all(extra.as_bytes()),
+        "create_new" => File::create_new(path)?.write_all(extra.as_bytes()),
+        "overwrite" => overwrite(path, extra),
+        "fill" => fill(path, number(extra)),
+        "set_len" => OpenOptions::new().write(true).open(path)?.set_len(number(extra)),
+        "set_modified" => {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(number(extra));
+            OpenOptions::new().write(true).open(path)?.set_modified(time)
+        }
+        "set_modified_of_read" => File::open(path)?.set_modified(SystemTime::UNIX_EPOCH),
+        "create_dir" => fs::create_dir(path),
+        "create_dir_all" => fs::create_dir_all(path),
+        "create_many" => (0..number(extra)).try_for_each(|index| fs::write(format!("{path}/{index}"), "")),
+        "remove_dir" => fs::remove_dir(path),
+        "remove_dir_all" => fs::remove_dir_all(path),
+        "remove_file" => fs::remove_file(path),
+        "rename" => fs::rename(path, extra),
+        "copy" => fs::copy(path, extra).map(drop),
+        "hard_link" => fs::hard_link(path, extra),
+        "symlink" => symlink(extra, path),
+        _ => Err(io::Error::other(format!("there is no operation `{operation}`"))),
+    }
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or_default()
+}
+
+fn kind(file_type: fs::FileType) -> String {
+    let kind = match file_type {
+        _ if file_type.is_dir() => "directory",
+        _ if file_type.is_file() => "file",
+        _ if file_type.is_symlink() => "link",
+        _ => "other",
+    };
+    kind.to_owned()
+}
+
+fn list(path: &str) -> io::Result<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        match entry {
+            Ok(entry) => names.push(entry.file_name().to_string_lossy().into_owned()),
+            Err(error) => names.push(format!("error: {}", error.kind())),
+        }
+    }
+    names.sort();
+    Ok(names.join(","))
+}
+
+fn modified(path: &str) -> io::Result<String> {
+    let since = fs::metadata(path)?.modified()?.duration_since(SystemTime::UNIX_EPOCH);
+    Ok(since.map_or(0, |since| since.as_secs()).to_string())
+}
+
+/// Opens and reads a file again and again, and counts how often that failed.
+fn read_times(path: &str, times: u64) -> io::Result<String> {
+    let failed = (0..times).filter(|_| fs::read(path).is_err()).count();
+    Ok(format!("{failed} failed"))
+}
+
+fn read_middle(path: &str, at: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(at))?;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn overwrite(path: &str, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    file.seek(SeekFrom::Start(1))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn fill(path: &str, bytes: u64) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    for _ in 0..bytes.div_ceil(1024) {
+        file.write_all(&[b'x'; 1024])?;
+    }
+    Ok(())
+}
+
+/// The standard library creates links only with unstable features.
+#[expect(unsafe_code, reason = "`symlink` of libc is called with two texts that end in NUL")]
+fn symlink(target: &str, path: &str) -> io::Result<()> {
+    unsafe extern "C" {
+        fn symlink(target: *const c_char, path: *const c_char) -> c_int;
+    }
+    let (target, path) = (CString::new(target)?, CString::new(path)?);
+    // SAFETY: both texts live until the call returns.
+    match unsafe { symlink(target.as_ptr(), path.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

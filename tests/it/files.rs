@@ -1,0 +1,491 @@
+//! Granted files: what a tool can do with them through its standard library, and what it cannot.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use art_core::capability::{Access, Capability, FsGrant, Places, ToolPolicy};
+use art_core::limits::Limits;
+use art_core::outcome::Outcome;
+use art_sandbox::{Plugin, Sandbox};
+use art_tools::executor::{Admitted, ToolExecutor};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use seccompiler::{SeccompAction, SeccompFilter};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{CALL_TIMEOUT, components, load_into, new_sandbox, output, request, run_alone, sandbox};
+
+/// A folder with some files, and the tool that may use a part of it.
+struct Granted {
+    folder: TempDir,
+    tool: Plugin,
+}
+
+/// Creates `notes/` with `a.txt` and `sub/b.txt`, and `outside.txt` beside it. Gives the tool what `grant` makes of `notes/`.
+fn granted(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> Granted {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes");
+    fs::create_dir_all(notes.join("sub")).unwrap();
+    fs::write(notes.join("a.txt"), "first").unwrap();
+    fs::write(notes.join("sub/b.txt"), "second").unwrap();
+    fs::write(folder.path().join("outside.txt"), "canary").unwrap();
+    let tool = tool(sandbox(), grant(&notes), folder.path());
+    Granted { folder, tool }
+}
+
+fn readable() -> Granted {
+    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::Read)])
+}
+
+fn writable() -> Granted {
+    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::ReadWrite)])
+}
+
+fn tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
+    let tool = load_into(sandbox, components::FILES).expect("the guest loads");
+    let policy = ToolPolicy {
+        component: tool.digest(),
+        fs,
+        ..ToolPolicy::default()
+    };
+    policy.check().unwrap();
+    let places = Places {
+        home: Some(home.to_owned()),
+        current: home.to_owned(),
+    };
+    tool.with_policy(policy, places).unwrap()
+}
+
+impl Granted {
+    fn path(&self, below: &str) -> String {
+        self.folder.path().join(below).to_str().unwrap().to_owned()
+    }
+
+    async fn call(&self, steps: &[[&str; 3]]) -> Outcome {
+        let arguments = json!({ "steps": steps });
+        let grants = self.tool.authorize(&arguments).unwrap();
+        let call =
+            Admitted::for_test_with_grants(request(arguments), Limits::EXECUTE, grants, CancellationToken::new());
+        self.tool.execute(&call).await
+    }
+
+    /// Returns what each step gave.
+    async fn run(&self, steps: &[[&str; 3]]) -> Vec<String> {
+        let outcome = self.call(steps).await;
+        serde_json::from_value(output(&outcome)["results"].clone()).unwrap()
+    }
+
+    /// Returns what one step gave.
+    async fn step(&self, operation: &str, below: &str, extra: &str) -> String {
+        self.run(&[[operation, &self.path(below), extra]]).await.remove(0)
+    }
+}
+
+#[tokio::test]
+async fn the_standard_library_reads_granted_files() {
+    let granted = readable();
+    let [notes, a, b] = ["notes", "notes/a.txt", "notes/sub/../sub/b.txt"].map(|below| granted.path(below));
+    let steps = [
+        ["read", &a, ""],
+        ["read", &b, ""],
+        ["read_middle", &a, "2"],
+        ["size", &a, ""],
+        ["type", &a, ""],
+        ["type", &notes, ""],
+        ["list", &notes, ""],
+        ["canonicalize", &b, ""],
+        ["read", "~/notes/a.txt", ""],
+    ];
+    let canonical = granted.path("notes/sub/b.txt");
+    assert_eq!(
+        granted.run(&steps).await,
+        [
+            "first",
+            "second",
+            "rst",
+            "5",
+            "file",
+            "directory",
+            "a.txt,sub",
+            &canonical,
+            "first"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_standard_library_writes_granted_files() {
+    let granted = writable();
+    let [a, new, moved, deep] =
+        ["notes/a.txt", "notes/new.txt", "notes/sub/moved.txt", "notes/x/y/z"].map(|below| granted.path(below));
+    let [x, deep_file] = ["notes/x", "notes/x/y/z/f"].map(|below| granted.path(below));
+    let steps = [
+        ["write", &new, "one"],
+        ["append", &new, " two"],
+        ["overwrite", &new, "NE"],
+        ["read", &new, ""],
+        ["create_new", &new, ""],
+        ["rename", &new, &moved],
+        ["read", &moved, ""],
+        ["set_len", &moved, "3"],
+        ["read", &moved, ""],
+        ["set_modified", &moved, "86400"],
+        ["modified", &moved, ""],
+        ["create_dir_all", &deep, ""],
+        ["copy", &moved, &deep_file],
+        ["remove_dir_all", &x, ""],
+        ["type", &x, ""],
+        ["hard_link", &a, &new],
+        ["remove_file", &a, ""],
+    ];
+    let done = "done";
+    let results = granted.run(&steps).await;
+    assert_eq!(
+        results,
+        [
+            done,
+            done,
+            done,
+            "oNE two",
+            "error: entity already exists",
+            done,
+            "oNE two",
+            done,
+            "oNE",
+            done,
+            "86400",
+            done,
+            done,
+            done,
+            "error: entity not found",
+            done,
+            done
+        ]
+    );
+    let content = |below: &str| fs::read_to_string(granted.path(below)).unwrap();
+    assert_eq!(
+        (content("notes/new.txt"), content("notes/sub/moved.txt")),
+        ("first".to_owned(), "oNE".to_owned())
+    );
+    assert!(!Path::new(&a).exists() && !Path::new(&x).exists());
+}
+
+#[tokio::test]
+async fn the_way_to_a_right_is_visible_and_nothing_else() {
+    let granted = readable();
+    let [folder, outside, passwd] = [granted.path(""), granted.path("outside.txt"), "/etc/passwd".to_owned()];
+    let steps = [
+        ["list", &folder, ""],
+        ["type", "/", ""],
+        ["list", "~", ""],
+        ["canonicalize", &folder, ""],
+        ["read", &outside, ""],
+        ["type", &outside, ""],
+        ["read", &passwd, ""],
+        ["list", "/etc", ""],
+    ];
+    let denied = "error: permission denied";
+    let folder = folder.trim_end_matches('/');
+    assert_eq!(
+        granted.run(&steps).await,
+        ["notes", "directory", "notes", folder, denied, denied, denied, denied]
+    );
+}
+
+#[tokio::test]
+async fn a_denial_names_the_path_and_the_grant_that_is_missing() {
+    let granted = readable();
+    let (outside, a) = (granted.path("outside.txt"), granted.path("notes/a.txt"));
+    let outcome = granted
+        .call(&[["read", &outside, ""], ["write", &a, "x"], ["read", &outside, ""]])
+        .await;
+    let commands: Vec<_> = outcome
+        .denials
+        .iter()
+        .map(|denial| denial.command.clone().unwrap())
+        .collect();
+    assert_eq!(
+        commands,
+        [
+            format!("art grant add files --read {outside}"),
+            format!("art grant add files --write {a}")
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_looks_everywhere_has_few_denials() {
+    let granted = readable();
+    let paths: Vec<String> = (0..300).map(|index| format!("/usr/lib/python/{index}")).collect();
+    let steps: Vec<_> = paths.iter().map(|path| ["type", path.as_str(), ""]).collect();
+    let outcome = granted.call(&steps).await;
+    assert_eq!(outcome.denials.len(), art_core::capability::MAX_DENIALS);
+}
+
+#[tokio::test]
+async fn a_read_only_grant_refuses_every_change() {
+    let granted = readable();
+    let [a, new, sub] = ["notes/a.txt", "notes/new.txt", "notes/sub"].map(|below| granted.path(below));
+    let steps = [
+        ["write", &a, "x"],
+        ["append", &a, "x"],
+        ["set_len", &a, "0"],
+        ["write", &new, "x"],
+        ["create_dir", &new, ""],
+        ["rename", &a, &new],
+        ["hard_link", &a, &new],
+        ["symlink", &new, "a.txt"],
+        ["remove_file", &a, ""],
+        ["remove_dir_all", &sub, ""],
+        ["set_modified", &a, "1"],
+        ["set_modified_of_read", &a, ""],
+    ];
+    let results = granted.run(&steps).await;
+    let refused = |result: &String| {
+        [
+            "error: read-only filesystem or storage medium",
+            "error: permission denied",
+        ]
+        .contains(&result.as_str())
+    };
+    assert!(results.iter().all(refused), "{results:?}");
+    assert_eq!(granted.step("read", "notes/a.txt", "").await, "first");
+    assert_eq!(granted.step("list", "notes", "").await, "a.txt,sub");
+    assert_eq!(granted.step("list", "notes/sub", "").await, "b.txt");
+}
+
+#[tokio::test]
+async fn a_tool_cannot_create_a_link() {
+    let granted = writable();
+    for target in ["a.txt", "/etc/passwd", "../outside.txt"] {
+        assert_eq!(
+            granted.step("symlink", "notes/link", target).await,
+            "error: permission denied",
+            "{target}"
+        );
+    }
+    assert_eq!(granted.step("list", "notes", "").await, "a.txt,sub");
+}
+
+#[tokio::test]
+async fn links_are_followed_only_inside_of_a_grant() {
+    let granted = readable();
+    let notes = granted.folder.path().join("notes");
+    let plant = |target: &str, name: &str| std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
+    plant("sub/b.txt", "inside");
+    plant("../outside.txt", "outside");
+    plant("/etc/passwd", "absolute");
+    plant("/proc/self/root", "magic");
+    plant("..", "up");
+    assert_eq!(granted.step("read", "notes/inside", "").await, "second");
+    for path in [
+        "notes/outside",
+        "notes/absolute",
+        "notes/magic/etc/passwd",
+        "notes/up/outside.txt",
+        "notes/outside/",
+    ] {
+        assert_eq!(
+            granted.step("read", path, "").await,
+            "error: permission denied",
+            "{path}"
+        );
+    }
+    assert_eq!(granted.step("link_type", "notes/outside", "").await, "link");
+}
+
+#[tokio::test]
+async fn a_call_adds_no_more_bytes_and_files_than_granted() {
+    let granted = granted(|notes| {
+        vec![FsGrant {
+            max_bytes: 10_000,
+            max_files: 5,
+            ..FsGrant::new(notes.to_owned(), Access::ReadWrite)
+        }]
+    });
+    let full = "error: no storage space";
+    let [one, two, sub] = ["notes/one", "notes/two", "notes/sub"].map(|below| granted.path(below));
+    let huge = (1_u64 << 60).to_string();
+    let steps = [
+        ["fill", &one, "8192"],
+        ["fill", &two, "8192"],
+        ["set_len", &one, &huge],
+        ["create_many", &sub, "4"],
+    ];
+    assert_eq!(granted.run(&steps).await, ["done", full, full, full]);
+    let size = |below: &str| fs::metadata(granted.path(below)).unwrap().len();
+    assert!(size("notes/one") + size("notes/two") <= 10_000);
+    assert_eq!(fs::read_dir(granted.path("notes/sub")).unwrap().count(), 4);
+    assert_eq!(
+        granted.step("fill", "notes/two", "8192").await,
+        "done",
+        "each call has its own quota"
+    );
+}
+
+#[tokio::test]
+async fn bytes_of_files_cost_fuel() {
+    let granted = writable();
+    let [small, large] = ["notes/small", "notes/large"].map(|below| granted.path(below));
+    fs::write(&small, "").unwrap();
+    fs::write(&large, vec![b'x'; 1 << 20]).unwrap();
+    let fuel = async |operation, path: &str| granted.call(&[[operation, path, "0"]]).await.usage.fuel;
+    assert!(fuel("read", &large).await > fuel("read", &small).await + (1 << 20));
+}
+
+#[tokio::test]
+async fn a_call_that_used_files_says_that_it_cannot_be_replayed() {
+    let granted = readable();
+    let unrecorded = |outcome: Outcome| outcome.intake.unrecorded;
+    let a = granted.path("notes/a.txt");
+    let used = granted.call(&[["read", &a, ""]]).await;
+    assert_eq!(unrecorded(used), Some(Capability::Fs));
+    assert_eq!(unrecorded(granted.call(&[]).await), None);
+}
+
+#[tokio::test]
+async fn pipes_in_a_grant_hang_neither_the_calls_nor_the_end_of_the_sandbox() {
+    let own_sandbox = new_sandbox(true);
+    let mut granted = writable();
+    let grants = granted.tool.authority().policy().fs.clone();
+    granted.tool = tool(&own_sandbox, grants, granted.folder.path());
+    let pipe = granted.path("notes/pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (one, all) = (["read", pipe.as_str(), ""], ["read_times", pipe.as_str(), "300"]);
+    let results = granted.run(&[one, all, ["write", &pipe, "x"], all]).await;
+    assert_eq!(
+        results,
+        [
+            "error: permission denied",
+            "300 failed",
+            "error: permission denied",
+            "300 failed"
+        ]
+    );
+    for _ in 0..6 {
+        let calls = (0..100).map(|_| granted.run(&[["read", &pipe, ""]]));
+        let results = futures_util::future::join_all(calls).await;
+        assert!(results.iter().all(|result| *result == ["error: permission denied"]));
+    }
+    let end = tokio::task::spawn_blocking(move || drop((granted, own_sandbox)));
+    tokio::time::timeout(CALL_TIMEOUT, end)
+        .await
+        .expect("the sandbox ends")
+        .unwrap();
+}
+
+#[test]
+fn links_do_not_lead_out_of_a_grant_without_openat2() {
+    run_alone("files::without_openat2", "");
+}
+
+#[test]
+fn links_do_not_lead_out_of_a_grant_where_openat2_is_forbidden() {
+    run_alone("files::with_openat2_forbidden", "");
+}
+
+#[tokio::test]
+#[ignore = "denies itself a system call, so it runs in a process of its own"]
+async fn without_openat2() {
+    deny_openat2(Errno::NOSYS);
+    assert_nothing_leads_out().await;
+}
+
+#[tokio::test]
+#[ignore = "denies itself a system call, so it runs in a process of its own"]
+async fn with_openat2_forbidden() {
+    deny_openat2(Errno::PERM);
+    assert_nothing_leads_out().await;
+}
+
+/// Makes `openat2` fail in all threads of this process, as on an older kernel or in a container.
+fn deny_openat2(errno: Errno) {
+    const OPENAT2: i64 = 437;
+    let code = errno.raw_os_error().cast_unsigned();
+    let filter = SeccompFilter::new(
+        [(OPENAT2, Vec::new())].into(),
+        SeccompAction::Allow,
+        SeccompAction::Errno(code),
+        std::env::consts::ARCH.try_into().unwrap(),
+    );
+    seccompiler::apply_filter_all_threads(&filter.unwrap().try_into().unwrap()).unwrap();
+    let denied = openat2(CWD, "/", OFlags::PATH, Mode::empty(), ResolveFlags::empty());
+    assert_eq!(denied.unwrap_err(), errno);
+}
+
+/// Tries everything with links and paths that lead out of a grant. Asserts that nothing outside was touched.
+async fn assert_nothing_leads_out() {
+    let granted = writable();
+    let (folder, notes) = (granted.folder.path(), granted.folder.path().join("notes"));
+    fs::create_dir(folder.join("other")).unwrap();
+    let absolute = folder.join("outside.txt");
+    let links = [
+        ("../outside.txt", "file"),
+        (absolute.to_str().unwrap(), "absolute"),
+        ("..", "up"),
+        ("../other", "other"),
+        ("/", "root"),
+        ("/proc/self/root", "magic"),
+        ("/proc/self/fd", "open"),
+        ("file", "chain"),
+        ("loop", "loop"),
+    ];
+    for (target, name) in links {
+        std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
+    }
+    let paths = [
+        "file",
+        "file/",
+        "file/.",
+        "absolute",
+        "absolute/",
+        "up/outside.txt",
+        "up/outside.txt/",
+        "other/new",
+        "other/",
+        "other/.",
+        "root/etc/passwd",
+        "magic/etc/passwd",
+        "open/0",
+        "chain",
+        "chain/",
+        "loop",
+        "up/up/outside.txt",
+        "sub/../../outside.txt",
+        "../outside.txt",
+        "../other/new",
+        "up/other/new",
+        "//../outside.txt",
+    ];
+    for path in paths.map(|path| format!("notes/{path}")) {
+        for operation in [
+            "read",
+            "list",
+            "write",
+            "append",
+            "create_new",
+            "set_len",
+            "create_dir",
+            "set_modified",
+            "remove_dir_all",
+        ] {
+            let result = granted.step(operation, &path, "1").await;
+            assert!(
+                result.starts_with("error: ") || operation == "remove_dir_all",
+                "{operation} {path}: {result}"
+            );
+        }
+        let new = granted.path("notes/new.txt");
+        for operation in ["hard_link", "copy"] {
+            let result = granted.step(operation, &path, &new).await;
+            assert!(result.starts_with("error: "), "{operation} {path}: {result}");
+        }
+    }
+    assert_eq!(fs::read_to_string(folder.join("outside.txt")).unwrap(), "canary");
+    assert_eq!(fs::read_dir(folder.join("other")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
+    assert_eq!(granted.step("read", "notes/a.txt", "").await, "first");
+}
