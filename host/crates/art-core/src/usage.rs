@@ -22,6 +22,17 @@ pub struct Usage {
     pub bytes_out: u64,
     /// Number of calls from the tool into the host.
     pub host_calls: u64,
+    /// Number of HTTP requests that the tool sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub http_requests: u64,
+    /// Size of the bodies of these requests and of their responses, in bytes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub http_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl AddAssign for Usage {
@@ -34,6 +45,8 @@ impl AddAssign for Usage {
         self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
         self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
         self.host_calls = self.host_calls.saturating_add(other.host_calls);
+        self.http_requests = self.http_requests.saturating_add(other.http_requests);
+        self.http_bytes = self.http_bytes.saturating_add(other.http_bytes);
     }
 }
 
@@ -100,6 +113,8 @@ mod tests {
             bytes_in: n,
             bytes_out: n,
             host_calls: n,
+            http_requests: n,
+            http_bytes: n,
         }
     }
 

@@ -17,6 +17,7 @@ use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::bindings::{ToolPluginPre, types};
+use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
 use crate::error::{Retention, is_transient};
@@ -91,6 +92,12 @@ impl Invocation {
         self
     }
 
+    /// Makes the connections of the guest through `network`.
+    pub(crate) fn with_network(mut self, network: Arc<Network>) -> Self {
+        self.store.data_mut().network = Some(network);
+        self
+    }
+
     /// Answers what the guest asks from a record.
     pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
         self.store.data_mut().outside = Outside::replay(recorded);
@@ -159,6 +166,9 @@ impl Invocation {
             _ => 0,
         };
         let usage = self.usage(bytes_out, cpu);
+        if usage.http_requests > 0 {
+            self.store.data_mut().outside.unrecorded();
+        }
         let ending = match result {
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large(bytes_out),
@@ -171,7 +181,7 @@ impl Invocation {
             usage,
             log: self.take_log(),
             intake: self.store.data_mut().outside.take_intake(),
-            denials: self.store.data_mut().denials.take(),
+            denials: self.store.data_mut().take_denials(),
         }
     }
 
@@ -194,6 +204,8 @@ impl Invocation {
             bytes_in: self.bytes_in,
             bytes_out,
             host_calls: state.meter.host_calls(),
+            http_requests: state.sent_requests().map_or(0, Http::requests),
+            http_bytes: state.sent_requests().map_or(0, Http::bytes),
         }
     }
 

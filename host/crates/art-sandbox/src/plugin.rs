@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
 use crate::call::Invocation;
+use crate::capability::http::Network;
 use crate::error::LoadError;
 use crate::inspect::Inspection;
 use crate::program::{LoadedProgram, Program};
@@ -173,7 +174,7 @@ impl Plugin {
         let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
             return not_run(host_error("the tool's code was not loaded"));
         };
-        let job = Job::new(call, recorded);
+        let job = Job::new(call, recorded, self.sandbox.network());
         let set = call.grants().link_set();
         let instance_pre = |index: usize| self.sandbox.instance_pre(component, index, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
@@ -204,10 +205,11 @@ struct Job {
     progress: NewestProgress,
     input: String,
     recorded: Option<Intake>,
+    network: Arc<Network>,
 }
 
 impl Job {
-    fn new(call: &Admitted, recorded: Option<&Intake>) -> Self {
+    fn new(call: &Admitted, recorded: Option<&Intake>, network: &Arc<Network>) -> Self {
         let mut limits = *call.limits();
         if recorded.is_some() {
             limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
@@ -218,6 +220,7 @@ impl Job {
             progress: call.progress().clone(),
             input: call.input_json().to_owned(),
             recorded: recorded.cloned(),
+            network: Arc::clone(network),
         }
     }
 
@@ -229,7 +232,7 @@ impl Job {
         context: &ExecutionContext,
     ) -> Replayed {
         let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
-            Ok(invocation) => invocation.with_progress(self.progress),
+            Ok(invocation) => invocation.with_progress(self.progress).with_network(self.network),
             Err(error) => return not_run(host_error(&format!("{error:#}"))),
         };
         if let Some(recorded) = self.recorded {

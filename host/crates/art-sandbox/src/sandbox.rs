@@ -11,6 +11,7 @@ use art_core::limits::LimitPolicy;
 
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
+use crate::capability::http::Network;
 use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, Shard, create_shards};
 use crate::error::{LoadError, SandboxError};
@@ -69,6 +70,7 @@ struct Inner {
     compiler: Option<CompilerProgram>,
     compile_time: Option<Duration>,
     limits: LimitPolicy,
+    network: Arc<Network>,
     /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
 }
@@ -100,6 +102,7 @@ impl Sandbox {
                 compiler: config.compiler.clone(),
                 compile_time: config.compile_time,
                 limits: config.limits.clone(),
+                network: Arc::default(),
                 programs: Mutex::default(),
             }),
         })
@@ -179,6 +182,10 @@ impl Sandbox {
 
     pub(crate) fn worker_threads(&self) -> &Workers {
         &self.inner.workers
+    }
+
+    pub(crate) fn network(&self) -> &Arc<Network> {
+        &self.inner.network
     }
 
     pub(crate) fn cache(&self) -> Option<&CodeCache> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_core::capability::Grants;
+use art_core::capability::{Denial, Grants};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use art_tools::NewestProgress;
@@ -11,6 +11,7 @@ use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::capability::fs::FileTree;
+use crate::capability::http::{Http, Network};
 use crate::denials::Denials;
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
@@ -33,6 +34,10 @@ pub(crate) struct CallState {
     /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
     pub(crate) table: ResourceTable,
+    /// Makes the connections of the call. `None`: there are none.
+    pub(crate) network: Option<Arc<Network>>,
+    /// Created when the tool first calls `wasi:http`.
+    http: Option<Box<Http>>,
     log: LogBuffer,
     max_output_bytes: usize,
     cancel: CancellationToken,
@@ -52,21 +57,48 @@ impl CallState {
             progress: NewestProgress::default(),
             wasi: None,
             table,
+            network: None,
+            http: None,
             log: LogBuffer::new(limits),
             max_output_bytes: limits.log_record_bytes as usize,
             cancel,
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout,
-    /// stderr and files.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout, stderr and files,
+    /// and for each byte that requests sent and received.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
             .as_ref()
             .map_or(0, |wasi| wasi.stdout.written() + wasi.stderr.written());
         let files = self.files.as_ref().map_or(0, |files| files.counted());
-        self.meter.fuel().saturating_add(written).saturating_add(files)
+        let transferred = self.http.as_ref().map_or(0, |http| http.bytes());
+        self.meter
+            .fuel()
+            .saturating_add(written)
+            .saturating_add(files)
+            .saturating_add(transferred)
+    }
+
+    /// Returns the requests that the call sent. `None` if it has not used `wasi:http`.
+    pub(crate) fn sent_requests(&self) -> Option<&Http> {
+        self.http.as_deref()
+    }
+
+    /// Counts a call into `wasi:http`, and returns the requests of the call and the table of its resources.
+    pub(crate) fn http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
+        self.meter.count_call();
+        let http = self.http.take().unwrap_or_else(|| Box::new(Http::new(self)));
+        (self.http.insert(http), &mut self.table)
+    }
+
+    /// Returns what the call was not allowed to do, and leaves nothing.
+    pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
+        for denial in self.http.iter().flat_map(|http| http.take_denials()) {
+            self.denials.push(denial);
+        }
+        self.denials.take()
     }
 
     pub(crate) fn take_log(&mut self) -> CallLog {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::http::Target;
+use super::http::{Target, check_method};
 use super::{Access, Capability};
 use crate::text::printable;
 
@@ -46,13 +46,28 @@ impl Denial {
     /// Creates the denial of a request that no grant covers.
     #[must_use]
     pub fn request(tool: &str, method: &str, target: &Target) -> Self {
-        let origin = target.origin().to_string();
-        let method_option = match method {
-            "GET" | "HEAD" => String::new(),
-            _ => format!(" --method {method}"),
-        };
-        let command = format!("art grant add {tool} --http {}{method_option}", quoted(&origin));
-        Self::new(Capability::Http, method, &origin, "no grant covers it").with_command(command)
+        let denial = Self::new(
+            Capability::Http,
+            method,
+            &target.origin().to_string(),
+            "no grant covers it",
+        );
+        match check_method(method) {
+            Ok(()) => denial.with_command(request_command(tool, method, target)),
+            Err(_) => denial.with_reason("this method cannot be granted"),
+        }
+    }
+
+    /// Creates the denial of a request to a host with an address that is not public. It does not name the address: which addresses
+    /// a name has in the network of the host is not for the tool to know.
+    #[must_use]
+    pub fn not_public(tool: &str, method: &str, target: &Target) -> Self {
+        let (origin, reason) = (
+            target.origin().to_string(),
+            "the grant is only for hosts of the public internet",
+        );
+        let command = format!("{} --private", request_command(tool, method, target));
+        Self::new(Capability::Http, method, &origin, reason).with_command(command)
     }
 
     /// Creates a denial that no grant can change.
@@ -65,6 +80,11 @@ impl Denial {
             reason: reason.to_owned(),
             command: None,
         }
+    }
+
+    fn with_reason(mut self, reason: &str) -> Self {
+        reason.clone_into(&mut self.reason);
+        self
     }
 
     /// Adds the command of the smallest grant, unless the resource was too long to be written in one.
@@ -83,6 +103,16 @@ impl fmt::Display for Denial {
         let line = format!("{} `{}`: {}", self.action, self.resource, self.reason);
         f.write_str(&printable(&line.replace(['\n', '\r', '\t'], " ")))
     }
+}
+
+/// Returns the command that grants requests with a method to the origin of `target`.
+fn request_command(tool: &str, method: &str, target: &Target) -> String {
+    let method_option = match method {
+        "GET" | "HEAD" => String::new(),
+        _ => format!(" --method {method}"),
+    };
+    let origin = target.origin().to_string();
+    format!("art grant add {tool} --http {}{method_option}", quoted(&origin))
 }
 
 /// Returns a word as a shell reads it back.
@@ -112,6 +142,31 @@ mod tests {
             Some("art grant add http_fetch --http https://example.com/ --method POST")
         );
         assert_eq!(page.to_string(), "POST `https://example.com/`: no grant covers it");
+    }
+
+    #[test]
+    fn a_method_that_cannot_be_granted_has_no_command() {
+        let page = Target::parse("https://example.com/").unwrap();
+        let denial = Denial::request("t", "CONNECT", &page);
+        assert_eq!(
+            (denial.reason.as_str(), denial.command),
+            ("this method cannot be granted", None)
+        );
+    }
+
+    #[test]
+    fn the_denial_of_a_host_that_is_not_public_names_the_option_and_no_address() {
+        let page = Target::parse("http://intranet.example:8080/a").unwrap();
+        let denial = Denial::not_public("t", "POST", &page);
+        assert_eq!(
+            denial.command.as_deref(),
+            Some("art grant add t --http http://intranet.example:8080/ --method POST --private")
+        );
+        let line = denial.to_string();
+        assert_eq!(
+            line,
+            "POST `http://intranet.example:8080/`: the grant is only for hosts of the public internet"
+        );
     }
 
     #[test]

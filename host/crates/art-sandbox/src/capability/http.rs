@@ -1,20 +1,95 @@
 //! `wasi:http`: requests to the granted addresses.
 
+mod addresses;
+mod body;
+mod exchange;
+mod limits;
+mod network;
+mod request;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::sync::Arc;
+
+use art_core::capability::Denial;
 use wasmtime::component::Linker;
+use wasmtime_wasi_http::p2::bindings::LinkOptions;
+use wasmtime_wasi_http::p2::bindings::http::{outgoing_handler, types};
+use wasmtime_wasi_http::{WasiHttp, WasiHttpCtx, WasiHttpCtxView};
+
+pub(crate) use network::Network;
+use sender::{Gate, Sender};
 
 use crate::state::CallState;
 
 /// Links the types of requests and responses, which give no access to anything.
-pub(super) fn link_types(_linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    Ok(())
+pub(super) fn link_types(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    types::add_to_linker::<CallState, WasiHttp>(linker, &LinkOptions::default().into(), CallState::http)
 }
 
 /// Links the sending of requests to granted addresses.
-pub(super) fn link(_linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    Ok(())
+pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    outgoing_handler::add_to_linker::<CallState, WasiHttp>(linker, CallState::http)
 }
 
 /// Links a sender that denies every request.
-pub(super) fn link_denied(_linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    Ok(())
+pub(super) fn link_denied(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    outgoing_handler::add_to_linker::<CallState, WasiHttp>(linker, CallState::denied_http)
+}
+
+/// The requests of one call.
+pub(crate) struct Http {
+    ctx: WasiHttpCtx,
+    sender: Sender,
+}
+
+impl Http {
+    pub(crate) fn new(state: &CallState) -> Self {
+        let mut ctx = WasiHttpCtx::new();
+        ctx.set_field_size_limit(limits::MAX_FIELD_BYTES);
+        // A replay sends nothing.
+        let network = state.network.as_ref().filter(|_| !state.outside.is_replay());
+        Self {
+            ctx,
+            sender: Sender::new(Arc::clone(&state.grants), network.map(Arc::clone)),
+        }
+    }
+
+    /// Returns the number of requests that were sent.
+    pub(crate) const fn requests(&self) -> u64 {
+        self.sender.gate.requests()
+    }
+
+    /// Returns the number of bytes in the bodies that were sent and received.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.sender.traffic.bytes()
+    }
+
+    /// Returns what was denied.
+    pub(crate) fn take_denials(&self) -> Vec<Denial> {
+        self.sender.gate.take_denials()
+    }
+}
+
+impl CallState {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        let (http, table) = self.http_and_table();
+        WasiHttpCtxView {
+            hooks: &mut http.sender,
+            table,
+            ctx: &mut http.ctx,
+        }
+    }
+
+    fn denied_http(&mut self) -> WasiHttpCtxView<'_> {
+        let (http, table) = self.http_and_table();
+        let gate: &mut Gate = &mut http.sender.gate;
+        WasiHttpCtxView {
+            hooks: gate,
+            table,
+            ctx: &mut http.ctx,
+        }
+    }
 }

@@ -48,6 +48,8 @@ pub(super) fn list(connection: &Connection, tool_digest: &str, limit: Option<usi
             bytes_in: get_u64(row, 4)?,
             bytes_out: get_u64(row, 5)?,
             host_calls: get_u64(row, 6)?,
+            // Estimates do not use the requests of a call, which its journal has.
+            ..Usage::default()
         })
     })
 }

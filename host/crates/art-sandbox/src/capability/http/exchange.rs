@@ -1,0 +1,164 @@
+//! One request and its response, on the thread of the network.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+use art_core::capability::Target;
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use wasmtime_wasi_http::Error;
+
+use super::body::{Part, RequestBody};
+use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_RESPONSE_BYTES, Timeouts};
+use super::network::{ConnectError, Network};
+use super::wire::{ResponseTooLarge, Wire};
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// An address of the host is not public.
+    NotPublic,
+    /// Something else.
+    Other(Error),
+}
+
+/// A request that was admitted.
+pub(super) struct Exchange {
+    pub(super) target: Target,
+    /// Whether the grant allows addresses that are not public.
+    pub(super) private: bool,
+    pub(super) request: Request<RequestBody>,
+    pub(super) timeouts: Timeouts,
+    pub(super) head: oneshot::Sender<Result<Response<()>, Failure>>,
+    pub(super) parts: mpsc::Sender<Result<Part, Error>>,
+}
+
+impl Exchange {
+    /// Sends the request on a connection of its own, and passes on the response. No redirect is followed.
+    pub(super) async fn run(self, network: Arc<Network>) {
+        let limit = self.timeouts.connect;
+        let connection = match network.connect(&self.target, self.private, limit).await {
+            Ok(connection) => TokioIo::new(Wire::new(connection)),
+            Err(error) => return fail(self.head, not_connected(&error)),
+        };
+        let handshake = http1::Builder::new()
+            .max_headers(MAX_HEADERS)
+            .max_buf_size(MAX_HEADER_BYTES)
+            .handshake(connection)
+            .await;
+        let (sender, connection) = match handshake {
+            Ok(connected) => connected,
+            Err(error) => return fail(self.head, Failure::Other(broken(&error))),
+        };
+        let conversation = self.converse(sender);
+        tokio::pin!(conversation);
+        tokio::select! {
+            () = &mut conversation => {}
+            // The connection is closed, and the rest of the response may still have to be passed on.
+            _ = connection => conversation.await,
+        }
+    }
+
+    async fn converse(self, mut sender: http1::SendRequest<RequestBody>) {
+        let Timeouts {
+            first_byte,
+            between_bytes,
+            ..
+        } = self.timeouts;
+        let response = match timeout(first_byte, sender.send_request(self.request)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return fail(self.head, Failure::Other(broken(&error))),
+            Err(_) => return fail(self.head, Failure::Other(Error::HttpResponseTimeout)),
+        };
+        let (head, mut body) = response.into_parts();
+        if self.head.send(Ok(Response::from_parts(head, ()))).is_err() {
+            return;
+        }
+        loop {
+            let part = match timeout(between_bytes, next_part(&mut body)).await {
+                Ok(part) => part,
+                Err(_) => Err(Error::ConnectionReadTimeout),
+            };
+            let is_last = !matches!(part, Ok(Part::Data(_)));
+            if self.parts.send(part).await.is_err() || is_last {
+                return;
+            }
+        }
+    }
+}
+
+fn fail(head: oneshot::Sender<Result<Response<()>, Failure>>, failure: Failure) {
+    // Nobody waits for the response of a call that has ended.
+    drop(head.send(Err(failure)));
+}
+
+/// Returns the next part of a body. Trailers are not passed on.
+async fn next_part(body: &mut Incoming) -> Result<Part, Error> {
+    match body.frame().await {
+        Some(Ok(frame)) => Ok(frame.into_data().map_or(Part::End, Part::Data)),
+        Some(Err(error)) => Err(broken(&error)),
+        None => Ok(Part::End),
+    }
+}
+
+/// Returns the failure to connect as the guest sees it. It has no address.
+fn not_connected(error: &ConnectError) -> Failure {
+    Failure::Other(match error {
+        ConnectError::NotPublic => return Failure::NotPublic,
+        ConnectError::Unknown => Error::DnsError {
+            rcode: None,
+            info_code: None,
+        },
+        ConnectError::ResolveTimeout => Error::DnsTimeout,
+        ConnectError::Refused(_) => Error::ConnectionRefused,
+        ConnectError::Timeout => Error::ConnectionTimeout,
+        ConnectError::Tls(error) if is_certificate_error(error) => Error::TlsCertificateError,
+        ConnectError::Tls(_) => Error::TlsProtocolError,
+        ConnectError::NoCertificates => Error::ConfigurationError,
+    })
+}
+
+fn is_certificate_error(error: &std::io::Error) -> bool {
+    matches!(find::<rustls::Error>(error), Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// Returns what broke a connection.
+fn broken(error: &hyper::Error) -> Error {
+    if find::<ResponseTooLarge>(error).is_some() {
+        return Error::HttpResponseBodySize(Some(MAX_RESPONSE_BYTES));
+    }
+    if let Some(Error::HttpRequestBodySize(size)) = find::<Error>(error) {
+        return Error::HttpRequestBodySize(*size);
+    }
+    if error.is_parse_too_large() {
+        Error::HttpResponseHeaderSectionSize(None)
+    } else if error.is_parse() {
+        Error::HttpProtocolError
+    } else if error.is_incomplete_message() {
+        Error::HttpResponseIncomplete
+    } else {
+        Error::ConnectionTerminated
+    }
+}
+
+/// Returns the first error of type `T` among an error and its causes, also inside of errors of the system.
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<T>() {
+            return Some(found);
+        }
+        // `source` of an error of the system skips the error that it contains.
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match inner {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    None
+}

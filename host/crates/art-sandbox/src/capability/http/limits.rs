@@ -1,0 +1,71 @@
+//! Limits of the requests of one call.
+
+use std::time::Duration;
+
+use wasmtime_wasi_http::RequestOptions;
+
+/// Requests of one call. A tool that reads a page and what it links to needs about ten.
+pub(super) const MAX_REQUESTS: u64 = 16;
+/// Requests of one call at the same time, counted until their responses are read or dropped.
+pub(super) const MAX_OPEN_REQUESTS: usize = 4;
+/// Length of a URL in bytes, as most servers limit it.
+pub(super) const MAX_URL_BYTES: usize = 8 << 10;
+/// Size of the body of a request in bytes.
+pub(super) const MAX_REQUEST_BODY_BYTES: u64 = 1 << 20;
+/// Bytes that arrive for one response, as they are sent: status, headers, framing and the body, which may be compressed.
+pub(super) const MAX_RESPONSE_BYTES: u64 = 5 << 20;
+/// Number of headers of a request and of a response.
+pub(super) const MAX_HEADERS: usize = 64;
+/// Size of the headers of a request and of a response in bytes.
+pub(super) const MAX_HEADER_BYTES: usize = 16 << 10;
+/// Memory of one set of headers that a guest creates, which is more than their size.
+pub(super) const MAX_FIELD_BYTES: usize = 32 << 10;
+/// Number of addresses of a host that are tried.
+pub(super) const MAX_ADDRESSES: usize = 4;
+
+/// The times that parts of a request may take. A call has a limit of its own for all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timeouts {
+    /// Finding the addresses of the host, and then connecting to one of them, with TLS.
+    pub(super) connect: Duration,
+    /// From sending the request to the head of the response.
+    pub(super) first_byte: Duration,
+    /// Between two parts of the body of the response.
+    pub(super) between_bytes: Duration,
+}
+
+impl Timeouts {
+    const MAX: Self = Self {
+        connect: Duration::from_secs(5),
+        first_byte: Duration::from_secs(15),
+        between_bytes: Duration::from_secs(5),
+    };
+
+    /// Returns the times that a guest wishes, none of them longer than allowed.
+    pub(super) fn new(options: Option<RequestOptions>) -> Self {
+        let options = options.unwrap_or_default();
+        let shorter = |wish: Option<Duration>, max: Duration| wish.map_or(max, |wish| wish.min(max));
+        Self {
+            connect: shorter(options.connect_timeout, Self::MAX.connect),
+            first_byte: shorter(options.first_byte_timeout, Self::MAX.first_byte),
+            between_bytes: shorter(options.between_bytes_timeout, Self::MAX.between_bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_can_shorten_times_and_not_lengthen_them() {
+        let wish = |seconds| RequestOptions {
+            connect_timeout: Some(Duration::from_secs(seconds)),
+            first_byte_timeout: Some(Duration::from_secs(seconds)),
+            between_bytes_timeout: Some(Duration::from_secs(seconds)),
+        };
+        assert_eq!(Timeouts::new(Some(wish(1))).first_byte, Duration::from_secs(1));
+        assert_eq!(Timeouts::new(Some(wish(600))), Timeouts::MAX);
+        assert_eq!(Timeouts::new(None), Timeouts::MAX);
+    }
+}

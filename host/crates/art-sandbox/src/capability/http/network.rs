@@ -1,0 +1,200 @@
+//! The connections of tools. They are made on a thread of their own, so that no guest waits for the network of another one.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use art_core::capability::Target;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::addresses::is_public;
+use super::limits::MAX_ADDRESSES;
+
+/// Threads that ask the system for addresses, which blocks.
+const RESOLVER_THREADS: usize = 4;
+
+/// Finds the addresses of hosts.
+pub(super) trait Resolve: Send + Sync {
+    /// Returns all addresses of a host.
+    fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
+}
+
+/// The resolver of the operating system.
+struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+        async move { Ok(tokio::net::lookup_host((host, port)).await?.collect()) }.boxed()
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum ConnectError {
+    /// An address of the host is not public, and the grant is only for public ones.
+    NotPublic,
+    /// The addresses of the host were not found.
+    Unknown,
+    /// It took too long to find the addresses.
+    ResolveTimeout,
+    /// No address accepted the connection.
+    Refused(io::Error),
+    /// It took too long to connect.
+    Timeout,
+    /// The host has no certificate that is valid for it, or does not use TLS.
+    Tls(io::Error),
+    /// This machine has no certificates to compare with.
+    NoCertificates,
+}
+
+/// A connection, with TLS if the scheme is `https`.
+pub(super) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+/// Makes the connections of all calls of a sandbox.
+pub(crate) struct Network {
+    resolver: Box<dyn Resolve>,
+    /// Created when a tool first connects with TLS, because reading the certificates of the system is slow.
+    tls: OnceLock<Option<TlsConnector>>,
+    /// Created when a tool first sends a request. `None` if the thread could not be started.
+    runtime: OnceLock<Option<Runtime>>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self::new(Box::new(SystemResolver), OnceLock::new())
+    }
+}
+
+impl Network {
+    pub(super) fn new(resolver: Box<dyn Resolve>, tls: OnceLock<Option<TlsConnector>>) -> Self {
+        Self {
+            resolver,
+            tls,
+            runtime: OnceLock::new(),
+        }
+    }
+
+    /// Runs a task on the thread of the network. Returns `None` if there is no such thread.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Option<NetworkTask> {
+        let runtime = self.runtime.get_or_init(|| start().inspect_err(log_failure).ok());
+        runtime.as_ref().map(|runtime| NetworkTask(runtime.spawn(task)))
+    }
+
+    /// Connects to the host of `target`. Its addresses are looked up once; one of exactly these is connected to, and if `private`
+    /// is false, each of them must be public.
+    pub(super) async fn connect(
+        &self,
+        target: &Target,
+        private: bool,
+        limit: Duration,
+    ) -> Result<Box<dyn Connection>, ConnectError> {
+        let addresses = self.addresses(target, limit).await?;
+        if !private && !addresses.iter().all(|address| is_public(address.ip())) {
+            return Err(ConnectError::NotPublic);
+        }
+        let stream = connect_to_any(&addresses, limit).await?;
+        if target.secure {
+            return self.encrypt(stream, target, limit).await;
+        }
+        Ok(Box::new(stream))
+    }
+
+    async fn addresses(&self, target: &Target, limit: Duration) -> Result<Vec<SocketAddr>, ConnectError> {
+        if let Ok(address) = target.host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, target.port)]);
+        }
+        let lookup = self.resolver.resolve(target.host.clone(), target.port);
+        match timeout(limit, lookup).await {
+            Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
+            Ok(Ok(_) | Err(_)) => Err(ConnectError::Unknown),
+            Err(_) => Err(ConnectError::ResolveTimeout),
+        }
+    }
+
+    async fn encrypt(
+        &self,
+        stream: TcpStream,
+        target: &Target,
+        limit: Duration,
+    ) -> Result<Box<dyn Connection>, ConnectError> {
+        let tls = self.tls.get_or_init(system_tls).as_ref();
+        let tls = tls.ok_or(ConnectError::NoCertificates)?;
+        let name = ServerName::try_from(target.host.clone())
+            .map_err(|error| ConnectError::Tls(io::Error::new(io::ErrorKind::InvalidInput, error)))?;
+        match timeout(limit, tls.connect(name, stream)).await {
+            Ok(Ok(stream)) => Ok(Box::new(stream)),
+            Ok(Err(error)) => Err(ConnectError::Tls(error)),
+            Err(_) => Err(ConnectError::Timeout),
+        }
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // Waiting for the tasks is neither needed nor possible on a thread that runs others.
+        if let Some(runtime) = self.runtime.take().flatten() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A task of the network, which ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct NetworkTask(tokio::task::JoinHandle<()>);
+
+impl Drop for NetworkTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn start() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(RESOLVER_THREADS)
+        .thread_name("art-sandbox-net")
+        .enable_all()
+        .build()
+}
+
+fn log_failure(error: &io::Error) {
+    tracing::error!(%error, "failed to start the thread for requests of tools");
+}
+
+/// Returns the TLS configuration with the certificates of the system.
+fn system_tls() -> Option<TlsConnector> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier);
+    let config = config.inspect_err(|error| tracing::error!(%error, "failed to prepare TLS for requests of tools"));
+    Some(TlsConnector::from(Arc::new(config.ok()?.with_no_client_auth())))
+}
+
+/// Connects to the first address that accepts. Each gets an equal share of the time, so that one that does not answer leaves time
+/// for the others.
+async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<TcpStream, ConnectError> {
+    let tried = addresses.len().clamp(1, MAX_ADDRESSES);
+    let share = limit / u32::try_from(tried).unwrap_or(1);
+    let mut failure = ConnectError::Unknown;
+    for address in addresses.iter().take(tried) {
+        match timeout(share, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => failure = ConnectError::Refused(error),
+            Err(_) => failure = ConnectError::Timeout,
+        }
+    }
+    Err(failure)
+}

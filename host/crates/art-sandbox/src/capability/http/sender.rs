@@ -1,0 +1,182 @@
+//! The requests of one call: what is checked before one is sent, and what is counted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use art_core::capability::{Denial, Grants, HttpRight, Target};
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use wasmtime_wasi_http::{Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpHooks};
+
+use super::body::{RequestBody, ResponseBody, Traffic};
+use super::exchange::{Exchange, Failure};
+use super::limits::{MAX_OPEN_REQUESTS, MAX_REQUESTS, Timeouts};
+use super::network::Network;
+use super::request::{Address, for_server, is_forbidden_header};
+use crate::denials::Denials;
+
+/// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and what is left to do.
+type Sent = (Response<WasiBody>, Remaining);
+type Remaining = Box<dyn Future<Output = Result<(), Error>> + Send>;
+type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
+
+/// Checks requests. It cannot send them.
+pub(super) struct Gate {
+    grants: Arc<Grants>,
+    requests: u64,
+    /// Shared with the requests, because some are refused only when the addresses of their hosts are known.
+    denials: Arc<Mutex<Denials>>,
+}
+
+impl Gate {
+    pub(super) fn new(grants: Arc<Grants>) -> Self {
+        Self {
+            grants,
+            requests: 0,
+            denials: Arc::default(),
+        }
+    }
+
+    /// Returns the address of a request and the right to send it, or the error that the guest sees. Asks nobody for the addresses
+    /// of the host.
+    fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, &HttpRight), Error> {
+        let address = Address::parse(request.uri())?;
+        match address.right(&self.grants, request.method().as_str()) {
+            Ok(right) if self.requests < MAX_REQUESTS => {
+                self.requests += 1;
+                Ok((address, right))
+            }
+            Ok(_) => Err(Error::ConnectionLimitReached),
+            Err(denial) => {
+                push(&self.denials, denial);
+                Err(Error::HttpRequestDenied)
+            }
+        }
+    }
+
+    /// Returns the number of requests that were admitted.
+    pub(super) const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Returns the denials, and leaves none.
+    pub(super) fn take_denials(&self) -> Vec<Denial> {
+        self.denials.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn push(denials: &Mutex<Denials>, denial: Denial) {
+    denials.lock().unwrap_or_else(PoisonError::into_inner).push(denial);
+}
+
+fn forbidden_headers() -> ForbiddenHeaderFilter {
+    Arc::new(is_forbidden_header)
+}
+
+/// Denies every request.
+impl WasiHttpHooks for Gate {
+    fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
+        forbidden_headers()
+    }
+
+    fn send_request(&mut self, request: Request<WasiBody>, _: Option<RequestOptions>, _: Remaining) -> Sending {
+        let error = self.admit(&request).err();
+        Box::new(async { Err(error.unwrap_or(Error::HttpRequestDenied)) })
+    }
+}
+
+/// Sends the requests that its gate admits.
+pub(super) struct Sender {
+    pub(super) gate: Gate,
+    network: Option<Arc<Network>>,
+    open: Arc<Semaphore>,
+    pub(super) traffic: Traffic,
+}
+
+impl Sender {
+    /// Creates a sender. Without a network, nothing is sent.
+    pub(super) fn new(grants: Arc<Grants>, network: Option<Arc<Network>>) -> Self {
+        Self {
+            gate: Gate::new(grants),
+            network,
+            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            traffic: Traffic::default(),
+        }
+    }
+
+    fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<Started, Error> {
+        let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
+        let (address, right) = self.gate.admit(&request)?;
+        let private = right.grant.private;
+        let open = Arc::clone(&self.open).try_acquire_owned();
+        let open = open.map_err(|_all_taken| Error::ConnectionLimitReached)?;
+        let request = for_server(request, &address)?.map(|body| RequestBody::new(body, self.traffic.clone()));
+        let (head_sender, head) = oneshot::channel();
+        let (part_sender, parts) = mpsc::channel(1);
+        let method = request.method().to_string();
+        let exchange = Exchange {
+            target: address.target.clone(),
+            private,
+            request,
+            timeouts: Timeouts::new(options),
+            head: head_sender,
+            parts: part_sender,
+        };
+        let task = network.spawn(exchange.run(Arc::clone(&network)));
+        Ok(Started {
+            method,
+            target: address.target,
+            tool: Arc::clone(&self.gate.grants.tool),
+            denials: Arc::clone(&self.gate.denials),
+            head,
+            body: ResponseBody {
+                parts,
+                traffic: self.traffic.clone(),
+                _task: task.ok_or(Error::ConfigurationError)?,
+                _open: open,
+            },
+        })
+    }
+}
+
+impl WasiHttpHooks for Sender {
+    fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
+        forbidden_headers()
+    }
+
+    fn send_request(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>, _: Remaining) -> Sending {
+        let started = self.start(request, options);
+        Box::new(async { started?.response().await })
+    }
+}
+
+/// A request that was sent.
+struct Started {
+    method: String,
+    target: Target,
+    tool: Arc<str>,
+    denials: Arc<Mutex<Denials>>,
+    head: oneshot::Receiver<Result<Response<()>, Failure>>,
+    body: ResponseBody,
+}
+
+impl Started {
+    /// Waits for the head of the response. What dropped it stops the request.
+    async fn response(self) -> Result<Sent, Error> {
+        match self.head.await {
+            Ok(Ok(head)) => {
+                let body = self.body.boxed_unsync();
+                Ok((head.map(|()| body), Box::new(std::future::ready(Ok(())))))
+            }
+            Ok(Err(Failure::NotPublic)) => {
+                push(
+                    &self.denials,
+                    Denial::not_public(&self.tool, &self.method, &self.target),
+                );
+                Err(Error::HttpRequestDenied)
+            }
+            Ok(Err(Failure::Other(error))) => Err(error),
+            Err(_) => Err(Error::ConnectionTerminated),
+        }
+    }
+}

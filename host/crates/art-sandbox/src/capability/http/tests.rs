@@ -1,0 +1,225 @@
+//! Requests against servers of these tests, with a resolver that returns what a test says.
+
+mod admission;
+mod faults;
+mod resolving;
+mod tls;
+mod wire;
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+
+use art_core::capability::{Denial, Grants, HttpGrant, HttpRight};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use tokio_rustls::TlsConnector;
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+
+use super::network::{Network, Resolve};
+use super::sender::Sender;
+
+/// A server that counts its connections and keeps what it receives.
+struct Server {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    received: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Starts a server that reads the head of one request from each connection and then calls `answer`.
+    fn start(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        let received: Arc<Mutex<Vec<String>>> = Arc::default();
+        let connections: Arc<AtomicUsize> = Arc::default();
+        let (sink, count) = (Arc::clone(&received), Arc::clone(&connections));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for mut connection in listener.incoming().flatten() {
+                count.fetch_add(1, Ordering::SeqCst);
+                let (sink, answer) = (Arc::clone(&sink), Arc::clone(&answer));
+                thread::spawn(move || {
+                    let head = read_head(&mut connection);
+                    sink.lock().unwrap().push(head);
+                    // The client closes the connection when it has seen enough.
+                    drop(answer(&mut connection));
+                });
+            }
+        });
+        Self {
+            address,
+            connections,
+            received,
+        }
+    }
+
+    /// Starts a server that answers each request with these bytes and closes the connection.
+    fn answering(response: impl Into<Vec<u8>>) -> Self {
+        let response = response.into();
+        Self::start(move |connection| connection.write_all(&response))
+    }
+
+    /// Starts a server that answers each request with a page.
+    fn page() -> Self {
+        Self::answering("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
+    }
+}
+
+fn read_head(connection: &mut TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") && connection.read(&mut byte).unwrap_or_default() == 1 {
+        head.extend(byte);
+    }
+    String::from_utf8(head).unwrap()
+}
+
+/// A resolver with the answers of a test: one set of addresses for each look-up of a name, of which the last is repeated.
+#[derive(Clone, Default)]
+struct Names {
+    answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
+    lookups: Arc<Mutex<Vec<String>>>,
+}
+
+impl Names {
+    fn with(mut self, host: &'static str, answers: &[&[&str]]) -> Self {
+        let parse = |set: &&[&str]| set.iter().map(|address| address.parse().unwrap()).collect();
+        self.answers.insert(host, answers.iter().map(parse).collect());
+        self
+    }
+
+    fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
+    }
+}
+
+impl Resolve for Names {
+    fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+        let mut lookups = self.lookups.lock().unwrap();
+        let earlier = lookups.iter().filter(|name| **name == host).count();
+        lookups.push(host.clone());
+        let answers = self.answers.get(host.as_str());
+        let answer = answers.and_then(|answers| answers.get(earlier).or_else(|| answers.last()));
+        let addresses = answer.map(|set| set.iter().map(|address| SocketAddr::new(*address, port)).collect());
+        std::future::ready(addresses.ok_or_else(|| io::Error::other("no such host"))).boxed()
+    }
+}
+
+/// The requests of one call.
+struct Call {
+    sender: Sender,
+    names: Names,
+}
+
+/// A response that was read to its end.
+#[derive(Debug)]
+struct Page {
+    status: u16,
+    headers: http::HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Call {
+    /// Returns a call with these grants, in the form of the file of grants.
+    fn new(grants: Value, names: Names) -> Self {
+        Self::with_tls(grants, names, None)
+    }
+
+    fn with_tls(grants: Value, names: Names, tls: Option<TlsConnector>) -> Self {
+        let tls = OnceLock::from(tls);
+        let network = Network::new(Box::new(names.clone()), tls);
+        let sender = Sender::new(call_grants(grants), Some(Arc::new(network)));
+        Self { sender, names }
+    }
+
+    /// Returns a call that may send everything to a server of the test.
+    fn to(server: &Server) -> Self {
+        Self::new(json!([everything(&server.url("/"))]), Names::default())
+    }
+
+    fn start(&mut self, request: Request<WasiBody>) -> BoxFuture<'static, Result<Response<WasiBody>, Error>> {
+        self.start_with(request, None)
+    }
+
+    fn start_with(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+    ) -> BoxFuture<'static, Result<Response<WasiBody>, Error>> {
+        let sending = self
+            .sender
+            .send_request(request, options, Box::new(std::future::ready(Ok(()))));
+        async move { Ok(Box::into_pin(sending).await?.0) }.boxed()
+    }
+
+    /// Sends a request and reads the response to its end.
+    async fn send(&mut self, request: Request<WasiBody>) -> Result<Page, Error> {
+        read(self.start(request).await?).await
+    }
+
+    async fn get(&mut self, url: &str) -> Result<Page, Error> {
+        self.send(get(url)).await
+    }
+
+    fn denials(&self) -> Vec<Denial> {
+        self.sender.gate.take_denials()
+    }
+}
+
+async fn read(response: Response<WasiBody>) -> Result<Page, Error> {
+    let (head, body) = response.into_parts();
+    let body = body.collect().await?.to_bytes().to_vec();
+    Ok(Page {
+        status: head.status.as_u16(),
+        headers: head.headers,
+        body,
+    })
+}
+
+fn get(url: &str) -> Request<WasiBody> {
+    request("GET", url, "")
+}
+
+fn request(method: &str, url: &str, body: &str) -> Request<WasiBody> {
+    let body = Full::new(Bytes::copy_from_slice(body.as_bytes()));
+    let body = body.map_err(|never| match never {}).boxed_unsync();
+    Request::builder().method(method).uri(url).body(body).unwrap()
+}
+
+/// Returns the grant of all methods at an address that is not public.
+fn everything(url: &str) -> Value {
+    json!({"url": url, "methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "private": true})
+}
+
+fn call_grants(grants: Value) -> Arc<Grants> {
+    let grants: Vec<HttpGrant> = serde_json::from_value(grants).unwrap();
+    let right = |grant: HttpGrant| HttpRight {
+        scope: grant.url.clone(),
+        methods: grant.methods.clone(),
+        grant: Arc::new(grant),
+    };
+    Arc::new(Grants {
+        tool: Arc::from("fetch"),
+        http: grants.into_iter().map(right).collect(),
+        ..Grants::clone(&Grants::by_default())
+    })
+}

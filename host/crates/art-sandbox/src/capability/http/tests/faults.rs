@@ -1,0 +1,171 @@
+//! Servers that misbehave (F10).
+
+use std::time::Duration;
+
+use super::*;
+
+const OK: &str = "HTTP/1.1 200 OK\r\n";
+
+/// Sends a request to a server that answers so, and returns the error.
+async fn error_of(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Error {
+    let server = Server::start(answer);
+    Call::to(&server).get(&server.url("/")).await.unwrap_err()
+}
+
+/// Writes the same bytes until the client closes the connection.
+fn forever(connection: &mut TcpStream, begin: &str, bytes: &[u8]) -> io::Result<()> {
+    connection.write_all(begin.as_bytes())?;
+    loop {
+        connection.write_all(bytes)?;
+    }
+}
+
+fn assert_too_large(error: &Error) {
+    assert!(matches!(error, Error::HttpResponseBodySize(Some(_))), "{error}");
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_too_large() {
+    let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
+    assert_too_large(&error_of(|c| forever(c, "HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 4096])).await);
+    assert_too_large(
+        &error_of(move |c| forever(c, &format!("{OK}transfer-encoding: chunked\r\n\r\n"), chunk.as_bytes())).await,
+    );
+}
+
+#[tokio::test]
+async fn a_body_of_ten_gigabytes_is_too_large() {
+    let head = format!("{OK}content-length: 10000000000\r\n\r\n");
+    assert_too_large(&error_of(move |c| forever(c, &head, &[b'x'; 4096])).await);
+}
+
+#[tokio::test]
+async fn a_flood_of_informational_responses_is_too_large() {
+    assert_too_large(
+        &error_of(|c| {
+            forever(
+                c,
+                "",
+                "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(50).as_bytes(),
+            )
+        })
+        .await,
+    );
+}
+
+#[tokio::test]
+async fn a_few_informational_responses_are_skipped() {
+    let server = Server::answering(format!(
+        "{}{OK}content-length: 2\r\n\r\nok",
+        "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(3)
+    ));
+    let page = Call::to(&server).get(&server.url("/")).await.unwrap();
+    assert_eq!((page.status, page.body.as_slice()), (200, &b"ok"[..]));
+}
+
+#[tokio::test]
+async fn large_or_many_headers_are_refused() {
+    let large = error_of(|c| forever(c, OK, format!("x: {}\r\n", "y".repeat(1000)).as_bytes())).await;
+    assert!(matches!(large, Error::HttpResponseHeaderSectionSize(_)), "{large}");
+    let one = error_of(|c| forever(c, OK, b"xxxxxxxxxxxxxxxx")).await;
+    assert!(matches!(one, Error::HttpResponseHeaderSectionSize(_)), "{one}");
+    let many = format!("{OK}{}\r\n", "a: b\r\n".repeat(65));
+    let many = error_of(move |c| c.write_all(many.as_bytes())).await;
+    assert!(matches!(many, Error::HttpResponseHeaderSectionSize(_)), "{many}");
+}
+
+#[tokio::test]
+async fn a_body_shorter_than_its_length_is_incomplete() {
+    let short = error_of(|c| c.write_all(format!("{OK}content-length: 100\r\n\r\nshort").as_bytes())).await;
+    assert!(
+        matches!(short, Error::HttpResponseIncomplete | Error::ConnectionTerminated),
+        "{short}"
+    );
+    let chunked = format!("{OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n");
+    let chunked = error_of(move |c| c.write_all(chunked.as_bytes())).await;
+    assert!(
+        matches!(chunked, Error::HttpResponseIncomplete | Error::ConnectionTerminated),
+        "{chunked}"
+    );
+}
+
+#[tokio::test]
+async fn a_body_longer_than_its_length_is_cut() {
+    let server = Server::answering(format!("{OK}content-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\n"));
+    let page = Call::to(&server).get(&server.url("/")).await.unwrap();
+    assert_eq!(page.body, b"hello");
+}
+
+#[tokio::test]
+async fn contradicting_or_invalid_heads_are_errors() {
+    for head in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello",
+        "HTTP/1.1 200 OK\r\na b: c\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.9\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "",
+    ] {
+        error_of(move |c| c.write_all(head.as_bytes())).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_given_up() {
+    let server = Server::start(|connection| connection.read(&mut [0]).map(drop));
+    let mut call = Call::to(&server);
+    let options = RequestOptions {
+        first_byte_timeout: Some(Duration::from_millis(50)),
+        ..RequestOptions::default()
+    };
+    let sent = call.start_with(get(&server.url("/")), Some(options)).await;
+    assert!(matches!(sent, Err(Error::HttpResponseTimeout)));
+}
+
+#[tokio::test]
+async fn a_body_that_stops_is_given_up() {
+    let server = Server::start(|connection| {
+        connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nbegin")?;
+        connection.read(&mut [0]).map(drop)
+    });
+    let mut call = Call::to(&server);
+    let options = RequestOptions {
+        between_bytes_timeout: Some(Duration::from_millis(50)),
+        ..RequestOptions::default()
+    };
+    let response = call.start_with(get(&server.url("/")), Some(options)).await.unwrap();
+    assert!(matches!(read(response).await, Err(Error::ConnectionReadTimeout)));
+}
+
+#[tokio::test]
+async fn a_response_that_is_dropped_closes_its_connection() {
+    let (sender, closed) = std::sync::mpsc::channel();
+    let server = Server::start(move |connection| {
+        let ended = forever(connection, "HTTP/1.1 200 OK\r\n\r\n", b"x");
+        sender.send(()).map_err(io::Error::other)?;
+        ended
+    });
+    let mut call = Call::to(&server);
+    drop(call.start(get(&server.url("/"))).await.unwrap());
+    closed.recv_timeout(Duration::from_secs(30)).unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_is_dropped_closes_its_connection() {
+    let (sender, closed) = std::sync::mpsc::channel();
+    let (connected, connections) = tokio::sync::mpsc::unbounded_channel();
+    let mut connections = connections;
+    let server = Server::start(move |connection| {
+        connected.send(()).map_err(io::Error::other)?;
+        let read = connection.read(&mut [0]);
+        sender
+            .send(read.is_ok_and(|bytes| bytes == 0))
+            .map_err(io::Error::other)
+    });
+    let mut call = Call::to(&server);
+    let sending = call.start(get(&server.url("/")));
+    connections.recv().await.unwrap();
+    drop(sending);
+    assert!(closed.recv_timeout(Duration::from_secs(30)).unwrap());
+}

@@ -1,0 +1,100 @@
+//! To which addresses a name may lead (F01, F07, F08).
+
+use super::*;
+
+/// Sends a request to `host.example`, whose grant is for public hosts, and returns the error and the denials.
+async fn refused(answers: &[&[&str]]) -> (Error, Vec<Denial>) {
+    let names = Names::default().with("host.example", answers);
+    let mut call = Call::new(json!([{"url": "http://host.example/"}]), names);
+    let error = call.get("http://host.example/").await.unwrap_err();
+    (error, call.denials())
+}
+
+#[tokio::test]
+async fn a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
+    for address in [
+        "127.0.0.1",
+        "10.0.0.8",
+        "169.254.169.254",
+        "0.0.0.0",
+        "::1",
+        "fd00:ec2::254",
+        "64:ff9b::7f00:1",
+    ] {
+        let (error, denials) = refused(&[&[address]]).await;
+        assert!(matches!(error, Error::HttpRequestDenied), "{address}: {error}");
+        let [denial] = &denials[..] else { panic!("{denials:?}") };
+        assert_eq!(
+            denial.command.as_deref(),
+            Some("art grant add fetch --http http://host.example/ --private")
+        );
+        assert!(!format!("{denial:?}").contains(address));
+    }
+}
+
+#[tokio::test]
+async fn one_address_that_is_not_public_denies_all() {
+    let (error, denials) = refused(&[&["1.1.1.1", "127.0.0.1"]]).await;
+    assert!(matches!(error, Error::HttpRequestDenied), "{error}");
+    assert_eq!(denials.len(), 1);
+}
+
+#[tokio::test]
+async fn an_address_in_the_url_is_checked_as_well() {
+    let server = Server::page();
+    for host in ["127.0.0.1", "2130706433", "127.1", "[::ffff:127.0.0.1]"] {
+        let url = format!("http://{host}:{}/", server.address.port());
+        let grants = json!([{"url": url}]);
+        let mut call = Call::new(grants, Names::default());
+        assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)), "{host}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_is_looked_up_once_and_the_checked_address_is_used() {
+    let server = Server::page();
+    // A second look-up would lead to an address at which nothing listens.
+    let names = Names::default().with("host.example", &[&["127.0.0.1"], &["127.0.0.2"]]);
+    let url = format!("http://host.example:{}/", server.address.port());
+    let mut call = Call::new(json!([everything(&url)]), names);
+    call.get(&url).await.unwrap();
+    assert_eq!(call.names.lookups(), ["host.example"]);
+    let head = server.received().remove(0);
+    let host = format!("host: host.example:{}\r\n", server.address.port());
+    assert!(head.contains(&host), "{head}");
+}
+
+#[tokio::test]
+async fn a_name_that_later_leads_elsewhere_is_checked_again() {
+    let names = Names::default().with("host.example", &[&["192.0.2.1"], &["127.0.0.1"]]);
+    let server = Server::page();
+    let url = format!("http://host.example:{}/", server.address.port());
+    let mut call = Call::new(json!([{"url": url}]), names);
+    for _ in 0..2 {
+        assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)));
+    }
+    assert_eq!((server.connections(), call.names.lookups().len()), (0, 2));
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_found_and_a_port_that_is_closed_are_errors() {
+    let mut call = Call::new(json!([{"url": "http://host.example/"}]), Names::default());
+    assert!(matches!(
+        call.get("http://host.example/").await,
+        Err(Error::DnsError { .. })
+    ));
+    let closed = "http://127.0.0.1:1/";
+    let mut call = Call::new(json!([everything(closed)]), Names::default());
+    assert!(matches!(call.get(closed).await, Err(Error::ConnectionRefused)));
+    assert_eq!(call.denials(), []);
+}
+
+#[tokio::test]
+async fn another_address_is_tried_if_one_refuses() {
+    let server = Server::page();
+    let names = Names::default().with("host.example", &[&["127.0.0.2", "127.0.0.1"]]);
+    let url = format!("http://host.example:{}/", server.address.port());
+    let mut call = Call::new(json!([everything(&url)]), names);
+    call.get(&url).await.unwrap();
+}

@@ -1,0 +1,156 @@
+//! Which certificates are accepted (F14).
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::TlsAcceptor;
+
+use super::*;
+
+/// A certificate authority of the tests.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    certificate: CertificateDer<'static>,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap().der().clone();
+        Self {
+            issuer: Issuer::new(params, key),
+            certificate,
+        }
+    }
+
+    /// Starts a server whose certificate is for `host`, and returns its port.
+    async fn serve(&self, params: CertificateParams) -> u16 {
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        serve(certificate.der().clone(), &key).await
+    }
+
+    /// Returns a client that trusts this authority alone.
+    fn trusted(&self) -> TlsConnector {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.certificate.clone()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        TlsConnector::from(Arc::new(config))
+    }
+}
+
+async fn serve(certificate: CertificateDer<'static>, key: &KeyPair) -> u16 {
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((connection, _)) = listener.accept().await {
+            let Ok(mut stream) = acceptor.accept(connection).await else {
+                continue;
+            };
+            let mut buffer = [0; 1024];
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            drop(stream.read(&mut buffer).await);
+            drop(
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
+                    .await,
+            );
+            drop(stream.shutdown().await);
+        }
+    });
+    port
+}
+
+fn params(host: &str) -> CertificateParams {
+    CertificateParams::new([host.to_owned()]).unwrap()
+}
+
+/// Fetches a page from `host.example`, which listens at `port` of this machine.
+async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
+    let url = format!("https://host.example:{port}/");
+    let names = Names::default().with("host.example", &[&["127.0.0.1"]]);
+    let grants = json!([everything(&url)]);
+    let mut call = match tls {
+        Some(tls) => Call::with_tls(grants, names, Some(tls)),
+        None => {
+            let network = Network::new(Box::new(names.clone()), OnceLock::new());
+            let sender = Sender::new(call_grants(grants), Some(Arc::new(network)));
+            Call { sender, names }
+        }
+    };
+    call.get(&url).await
+}
+
+#[tokio::test]
+async fn a_certificate_of_a_trusted_authority_is_accepted() {
+    let authority = Authority::new();
+    let port = authority.serve(params("host.example")).await;
+    let page = fetch(port, Some(authority.trusted())).await.unwrap();
+    assert_eq!(page.body, b"hello");
+}
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_refused() {
+    let authority = Authority::new();
+    let port = authority.serve(params("other.example")).await;
+    let error = fetch(port, Some(authority.trusted())).await.unwrap_err();
+    assert!(matches!(error, Error::TlsCertificateError), "{error}");
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_refused() {
+    let authority = Authority::new();
+    let mut expired = params("host.example");
+    expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    expired.not_after = rcgen::date_time_ymd(2021, 1, 1);
+    let port = authority.serve(expired).await;
+    let error = fetch(port, Some(authority.trusted())).await.unwrap_err();
+    assert!(matches!(error, Error::TlsCertificateError), "{error}");
+}
+
+#[tokio::test]
+async fn a_certificate_of_an_unknown_authority_is_refused() {
+    let port = Authority::new().serve(params("host.example")).await;
+    let error = fetch(port, Some(Authority::new().trusted())).await.unwrap_err();
+    assert!(matches!(error, Error::TlsCertificateError), "{error}");
+}
+
+#[tokio::test]
+async fn a_certificate_that_the_system_does_not_know_is_refused() {
+    let key = KeyPair::generate().unwrap();
+    let certificate = params("host.example").self_signed(&key).unwrap();
+    let port = serve(certificate.der().clone(), &key).await;
+    let error = fetch(port, None).await.unwrap_err();
+    assert!(
+        matches!(error, Error::TlsCertificateError | Error::ConfigurationError),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_refused() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let (mut connection, _) = listener.accept()?;
+        drop(connection.read(&mut [0; 64]));
+        connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    });
+    let error = fetch(port, Some(Authority::new().trusted())).await.unwrap_err();
+    assert!(matches!(error, Error::TlsProtocolError), "{error}");
+}
