@@ -38,6 +38,8 @@ mod error;
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;
+#[cfg(feature = "http")]
+pub mod http;
 mod number;
 mod outcome;
 mod promise;

@@ -32,6 +32,12 @@ pub struct Progress {
     pub metadata: Map<String, Value>,
 }
 
+/// Answers the requests that the tool sends on this thread, instead of the network.
+#[cfg(feature = "http")]
+pub fn answer_http(answer: impl FnMut(&crate::http::Request) -> crate::Result<crate::http::Response> + 'static) {
+    crate::http::answer(Box::new(answer));
+}
+
 /// Runs one call with a fresh context.
 pub fn call(tool: &Tool, input: Value) -> Outcome<Value> {
     call_with(tool, input, &Context::for_test())

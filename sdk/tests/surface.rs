@@ -106,6 +106,31 @@ fn the_manifest_carries_limits_and_capabilities() {
     );
 }
 
+/// Copies a page into a file.
+#[tool(capabilities(
+    fs(read_write, path = "{args.path}"),
+    http("{args.url}", methods("GET", "HEAD")),
+    http(any, reason = "asks a mirror"),
+    env("LANG", "TZ")
+))]
+fn copy_page(_: NoArgs) -> Result<bool> {
+    Ok(true)
+}
+
+#[test]
+fn a_capability_may_be_tied_to_an_argument() {
+    let manifest: Value = serde_json::from_str(COPY_PAGE.manifest()).unwrap();
+    assert_eq!(
+        manifest["capabilities"],
+        json!([
+            {"kind": "fs", "access": "read-write", "path": "{args.path}"},
+            {"kind": "http", "url": "{args.url}", "methods": ["GET", "HEAD"]},
+            {"kind": "http", "methods": ["GET"], "reason": "asks a mirror"},
+            {"kind": "env", "names": ["LANG", "TZ"]},
+        ])
+    );
+}
+
 #[test]
 fn each_question_is_a_separate_example() {
     let examples: Vec<_> = DELETE

@@ -12,6 +12,7 @@ mod bench;
 mod handmade;
 mod harness;
 mod home;
+mod http_server;
 mod local_server;
 mod overrunning;
 #[path = "../program.rs"]
@@ -41,6 +42,7 @@ mod grants;
 mod handmade_endings;
 mod heavy;
 mod host_survives;
+mod http;
 mod ids;
 mod isolation;
 mod layering;

@@ -38,8 +38,10 @@ use quote::quote;
 ///     ),
 ///     limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
 ///     capabilities(
-///         fs(read, reason = "reads the table"), // or read_write
+///         fs(read, path = "{args.path}", reason = "reads the table"), // or read_write; without `path`: all that is granted
 ///         http("https://api.example.com/v1", methods("GET", "POST"), reason = "asks for rates"),
+///         http("{args.url}"),                   // the origin of an argument; or `any`: all that is granted
+///         env("LANG"),
 ///     ),
 /// )]
 /// ```

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, LitStr, Meta, MetaList, Result, Token};
+use syn::{Error, Ident, LitStr, Meta, MetaList, Result, Token};
 
 use crate::options::{check_not_repeated, option_name, option_value, parse_list, unknown_option};
 use crate::{json, units};
@@ -25,14 +25,24 @@ pub(crate) struct Limits {
 pub(crate) enum Capability {
     Fs {
         access: &'static str,
+        path: Option<String>,
         reason: Option<String>,
     },
     Http {
-        url: String,
+        /// `None`: everywhere that is granted.
+        url: Option<String>,
         methods: Vec<String>,
         reason: Option<String>,
     },
+    Env {
+        names: Vec<String>,
+        reason: Option<String>,
+    },
 }
+
+const EXPECTED_FS: &str = "expected `fs(read)` or `fs(read_write)`";
+const EXPECTED_HTTP: &str = "expected `http(\"https://host/path\", methods(\"GET\"))`";
+const EXPECTED_ENV: &str = "expected names of variables, as in `env(\"LANG\")`";
 
 /// Parses `limits(fuel = 1, memory = "1 MiB", timeout = "1s", output = "1 KiB")`.
 pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
@@ -57,7 +67,7 @@ pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
     Ok(limits)
 }
 
-/// Parses `capabilities(fs(read), http("https://host/path", methods("GET")))`.
+/// Parses `capabilities(fs(read, path = "{args.path}"), http("https://host/path", methods("GET")), env("LANG"))`.
 pub(crate) fn capabilities(group: &MetaList) -> Result<Vec<Capability>> {
     parse_list(group.tokens.clone())?.iter().map(capability).collect()
 }
@@ -65,38 +75,42 @@ pub(crate) fn capabilities(group: &MetaList) -> Result<Vec<Capability>> {
 fn capability(meta: &Meta) -> Result<Capability> {
     match (option_name(meta.path()).as_str(), meta) {
         ("fs", Meta::List(group)) => fs(group),
-        ("fs", _) => Err(Error::new_spanned(meta, "expected `fs(read)` or `fs(read_write)`")),
+        ("fs", _) => Err(Error::new_spanned(meta, EXPECTED_FS)),
         ("http", Meta::List(group)) => http.parse2(group.tokens.clone()),
-        ("http", _) => Err(Error::new_spanned(
-            meta,
-            "expected `http(\"https://host/path\", methods(\"GET\"))`",
+        ("http", _) => Err(Error::new_spanned(meta, EXPECTED_HTTP)),
+        ("env", Meta::List(group)) => env.parse2(group.tokens.clone()),
+        ("env", _) => Err(Error::new_spanned(meta, EXPECTED_ENV)),
+        _ => Err(unknown_option(
+            meta.path(),
+            "expected `fs(..)`, `http(..)` or `env(..)`",
         )),
-        _ => Err(unknown_option(meta.path(), "expected `fs(..)` or `http(..)`")),
     }
 }
 
 fn fs(group: &MetaList) -> Result<Capability> {
-    let (mut access, mut reason) = (None, None);
+    let (mut access, mut path, mut reason) = (None, None, None);
+    let mut seen = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
-        match (option_name(meta.path()).as_str(), &meta) {
+        let key = option_name(meta.path());
+        check_not_repeated(&mut seen, &key, meta.path())?;
+        match (key.as_str(), &meta) {
             ("read", Meta::Path(_)) if access.is_none() => access = Some("read"),
             ("read_write", Meta::Path(_)) if access.is_none() => access = Some("read-write"),
+            ("path", _) => path = Some(argument(json::string(option_value(&meta)?, "path")?)?),
             ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
             _ => {
-                return Err(Error::new_spanned(
-                    meta,
-                    "expected `fs(read)` or `fs(read_write)`, and a `reason = \"..\"`",
-                ));
+                let expected =
+                    "expected `fs(read)` or `fs(read_write)`, and a `path = \"{args.NAME}\"` or `reason = \"..\"`";
+                return Err(Error::new_spanned(meta, expected));
             }
         }
     }
-    let access = access.ok_or_else(|| Error::new_spanned(group, "expected `fs(read)` or `fs(read_write)`"))?;
-    Ok(Capability::Fs { access, reason })
+    let access = access.ok_or_else(|| Error::new_spanned(group, EXPECTED_FS))?;
+    Ok(Capability::Fs { access, path, reason })
 }
 
 fn http(input: ParseStream<'_>) -> Result<Capability> {
-    let url: LitStr = input.parse()?;
-    check_url(&url)?;
+    let url = http_target(input)?;
     let (mut methods, mut reason) = (vec!["GET".to_owned()], None);
     if !input.is_empty() {
         input.parse::<Token![,]>()?;
@@ -116,11 +130,76 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
             }
         }
     }
-    Ok(Capability::Http {
-        url: url.value(),
-        methods,
-        reason,
-    })
+    Ok(Capability::Http { url, methods, reason })
+}
+
+/// Parses where requests go: a URL, `"{args.NAME}"` for the origin of an argument, or `any` for everywhere that is granted.
+fn http_target(input: ParseStream<'_>) -> Result<Option<String>> {
+    if input.peek(Ident) {
+        let word: Ident = input.parse()?;
+        if word == "any" {
+            return Ok(None);
+        }
+        let expected = "expected a URL, `\"{args.NAME}\"` or `any`";
+        return Err(Error::new(word.span(), expected));
+    }
+    let url: LitStr = input.parse()?;
+    if url.value().starts_with('{') {
+        return argument(&url).map(Some);
+    }
+    check_url(&url)?;
+    Ok(Some(url.value()))
+}
+
+fn env(input: ParseStream<'_>) -> Result<Capability> {
+    let mut names = Vec::new();
+    let mut reason = None;
+    while !input.is_empty() {
+        if input.peek(LitStr) {
+            names.push(variable(&input.parse()?)?);
+        } else {
+            let meta: Meta = input.parse()?;
+            match option_name(meta.path()).as_str() {
+                "reason" if reason.is_none() => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
+                _ => {
+                    return Err(Error::new_spanned(
+                        meta,
+                        format!("{EXPECTED_ENV}, and a `reason = \"..\"`"),
+                    ));
+                }
+            }
+        }
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    if names.is_empty() {
+        return Err(input.error(EXPECTED_ENV));
+    }
+    Ok(Capability::Env { names, reason })
+}
+
+/// Checks the name of a variable.
+fn variable(name: &LitStr) -> Result<String> {
+    let text = name.value();
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name {
+        return Ok(text);
+    }
+    Err(Error::new(name.span(), format!("`{text}` is no name of a variable")))
+}
+
+/// Checks a reference to an argument of the call. The host checks that the tool has such an argument.
+fn argument(reference: &LitStr) -> Result<String> {
+    let text = reference.value();
+    let name = text.strip_prefix("{args.").and_then(|rest| rest.strip_suffix('}'));
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if name.is_some_and(is_name) {
+        return Ok(text);
+    }
+    let message = format!("`{text}` is no argument of the call; expected `{{args.NAME}}`");
+    Err(Error::new(reference.span(), message))
 }
 
 /// Checks a URL. The host checks it again; this check reports a mistake at its line in the source.
@@ -191,12 +270,13 @@ impl Limits {
 
 impl Capability {
     fn to_json(&self) -> Value {
-        let (mut fields, reason) = match self {
-            Self::Fs { access, reason } => (object(json!({"kind": "fs", "access": access})), reason),
-            Self::Http { url, methods, reason } => {
-                (object(json!({"kind": "http", "url": url, "methods": methods})), reason)
-            }
+        let (fields, reason) = match self {
+            Self::Fs { access, path, reason } => (json!({"kind": "fs", "access": access, "path": path}), reason),
+            Self::Http { url, methods, reason } => (json!({"kind": "http", "url": url, "methods": methods}), reason),
+            Self::Env { names, reason } => (json!({"kind": "env", "names": names}), reason),
         };
+        let mut fields = object(fields);
+        fields.retain(|_, value| !value.is_null());
         if let Some(reason) = reason {
             fields.insert("reason".to_owned(), reason.as_str().into());
         }

@@ -296,7 +296,7 @@ fn a_tool_of_any_mode_may_have_a_risk() {
 fn a_capability_has_no_wildcards() {
     assert_refused(
         quote!(capabilities(net)),
-        "unknown option `net`; expected `fs(..)` or `http(..)`",
+        "unknown option `net`; expected `fs(..)`, `http(..)` or `env(..)`",
     );
     assert_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
     assert_refused(quote!(capabilities(http("https://x", methods("get")))), {
@@ -316,6 +316,48 @@ fn a_capability_has_no_wildcards() {
             &format!("`{url}` cannot be granted; {expected}"),
         );
     }
+}
+
+#[test]
+fn a_capability_may_depend_on_an_argument() {
+    for options in [
+        quote!(capabilities(fs(read, path = "{args.path}"))),
+        quote!(capabilities(http("{args.url}", methods("GET", "HEAD")))),
+        quote!(capabilities(http(any, methods("POST"), reason = "to send"))),
+        quote!(capabilities(env("LANG", "TZ", reason = "to format"))),
+    ] {
+        expand::generate(options, &tool()).unwrap();
+    }
+    for reference in ["{args.}", "{path}", "{args.a b}", "{args.path"] {
+        let expected = format!("`{reference}` is no argument of the call; expected `{{args.NAME}}`");
+        assert_refused(quote!(capabilities(fs(read, path = #reference))), &expected);
+        assert_refused(quote!(capabilities(http(#reference))), &expected);
+    }
+}
+
+#[test]
+fn mistakes_in_a_capability_are_named() {
+    assert_refused(
+        quote!(capabilities(http(everything))),
+        "expected a URL, `\"{args.NAME}\"` or `any`",
+    );
+    assert_refused(
+        quote!(capabilities(fs(read, path = "/etc"))),
+        "`/etc` is no argument of the call; expected `{args.NAME}`",
+    );
+    assert_refused(
+        quote!(capabilities(fs(path = "{args.path}"))),
+        "expected `fs(read)` or `fs(read_write)`",
+    );
+    assert_refused(
+        quote!(capabilities(env())),
+        "expected names of variables, as in `env(\"LANG\")`",
+    );
+    assert_refused(quote!(capabilities(env("A-B"))), "`A-B` is no name of a variable");
+    assert_refused(
+        quote!(capabilities(env)),
+        "expected names of variables, as in `env(\"LANG\")`",
+    );
 }
 
 #[test]

@@ -1,0 +1,322 @@
+//! HTTP requests, with the cargo feature `http`.
+//!
+//! A tool requests the addresses in its attribute, and gets those that its operator grants:
+//!
+//! ```
+//! use art_sdk::{http, prelude::*};
+//!
+//! #[args]
+//! struct In {
+//!     /// Address of the page.
+//!     url: String,
+//! }
+//!
+//! /// Returns the text of a page.
+//! #[tool(capabilities(http("{args.url}")))]
+//! fn page(input: In) -> Result<String> {
+//!     let page = http::get(&input.url)?;
+//!     page.success()?.text()
+//! }
+//!
+//! art_sdk::testing::answer_http(|request| Ok(http::Response::new(200, format!("this is {}", request.url()))));
+//! let out = art_sdk::testing::output(&PAGE, json!({"url": "https://example.com/"}));
+//! assert_eq!(out, "this is https://example.com/");
+//! ```
+//!
+//! The host sends a request only if a grant covers its method and its address, follows no redirect, and adds secrets itself.
+//! Bodies arrive as the server sent them; the host does not decompress them, and no `accept-encoding` is sent.
+
+#[cfg(target_family = "wasm")]
+mod component;
+#[cfg(not(target_family = "wasm"))]
+mod native;
+#[cfg_attr(
+    not(target_family = "wasm"),
+    expect(dead_code, reason = "only components send requests")
+)]
+mod url;
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+#[cfg(target_family = "wasm")]
+use component::send;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use native::answer;
+#[cfg(not(target_family = "wasm"))]
+use native::send;
+
+use crate::{ErrorCode, Result, ToolError};
+
+/// Maximum size of a response, in bytes. The host cuts off longer ones as well.
+pub const MAX_RESPONSE_BYTES: usize = 5 << 20;
+
+/// Fetches a page.
+///
+/// # Errors
+///
+/// Same as [`Request::send`].
+pub fn get(url: &str) -> Result<Response> {
+    Request::new("GET", url).send()
+}
+
+/// Sends a body to an address.
+///
+/// # Errors
+///
+/// Same as [`Request::send`].
+pub fn post(url: &str, body: impl Into<Vec<u8>>) -> Result<Response> {
+    Request::new("POST", url).body(body).send()
+}
+
+/// A request that can be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    method: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    timeout: Option<Duration>,
+}
+
+impl Request {
+    /// Creates a request with a method such as `GET`, without headers and body.
+    pub fn new(method: &str, url: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            timeout: None,
+        }
+    }
+
+    /// Adds a header. Some are set by the host alone, such as `host` and `authorization`; a request with one of them fails.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets the body to a JSON text, and the header `content-type`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the value cannot be written as JSON.
+    pub fn json(self, value: &impl Serialize) -> Result<Self> {
+        let body = serde_json::to_vec(value)?;
+        Ok(self.header("content-type", "application/json").body(body))
+    }
+
+    /// Waits at most this long for the connection, for the response, and between two parts of it. The host waits 5, 15 and 5
+    /// seconds at most.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Returns the method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Returns the address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the headers in their order.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
+    /// Returns the body, which is empty if there is none.
+    pub fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sends the request, and reads the response to its end.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ErrorCode::PermissionDenied`] if no grant covers the request, with a retryable [`ErrorCode::Timeout`] if the
+    /// server is too slow, with [`ErrorCode::ValidationError`] if the request is invalid, and otherwise with
+    /// [`ErrorCode::IoError`]. A status such as 404 is no error; see [`Response::success`].
+    pub fn send(&self) -> Result<Response> {
+        send(self)
+    }
+}
+
+/// A response that was read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Response {
+    /// Creates a response without headers, for a test.
+    pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: body.into(),
+        }
+    }
+
+    /// Adds a header, for a test.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Returns the status code.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// Returns the headers in their order, with names in lower case.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
+    /// Returns the first value of a header, whose name is compared without regard to case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let (_, value) = headers.find(|(header, _)| header.eq_ignore_ascii_case(name))?;
+        Some(value)
+    }
+
+    /// Returns the body.
+    pub fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Returns the response itself if its status is one of success.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the status is not between 200 and 299, with a code that fits it. The error is retryable if the server says that
+    /// it is busy.
+    pub fn success(self) -> Result<Self> {
+        let code = match self.status {
+            200..=299 => return Ok(self),
+            401 | 403 => ErrorCode::PermissionDenied,
+            404 | 410 => ErrorCode::NotFound,
+            429 => ErrorCode::RateLimited,
+            _ => ErrorCode::IoError,
+        };
+        let error = ToolError::new(
+            code,
+            format_args!("the server answered with the status {}", self.status),
+        );
+        let is_busy = matches!(self.status, 429 | 502 | 503 | 504);
+        Err(if is_busy { error.retryable() } else { error })
+    }
+
+    /// Returns the body as a text. What is not UTF-8 is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the body is compressed, since it is no text then.
+    pub fn text(&self) -> Result<String> {
+        match self.header("content-encoding") {
+            None | Some("" | "identity") => Ok(String::from_utf8_lossy(&self.body).into_owned()),
+            Some(coding) => Err(ToolError::io(format_args!(
+                "the response is compressed with `{coding}`"
+            ))),
+        }
+    }
+
+    /// Deserializes the body, which has to be JSON.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_slice(&self.body)
+            .map_err(|error| ToolError::io(format_args!("the response is not the expected JSON: {error}")))
+    }
+}
+
+/// Returns the part of an address that an error shows: without the query, which may have a key.
+fn shown(url: &str) -> Cow<'_, str> {
+    const MAX_CHARS: usize = 200;
+    let address = url.split(['?', '#']).next().unwrap_or_default();
+    match address.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}...", address.get(..end).unwrap_or_default()).into(),
+        None => address.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_answered_by_the_test() {
+        crate::testing::answer_http(|request| {
+            assert_eq!((request.method(), request.bytes()), ("POST", &b"{\"a\":1}"[..]));
+            assert_eq!(
+                request.headers(),
+                [("content-type".to_owned(), "application/json".to_owned())]
+            );
+            Ok(Response::new(200, r#"{"b": 2}"#))
+        });
+        let request = Request::new("POST", "https://a.example/")
+            .json(&json!({"a": 1}))
+            .unwrap();
+        let answer: Value = request.send().unwrap().json().unwrap();
+        assert_eq!(answer, json!({"b": 2}));
+    }
+
+    #[test]
+    fn a_native_build_without_an_answer_sends_nothing() {
+        let error = get("https://a.example/").unwrap_err();
+        assert!(error.message.contains("answer_http"), "{error}");
+    }
+
+    #[test]
+    fn a_status_becomes_an_error_with_a_code_that_fits() {
+        let code = |status| {
+            Response::new(status, "")
+                .success()
+                .map_err(|error| (error.code, error.retryable))
+        };
+        assert!(code(204).is_ok());
+        assert_eq!(code(301).unwrap_err(), (ErrorCode::IoError, false));
+        assert_eq!(code(403).unwrap_err(), (ErrorCode::PermissionDenied, false));
+        assert_eq!(code(404).unwrap_err(), (ErrorCode::NotFound, false));
+        assert_eq!(code(429).unwrap_err(), (ErrorCode::RateLimited, true));
+        assert_eq!(code(500).unwrap_err(), (ErrorCode::IoError, false));
+        assert_eq!(code(503).unwrap_err(), (ErrorCode::IoError, true));
+    }
+
+    #[test]
+    fn a_text_is_read_unless_it_is_compressed() {
+        let response = Response::new(200, *b"caf\xc3\xa9 \xff");
+        assert_eq!(response.text().unwrap(), "caf\u{e9} \u{fffd}");
+        response.with_header("content-encoding", "gzip").text().unwrap_err();
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_query() {
+        assert_eq!(shown("https://a.example/b?key=secret"), "https://a.example/b");
+        assert_eq!(shown(&format!("https://a.example/{}", "x".repeat(500))).len(), 203);
+    }
+}

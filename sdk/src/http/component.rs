@@ -1,0 +1,182 @@
+//! Requests of a component, through `wasi:http`.
+
+use std::time::Duration;
+
+use super::{MAX_RESPONSE_BYTES, Request, Response, shown, url};
+use crate::{Result, ToolError};
+use bindings::wasi::http::outgoing_handler::handle;
+use bindings::wasi::http::types::{
+    ErrorCode, Fields, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest, RequestOptions, Scheme,
+    http_error_code,
+};
+use bindings::wasi::io::streams::StreamError;
+
+/// Bindings generated from `wit/deps`.
+mod bindings {
+    wit_bindgen::generate!({
+        path: "../wit",
+        inline: "
+            package art:sdk-http;
+            world client {
+                import wasi:http/outgoing-handler@0.2.12;
+            }
+        ",
+        world: "art:sdk-http/client",
+        generate_all,
+        runtime_path: "::art_sdk::__private::wit_bindgen::rt",
+    });
+}
+
+/// Size of one read of a body, in bytes.
+const READ_BYTES: u64 = 64 << 10;
+/// Size of one write of a body, in bytes: the most that a stream takes at once.
+const WRITE_BYTES: usize = 4096;
+
+pub(super) fn send(request: &Request) -> Result<Response> {
+    let outgoing = outgoing(request)?;
+    // A request without a body must not have one of length zero either.
+    let body = if request.body.is_empty() {
+        None
+    } else {
+        let body = outgoing.body();
+        Some(body.map_err(|()| ToolError::validation("the header `content-length` is not the length of the body"))?)
+    };
+    let options = request.timeout.map(options);
+    let pending = handle(outgoing, options).map_err(|error| failure(request, &error))?;
+    if let Some(body) = body {
+        write(request, body)?;
+    }
+    pending.subscribe().block();
+    let response = match pending.get() {
+        Some(Ok(Ok(response))) => response,
+        Some(Ok(Err(error))) => return Err(failure(request, &error)),
+        _ => return Err(ToolError::io("the host returned no response")),
+    };
+    read(request, &response)
+}
+
+fn outgoing(request: &Request) -> Result<OutgoingRequest> {
+    let invalid = || ToolError::validation(format_args!("`{}` is no address of a page", shown(&request.url)));
+    let parts = url::parts(&request.url).ok_or_else(invalid)?;
+    let headers = Fields::new();
+    for (name, value) in &request.headers {
+        headers
+            .append(name, value.as_bytes())
+            .map_err(|error| ToolError::validation(format_args!("the header `{name}` cannot be sent: {error}")))?;
+    }
+    if !request.body.is_empty() {
+        let length = request.body.len().to_string();
+        headers
+            .set("content-length", &[length.into_bytes()])
+            .map_err(|error| ToolError::io(format_args!("the length of the body cannot be sent: {error}")))?;
+    }
+    let outgoing = OutgoingRequest::new(headers);
+    let scheme = if parts.secure { Scheme::Https } else { Scheme::Http };
+    outgoing
+        .set_method(&method(&request.method))
+        .and_then(|()| outgoing.set_scheme(Some(&scheme)))
+        .and_then(|()| outgoing.set_authority(Some(parts.authority)))
+        .and_then(|()| outgoing.set_path_with_query(Some(&parts.path_with_query)))
+        .map_err(|()| invalid())?;
+    Ok(outgoing)
+}
+
+fn method(name: &str) -> Method {
+    match name {
+        "GET" => Method::Get,
+        "HEAD" => Method::Head,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        "OPTIONS" => Method::Options,
+        other => Method::Other(other.to_owned()),
+    }
+}
+
+fn options(timeout: Duration) -> RequestOptions {
+    let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+    let options = RequestOptions::new();
+    // A host that does not know one of the times uses its own.
+    drop(options.set_connect_timeout(Some(nanoseconds)));
+    drop(options.set_first_byte_timeout(Some(nanoseconds)));
+    drop(options.set_between_bytes_timeout(Some(nanoseconds)));
+    options
+}
+
+/// Writes the body of a request. A server may answer before it has read all of it, so a closed stream is no error.
+fn write(request: &Request, body: OutgoingBody) -> Result<()> {
+    let stream = body.write().map_err(|()| ToolError::io("the body cannot be written"))?;
+    for part in request.body.chunks(WRITE_BYTES) {
+        match stream.blocking_write_and_flush(part) {
+            Ok(()) => {}
+            Err(StreamError::Closed) => return Ok(()),
+            Err(StreamError::LastOperationFailed(error)) => return Err(stream_failure(request, &error)),
+        }
+    }
+    drop(stream);
+    OutgoingBody::finish(body, None).map_err(|error| failure(request, &error))
+}
+
+fn read(request: &Request, response: &IncomingResponse) -> Result<Response> {
+    let headers = response.headers().entries().into_iter();
+    let headers = headers.map(|(name, value)| (name, String::from_utf8_lossy(&value).into_owned()));
+    let (status, headers) = (response.status(), headers.collect());
+    let body = response
+        .consume()
+        .map_err(|()| ToolError::io("the host returned no body"))?;
+    let body = read_body(request, &body)?;
+    Ok(Response { status, headers, body })
+}
+
+fn read_body(request: &Request, body: &IncomingBody) -> Result<Vec<u8>> {
+    let stream = body.stream().map_err(|()| ToolError::io("the host returned no body"))?;
+    let mut bytes = Vec::new();
+    loop {
+        match stream.blocking_read(READ_BYTES) {
+            Ok(part) => bytes.extend(part),
+            Err(StreamError::Closed) => return Ok(bytes),
+            Err(StreamError::LastOperationFailed(error)) => return Err(stream_failure(request, &error)),
+        }
+        if bytes.len() > MAX_RESPONSE_BYTES {
+            return Err(ToolError::io(format_args!(
+                "the response has more than {MAX_RESPONSE_BYTES} bytes"
+            )));
+        }
+    }
+}
+
+fn stream_failure(request: &Request, error: &bindings::wasi::io::error::Error) -> ToolError {
+    match http_error_code(error) {
+        Some(code) => failure(request, &code),
+        None => ToolError::io(format_args!("the transfer broke off: {}", error.to_debug_string())),
+    }
+}
+
+/// Returns the error for a request that failed.
+fn failure(request: &Request, error: &ErrorCode) -> ToolError {
+    let url = shown(&request.url);
+    match error {
+        ErrorCode::HttpRequestDenied => {
+            ToolError::permission_denied(format_args!("{} `{url}` is not allowed", request.method))
+        }
+        ErrorCode::DnsTimeout
+        | ErrorCode::ConnectionTimeout
+        | ErrorCode::ConnectionReadTimeout
+        | ErrorCode::ConnectionWriteTimeout
+        | ErrorCode::HttpResponseTimeout => ToolError::timeout(format_args!("`{url}` did not answer in time")),
+        ErrorCode::DnsError(_) => ToolError::not_found(format_args!("the host of `{url}` was not found")),
+        ErrorCode::ConnectionRefused | ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => {
+            ToolError::io(format_args!("the connection to `{url}` failed")).retryable()
+        }
+        ErrorCode::TlsCertificateError => ToolError::io(format_args!("the certificate of `{url}` is not valid")),
+        ErrorCode::ConnectionLimitReached => {
+            ToolError::io("the call has sent as many requests as a call may, or has too many open at once")
+        }
+        ErrorCode::HttpRequestUriInvalid | ErrorCode::HttpRequestUriTooLong | ErrorCode::HttpRequestMethodInvalid => {
+            ToolError::validation(format_args!("`{url}` is no valid address"))
+        }
+        ErrorCode::HttpResponseBodySize(_) => ToolError::io(format_args!("the response of `{url}` is too large")),
+        other => ToolError::io(format_args!("the request to `{url}` failed: {other}")),
+    }
+}

@@ -1,0 +1,27 @@
+//! Requests in a native test, which its own function answers.
+
+use std::cell::RefCell;
+
+use super::{Request, Response};
+use crate::{Result, ToolError};
+
+/// The function that answers requests.
+pub(crate) type Answer = Box<dyn FnMut(&Request) -> Result<Response>>;
+
+thread_local! {
+    static ANSWER: RefCell<Option<Answer>> = const { RefCell::new(None) };
+}
+
+/// Answers the requests of this thread with `answer`.
+pub(crate) fn answer(answer: Answer) {
+    ANSWER.set(Some(answer));
+}
+
+pub(super) fn send(request: &Request) -> Result<Response> {
+    ANSWER.with_borrow_mut(|answer| match answer {
+        Some(answer) => answer(request),
+        None => Err(ToolError::config(
+            "a native build sends no requests: answer them with `art_sdk::testing::answer_http`",
+        )),
+    })
+}

@@ -1,0 +1,96 @@
+//! The parts of a URL. The host checks them; here they are only taken apart.
+
+/// The parts of a URL without its fragment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    pub(super) secure: bool,
+    pub(super) authority: &'a str,
+    pub(super) path_with_query: String,
+}
+
+/// Takes a URL apart, or returns `None` if it does not begin with `http://` or `https://`.
+pub(super) fn parts(url: &str) -> Option<Parts<'_>> {
+    let url = url.trim();
+    let (scheme, rest) = url.split_once("://")?;
+    let secure = match scheme.to_ascii_lowercase().as_str() {
+        "https" => true,
+        "http" => false,
+        _ => return None,
+    };
+    let rest = rest.split('#').next()?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end)?;
+    if authority.is_empty() {
+        return None;
+    }
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    Some(Parts {
+        secure,
+        authority,
+        path_with_query: format!("{slash}{}", encoded(path)),
+    })
+}
+
+/// Encodes the characters that a URL cannot contain.
+fn encoded(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let parts = |url| {
+            let parts = parts(url).unwrap();
+            (parts.secure, parts.authority.to_owned(), parts.path_with_query)
+        };
+        assert_eq!(
+            parts("https://a.example/b?c=d#e"),
+            (true, "a.example".to_owned(), "/b?c=d".to_owned())
+        );
+        assert_eq!(
+            parts(" HTTP://[::1]:8080?q "),
+            (false, "[::1]:8080".to_owned(), "/?q".to_owned())
+        );
+        assert_eq!(parts("http://a"), (false, "a".to_owned(), "/".to_owned()));
+    }
+
+    #[test]
+    fn what_a_url_cannot_contain_is_encoded() {
+        assert_eq!(
+            parts("https://a.example/caf\u{e9} {x}?q=a b%20c\r\n")
+                .unwrap()
+                .path_with_query,
+            "/caf%C3%A9%20%7Bx%7D?q=a%20b%20c"
+        );
+        assert_eq!(
+            parts("https://a/b\r\nHost: c").unwrap().path_with_query,
+            "/b%0D%0AHost:%20c"
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_page_is_refused() {
+        for url in [
+            "",
+            "a.example",
+            "/a",
+            "ftp://a/",
+            "file:///etc/passwd",
+            "https://",
+            "https:///a",
+        ] {
+            assert_eq!(parts(url), None, "{url}");
+        }
+    }
+}

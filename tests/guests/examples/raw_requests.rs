@@ -1,0 +1,107 @@
+//! Calls `wasi:http` in ways that the SDK does not. The input selects what is tried.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+use bindings::wasi::http::outgoing_handler::handle;
+use bindings::wasi::http::types::{Fields, Method, OutgoingBody, OutgoingRequest, Scheme};
+
+mod bindings {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "
+            package tests:raw;
+            world client {
+                import wasi:http/outgoing-handler@0.2.12;
+            }
+        ",
+        world: "tests:raw/client",
+        generate_all,
+    });
+}
+
+#[args]
+struct In {
+    /// What to try.
+    attempt: String,
+    /// Host and port of the server.
+    authority: String,
+    /// A name, a value or a path, if the attempt needs one.
+    #[serde(default)]
+    text: String,
+}
+
+/// Calls `wasi:http` in unusual ways, and returns how that ended.
+#[tool]
+fn raw_requests(input: In) -> Result<String> {
+    let (attempt, text) = (input.attempt.as_str(), input.text.as_str());
+    let request = OutgoingRequest::new(Fields::new());
+    let refused = match attempt {
+        "header" => return Ok(described(Fields::new().append(text, b"x"))),
+        "value" => return Ok(described(Fields::new().append("x-test", text.as_bytes()))),
+        "path" => request.set_path_with_query(Some(text)),
+        "authority" => request.set_authority(Some(text)),
+        "method" => request.set_method(&Method::Other(text.to_owned())),
+        "scheme" => request.set_scheme(Some(&Scheme::Other(text.to_owned()))),
+        _ => Ok(()),
+    };
+    if refused.is_err() {
+        return Ok("refused".to_owned());
+    }
+    if attempt != "authority" {
+        drop(request.set_authority(Some(&input.authority)));
+    }
+    if attempt != "scheme" {
+        drop(request.set_scheme(Some(&Scheme::Http)));
+    }
+    match attempt {
+        "trailers" => Ok(send_trailers(request, text)),
+        "unfinished" => {
+            drop(request.body());
+            Ok(send(request))
+        }
+        "abandoned" => Ok(handle(request, None).map_or_else(|error| error.to_string(), |_| "abandoned".to_owned())),
+        _ => Ok(send(request)),
+    }
+}
+
+fn described<E: std::fmt::Debug>(result: Result<(), E>) -> String {
+    result.map_or_else(|error| format!("{error:?}"), |()| "accepted".to_owned())
+}
+
+fn send(request: OutgoingRequest) -> String {
+    let pending = match handle(request, None) {
+        Ok(pending) => pending,
+        Err(error) => return error.to_string(),
+    };
+    pending.subscribe().block();
+    match pending.get() {
+        Some(Ok(Ok(response))) => response.status().to_string(),
+        Some(Ok(Err(error))) => error.to_string(),
+        _ => "no response".to_owned(),
+    }
+}
+
+fn send_trailers(request: OutgoingRequest, name: &str) -> String {
+    drop(request.set_method(&Method::Post));
+    let Ok(body) = request.body() else {
+        return "no body".to_owned();
+    };
+    let trailers = Fields::new();
+    if let Err(error) = trailers.append(name, b"x") {
+        return format!("{error:?}");
+    }
+    let pending = match handle(request, None) {
+        Ok(pending) => pending,
+        Err(error) => return error.to_string(),
+    };
+    drop(body.write().map(|stream| stream.blocking_write_and_flush(b"hello")));
+    if let Err(error) = OutgoingBody::finish(body, Some(trailers)) {
+        return error.to_string();
+    }
+    pending.subscribe().block();
+    match pending.get() {
+        Some(Ok(Ok(response))) => response.status().to_string(),
+        _ => "no response".to_owned(),
+    }
+}

@@ -1,0 +1,312 @@
+//! Requests of tools: what is granted is sent, and everything else is denied before anything leaves the host.
+
+use std::sync::Arc;
+
+use art_core::capability::{Grants, HttpGrant, HttpRight};
+use art_core::limits::Limits;
+use art_core::outcome::{Ending, Outcome};
+use art_tools::executor::{Admitted, ToolExecutor};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{components, guest, output, request};
+use crate::http_server::{HttpServer, response};
+
+/// Returns what a call with these grants may touch.
+fn grants(http: Value) -> Arc<Grants> {
+    let grants: Vec<HttpGrant> = serde_json::from_value(http).unwrap();
+    let right = |grant: HttpGrant| HttpRight {
+        scope: grant.url.clone(),
+        methods: grant.methods.clone(),
+        grant: Arc::new(grant),
+    };
+    Arc::new(Grants {
+        tool: Arc::from("fetches"),
+        http: grants.into_iter().map(right).collect(),
+        ..Grants::clone(&Grants::by_default())
+    })
+}
+
+/// Calls a guest with these grants of addresses.
+async fn call(component: &'static str, grants_of_call: Value, arguments: Value) -> Outcome {
+    call_with(component, grants_of_call, arguments, Limits::EXECUTE).await
+}
+
+async fn call_with(component: &'static str, grants_of_call: Value, arguments: Value, limits: Limits) -> Outcome {
+    let cancel = CancellationToken::new();
+    let call = Admitted::for_test_with_grants(request(arguments), limits, grants(grants_of_call), cancel);
+    guest(component).execute(&call).await
+}
+
+/// Returns the grant of a server of these tests.
+fn private(server: &HttpServer) -> Value {
+    json!([{"url": server.url("/"), "methods": ["GET", "POST"], "private": true}])
+}
+
+fn error(outcome: &Outcome) -> (String, String, bool) {
+    match &outcome.ending {
+        Ending::Failure(failure) => (failure.code.to_string(), failure.message.clone(), failure.retryable),
+        other => panic!("expected a failure, got {other:?}"),
+    }
+}
+
+/// Calls `raw_requests` with the grant of a server.
+async fn attempt(server: &HttpServer, attempt: &str, text: &str) -> Value {
+    let arguments = json!({"attempt": attempt, "authority": server.authority(), "text": text});
+    output(&call(components::RAW_REQUESTS, private(server), arguments).await)
+}
+
+#[tokio::test]
+async fn a_tool_fetches_a_granted_page() {
+    let server = HttpServer::start(|_| response(200, &[("X-Version", "7")], b"hello"));
+    let outcome = call(
+        components::FETCHES,
+        private(&server),
+        json!({"url": server.url("/a?b=c")}),
+    )
+    .await;
+    let page = output(&outcome);
+    assert_eq!((&page["status"], &page["text"]), (&json!(200), &json!("hello")));
+    assert_eq!(page["headers"]["x-version"], "7");
+    assert_eq!((outcome.usage.http_requests, outcome.usage.http_bytes), (1, 5));
+    assert_eq!(outcome.denials, []);
+    let head = format!("GET /a?b=c HTTP/1.1\r\nhost: {}\r\n\r\n", server.authority());
+    assert_eq!(server.requests(), [head]);
+}
+
+#[tokio::test]
+async fn a_tool_sends_a_body() {
+    let server = HttpServer::page("done");
+    let arguments =
+        json!({"url": server.url("/"), "method": "POST", "body": "a=1", "headers": {"Accept": "text/plain"}});
+    let outcome = call(components::FETCHES, private(&server), arguments).await;
+    assert_eq!(output(&outcome)["text"], "done");
+    let expected = format!(
+        "POST / HTTP/1.1\r\nhost: {}\r\naccept: text/plain\r\ncontent-length: 3\r\n\r\na=1",
+        server.authority()
+    );
+    assert_eq!(server.requests(), [expected]);
+}
+
+#[tokio::test]
+async fn a_tool_without_a_grant_reaches_no_server() {
+    let server = HttpServer::page("secret");
+    let other = json!([{"url": "https://granted.example/"}]);
+    for grants in [json!([]), other] {
+        let outcome = call(components::FETCHES, grants, json!({"url": server.url("/a?key=1")})).await;
+        let (code, message, retryable) = error(&outcome);
+        assert_eq!((code.as_str(), retryable), ("permission-denied", false));
+        assert_eq!(message, format!("GET `{}` is not allowed", server.url("/a")));
+        let [denial] = &outcome.denials[..] else {
+            panic!("{:?}", outcome.denials)
+        };
+        let command = format!("art grant add fetches --http {}", server.url("/"));
+        assert_eq!(denial.command.as_deref(), Some(command.as_str()));
+        assert_eq!(outcome.usage.http_requests, 0);
+    }
+    assert_eq!(server.requests(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_grant_for_public_hosts_does_not_reach_this_machine() {
+    let server = HttpServer::page("secret");
+    let outcome = call(
+        components::FETCHES,
+        json!([{"url": server.url("/")}]),
+        json!({"url": server.url("/")}),
+    )
+    .await;
+    assert_eq!(error(&outcome).0, "permission-denied");
+    let command = outcome.denials.iter().find_map(|denial| denial.command.clone());
+    assert_eq!(
+        command,
+        Some(format!("art grant add fetches --http {} --private", server.url("/")))
+    );
+    assert_eq!(server.requests(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_method_that_is_not_granted_is_denied() {
+    let server = HttpServer::page("");
+    let reading = json!([{"url": server.url("/"), "private": true}]);
+    let arguments = json!({"url": server.url("/"), "method": "POST", "body": "stolen"});
+    assert_eq!(
+        error(&call(components::FETCHES, reading, arguments).await).0,
+        "permission-denied"
+    );
+    assert_eq!(server.requests(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_proxy_of_the_host_is_not_used() {
+    let (proxy, server) = (HttpServer::page("proxy"), HttpServer::page("server"));
+    // A proxy setting is read when a client is created, so it has to be set in a process of its own.
+    let setup = format!(
+        "export HTTP_PROXY={0} http_proxy={0} ALL_PROXY={0} TEST_SERVER={1};",
+        proxy.url(""),
+        server.url("/")
+    );
+    crate::harness::run_alone("http::fetch_the_page_that_the_environment_names", &setup);
+    assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
+}
+
+#[tokio::test]
+#[ignore = "is run by another test, in a process with the settings of a proxy"]
+async fn fetch_the_page_that_the_environment_names() {
+    let url = std::env::var("TEST_SERVER").unwrap();
+    let outcome = call(
+        components::FETCHES,
+        json!([{"url": url, "private": true}]),
+        json!({"url": url}),
+    )
+    .await;
+    assert_eq!(output(&outcome)["text"], "server");
+}
+
+#[tokio::test]
+async fn headers_that_the_host_sets_cannot_be_sent() {
+    let server = HttpServer::page("");
+    for name in [
+        "Host",
+        "Authorization",
+        "Cookie",
+        "Connection",
+        "Transfer-Encoding",
+        "TE",
+        "Trailer",
+        "Expect",
+        "Upgrade",
+        "Proxy-Authorization",
+        "proxy-x",
+        "Keep-Alive",
+    ] {
+        assert_eq!(
+            attempt(&server, "header", name).await,
+            "HeaderError::Forbidden",
+            "{name}"
+        );
+    }
+    for name in ["x\r\ny", "x: y", "", "x y", "x\0"] {
+        assert_eq!(
+            attempt(&server, "header", name).await,
+            "HeaderError::InvalidSyntax",
+            "{name:?}"
+        );
+    }
+    for value in ["a\r\nb: c", "a\nb", "a\0b"] {
+        assert_eq!(
+            attempt(&server, "value", value).await,
+            "HeaderError::InvalidSyntax",
+            "{value:?}"
+        );
+    }
+    assert_eq!(attempt(&server, "header", "Accept").await, "accepted");
+    assert_eq!(attempt(&server, "trailers", "Host").await, "HeaderError::Forbidden");
+    assert_eq!(server.requests(), [""; 0]);
+}
+
+#[tokio::test]
+async fn no_path_or_authority_leads_to_another_host() {
+    let (server, other) = (HttpServer::page(""), HttpServer::page(""));
+    for (attempted, text) in [
+        ("path", other.url("/")),
+        ("path", "*".to_owned()),
+        ("path", "/\r\nHost: x".to_owned()),
+        ("path", format!("@{}/", other.authority())),
+        ("authority", "a:99999".to_owned()),
+        ("authority", other.authority()),
+        ("authority", format!("{}@{}", server.authority(), other.authority())),
+        ("authority", "localhost".to_owned()),
+        ("method", "CONNECT".to_owned()),
+        ("method", "TRACE".to_owned()),
+        ("method", "GET / HTTP/1.1\r\n".to_owned()),
+        ("scheme", "ftp".to_owned()),
+        ("scheme", "file".to_owned()),
+    ] {
+        let ended = attempt(&server, attempted, &text).await;
+        assert_ne!(ended, "200", "{attempted} {text}");
+    }
+    assert_eq!((server.requests().len(), other.requests().len()), (0, 0));
+    assert_eq!(attempt(&server, "path", "/a").await, "200");
+}
+
+#[tokio::test]
+async fn a_call_that_leaves_its_request_open_ends() {
+    let server = HttpServer::page("");
+    assert_eq!(attempt(&server, "abandoned", "").await, "abandoned");
+    assert_ne!(attempt(&server, "unfinished", "").await, "200");
+}
+
+#[tokio::test]
+async fn a_slow_server_is_a_timeout_that_can_be_tried_again() {
+    let server = HttpServer::start(|_| {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        Vec::new()
+    });
+    let arguments = json!({"url": server.url("/"), "timeout_ms": 50});
+    let (code, _, retryable) = error(&call(components::FETCHES, private(&server), arguments).await);
+    assert_eq!((code.as_str(), retryable), ("timeout", true));
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_ends_with_the_time_limit_of_the_call() {
+    let server = HttpServer::start(|_| {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        Vec::new()
+    });
+    let limits = Limits {
+        timeout_ms: 300,
+        ..Limits::EXECUTE
+    };
+    let outcome = call_with(
+        components::FETCHES,
+        private(&server),
+        json!({"url": server.url("/")}),
+        limits,
+    )
+    .await;
+    assert_eq!(outcome.ending.name(), "timeout");
+}
+
+#[tokio::test]
+async fn a_large_response_is_cut_off() {
+    let server = HttpServer::start(|_| response(200, &[], &vec![b'x'; 6 << 20]));
+    let (code, message, _) = error(&call(components::FETCHES, private(&server), json!({"url": server.url("/")})).await);
+    assert_eq!(code, "io-error");
+    assert!(message.ends_with("is too large"), "{message}");
+}
+
+#[tokio::test]
+async fn bytes_of_responses_cost_fuel() {
+    let size = 1 << 20;
+    let server = HttpServer::start(move |_| response(200, &[], &vec![b'x'; size]));
+    let limits = Limits {
+        fuel: size as u64,
+        ..Limits::EXECUTE
+    };
+    let outcome = call_with(
+        components::FETCHES,
+        private(&server),
+        json!({"url": server.url("/")}),
+        limits,
+    )
+    .await;
+    assert_eq!(outcome.ending.name(), "fuel_exhausted");
+}
+
+#[tokio::test]
+async fn a_call_sends_sixteen_requests_at_most() {
+    let server = HttpServer::page("");
+    let arguments = json!({"url": server.url("/"), "times": 17});
+    let outcome = call(components::FETCHES, private(&server), arguments).await;
+    assert_eq!((error(&outcome).0.as_str(), server.requests().len()), ("io-error", 16));
+    assert_eq!(outcome.usage.http_requests, 16);
+}
+
+#[tokio::test]
+async fn a_call_with_requests_has_no_record_to_replay() {
+    let server = HttpServer::page("");
+    let sent = call(components::FETCHES, private(&server), json!({"url": server.url("/")})).await;
+    let denied = call(components::FETCHES, json!([]), json!({"url": server.url("/")})).await;
+    assert_eq!((sent.intake.truncated, denied.intake.truncated), (true, false));
+}
