@@ -30,12 +30,10 @@
 mod component;
 #[cfg(not(target_family = "wasm"))]
 mod native;
-#[cfg_attr(
-    not(target_family = "wasm"),
-    expect(dead_code, reason = "only components send requests")
-)]
+#[cfg(any(target_family = "wasm", test))]
 mod url;
 
+#[cfg(any(target_family = "wasm", test))]
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -253,6 +251,7 @@ impl Response {
 }
 
 /// Returns the part of an address that an error shows: without the query, which may have a key.
+#[cfg(any(target_family = "wasm", test))]
 fn shown(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;
     let address = url.split(['?', '#']).next().unwrap_or_default();

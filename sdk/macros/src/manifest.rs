@@ -174,7 +174,7 @@ fn env(input: ParseStream<'_>) -> Result<Capability> {
         }
     }
     if names.is_empty() {
-        return Err(input.error(EXPECTED_ENV));
+        return Err(Error::new(input.span(), EXPECTED_ENV));
     }
     Ok(Capability::Env { names, reason })
 }

@@ -41,7 +41,7 @@ pub(super) fn send(request: &Request) -> Result<Response> {
         let body = outgoing.body();
         Some(body.map_err(|()| ToolError::validation("the header `content-length` is not the length of the body"))?)
     };
-    let options = request.timeout.map(options);
+    let options = request.timeout.map(options).transpose()?;
     let pending = handle(outgoing, options).map_err(|error| failure(request, &error))?;
     if let Some(body) = body {
         write(request, body)?;
@@ -94,14 +94,15 @@ fn method(name: &str) -> Method {
     }
 }
 
-fn options(timeout: Duration) -> RequestOptions {
-    let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+fn options(timeout: Duration) -> Result<RequestOptions> {
+    let nanoseconds = Some(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let options = RequestOptions::new();
-    // A host that does not know one of the times uses its own.
-    drop(options.set_connect_timeout(Some(nanoseconds)));
-    drop(options.set_first_byte_timeout(Some(nanoseconds)));
-    drop(options.set_between_bytes_timeout(Some(nanoseconds)));
     options
+        .set_connect_timeout(nanoseconds)
+        .and_then(|()| options.set_first_byte_timeout(nanoseconds))
+        .and_then(|()| options.set_between_bytes_timeout(nanoseconds))
+        .map_err(|()| ToolError::io("the host does not limit the time of a request"))?;
+    Ok(options)
 }
 
 /// Writes the body of a request. A server may answer before it has read all of it, so a closed stream is no error.

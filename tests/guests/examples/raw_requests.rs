@@ -36,23 +36,13 @@ struct In {
 fn raw_requests(input: In) -> Result<String> {
     let (attempt, text) = (input.attempt.as_str(), input.text.as_str());
     let request = OutgoingRequest::new(Fields::new());
-    let refused = match attempt {
+    match attempt {
         "header" => return Ok(described(Fields::new().append(text, b"x"))),
         "value" => return Ok(described(Fields::new().append("x-test", text.as_bytes()))),
-        "path" => request.set_path_with_query(Some(text)),
-        "authority" => request.set_authority(Some(text)),
-        "method" => request.set_method(&Method::Other(text.to_owned())),
-        "scheme" => request.set_scheme(Some(&Scheme::Other(text.to_owned()))),
-        _ => Ok(()),
-    };
-    if refused.is_err() {
+        _ => {}
+    }
+    if prepare(&request, attempt, text, &input.authority).is_err() {
         return Ok("refused".to_owned());
-    }
-    if attempt != "authority" {
-        drop(request.set_authority(Some(&input.authority)));
-    }
-    if attempt != "scheme" {
-        drop(request.set_scheme(Some(&Scheme::Http)));
     }
     match attempt {
         "trailers" => Ok(send_trailers(request, text)),
@@ -63,6 +53,21 @@ fn raw_requests(input: In) -> Result<String> {
         "abandoned" => Ok(handle(request, None).map_or_else(|error| error.to_string(), |_| "abandoned".to_owned())),
         _ => Ok(send(request)),
     }
+}
+
+/// Sets up a request to `authority`, with `text` in the part that is tried.
+fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
+    let (mut scheme, mut to) = (Scheme::Http, authority);
+    match attempt {
+        "path" => request.set_path_with_query(Some(text))?,
+        "method" => request.set_method(&Method::Other(text.to_owned()))?,
+        "trailers" => request.set_method(&Method::Post)?,
+        "scheme" => scheme = Scheme::Other(text.to_owned()),
+        "authority" => to = text,
+        _ => {}
+    }
+    request.set_authority(Some(to))?;
+    request.set_scheme(Some(&scheme))
 }
 
 fn described<E: std::fmt::Debug>(result: Result<(), E>) -> String {
@@ -83,7 +88,6 @@ fn send(request: OutgoingRequest) -> String {
 }
 
 fn send_trailers(request: OutgoingRequest, name: &str) -> String {
-    drop(request.set_method(&Method::Post));
     let Ok(body) = request.body() else {
         return "no body".to_owned();
     };
