@@ -58,6 +58,7 @@ fn raw_requests(input: In) -> Result<String> {
 /// Sets up a request to `authority`, with `text` in the part that is tried.
 fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
     let (mut scheme, mut to) = (Scheme::Http, authority);
+    request.set_path_with_query(Some("/"))?;
     match attempt {
         "path" => request.set_path_with_query(Some(text))?,
         "method" => request.set_method(&Method::Other(text.to_owned()))?,

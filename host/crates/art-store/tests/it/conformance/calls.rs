@@ -75,6 +75,7 @@ async fn every_count_of_a_call_is_stored(fixture: TestStore) {
         bytes_in: 5,
         bytes_out: 6,
         host_calls: 7,
+        ..Usage::default()
     };
     let record = CallRecord { usage, ..call("a", 0) };
     fixture.record_calls("r", vec![record]).await.unwrap();
