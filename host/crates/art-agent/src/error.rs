@@ -43,6 +43,11 @@ pub enum ApplyError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
+    /// The calls of the plan are not to be checked now, or a question is about another call.
+    #[error(
+        "the questions are not about the calls of the plan that are to be checked now; ask about each known call once"
+    )]
+    PlanNotToCheck,
     /// The results do not match the calls of the action.
     #[error(
         "action `{action}` needs exactly one result for each of its calls; the result of call `{call_id}` is {fault}"

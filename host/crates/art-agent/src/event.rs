@@ -129,6 +129,13 @@ pub enum RunEvent {
         /// The question, which names the call.
         suspension: Box<SuspendedCall>,
     },
+    /// The calls of the plan whose arguments are known were checked before the first step starts: see [`RunStart::ask_together`].
+    PlanChecked {
+        /// Time of the event.
+        at: Timestamp,
+        /// The questions about them, all of which have to be decided before the first step starts.
+        questions: Vec<PlannedQuestion>,
+    },
     /// A person decided about a call, or the time of the question was over.
     CallDecided {
         /// Time of the event.
@@ -174,6 +181,18 @@ pub enum RunEvent {
         /// The reason.
         reason: String,
     },
+}
+
+/// A question about a planned call whose step has not started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedQuestion {
+    /// The plan item that makes the call.
+    pub item_id: String,
+    /// Position among the planned calls of the item, from 0.
+    pub index: usize,
+    /// The question.
+    pub suspension: Box<SuspendedCall>,
 }
 
 /// How a tool call ended.
@@ -272,6 +291,7 @@ impl RunEvent {
             | Self::ToolCalled { at, .. }
             | Self::ToolEnded { at, .. }
             | Self::CallSuspended { at, .. }
+            | Self::PlanChecked { at, .. }
             | Self::CallDecided { at, .. }
             | Self::Resumed { at, .. }
             | Self::ToolsReturned { at, .. }
@@ -305,6 +325,10 @@ pub struct RunStart {
     /// A tool call to make in place of answering the question. No model is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallToMake>>,
+    /// Whether a person is asked about all calls of the plan whose arguments are known before the first step starts. Otherwise, and if
+    /// they are known only later, each is asked about when it is to be made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ask_together: bool,
     /// What the tools may use in a call, and what their recorded calls used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, ToolRecord>,
@@ -444,6 +468,7 @@ impl RunStart {
             disabled_tools: Vec::new(),
             plan: None,
             call: None,
+            ask_together: false,
             records: BTreeMap::new(),
             model_record: ModelRecord::default(),
             history: Vec::new(),

@@ -34,7 +34,9 @@ pub use estimate::{
     AnswerEstimate, Basis, CallEstimate, CallLimits, CallQuantiles, CostQuantiles, ModelBasis, ModelEstimate,
     ModelRecord, PlanEstimate, Quantiles, SizeClass, StepEstimate, ToolRecord, WorkQuantiles,
 };
-pub use event::{CallEnd, CallRefusal, CallToMake, InterruptedCall, Occasion, PlanToRun, RunEvent, RunStart};
+pub use event::{
+    CallEnd, CallRefusal, CallToMake, InterruptedCall, Occasion, PlanToRun, PlannedQuestion, RunEvent, RunStart,
+};
 pub use file::RunFile;
 pub use parse::AnswerStream;
 pub use plan::{
@@ -43,4 +45,4 @@ pub use plan::{
 };
 pub use prompt::{PromptManager, resolve_system_prompt};
 pub use report::RunReport;
-pub use run::{AskedModels, OpenSuspension, Run, RunStage, RunView};
+pub use run::{AskedModels, KnownCall, OpenSuspension, Run, RunStage, RunView};

@@ -14,6 +14,7 @@ mod stop;
 mod streams;
 mod suspended;
 mod task;
+mod together;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +44,8 @@ use crate::truncate;
 pub use ask::AskedModels;
 use budget::Reservation;
 pub use suspended::OpenSuspension;
+pub use together::KnownCall;
+use together::PlanQuestions;
 pub use view::{RunStage, RunView};
 
 /// A run of the agent.
@@ -91,6 +94,8 @@ pub struct Run {
     repairs: u32,
     /// What a person rejected.
     rejections: Rejections,
+    /// The questions about calls of the plan whose steps have not started.
+    plan_questions: PlanQuestions,
     /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
 }
@@ -255,6 +260,7 @@ impl Run {
                 action, results, usage, ..
             } => self.handle_tool_results(*action, results, *usage, &mut out),
             RunEvent::CallSuspended { action, suspension, .. } => self.suspend_call(*action, suspension, &mut out),
+            RunEvent::PlanChecked { questions, .. } => self.check_questions(questions, &mut out),
             RunEvent::CallDecided {
                 suspension_id,
                 decision,
@@ -344,6 +350,7 @@ impl Run {
             limits_hit: Vec::new(),
             repairs: 0,
             rejections: Rejections::default(),
+            plan_questions: PlanQuestions::default(),
             model_error: None,
         }
     }

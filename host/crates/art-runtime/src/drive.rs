@@ -17,7 +17,7 @@ pub(crate) mod work;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use art_agent::{CallEnd, ModelCall, Run, RunEvent, RunReport, RunStart, ToolCall};
+use art_agent::{CallEnd, KnownCall, ModelCall, PlannedQuestion, Run, RunEvent, RunReport, RunStart, ToolCall};
 use art_core::agent::RunStatus;
 use art_core::error::{ArtError, ErrorCode};
 use art_core::provider::ModelRequest;
@@ -230,6 +230,7 @@ impl<'a> Driver<'a> {
     /// Applies the events that announce the calls to make next, and those of calls that cannot be made. Returns the calls.
     async fn announce(&mut self) -> Result<Announced, RuntimeError> {
         let mut announced = Announced::default();
+        self.check_plan().await?;
         loop {
             let asked = self.run.ask_models(now(), request_digest);
             self.log.add_all(&asked.events, asked.effects)?;
@@ -261,6 +262,30 @@ impl<'a> Driver<'a> {
                 }
             }
         }
+    }
+
+    /// Applies the questions about the calls of the plan whose arguments are known, if they are asked before its first step starts.
+    async fn check_plan(&mut self) -> Result<(), RuntimeError> {
+        let known = self.run.calls_to_check();
+        if known.is_empty() {
+            return Ok(());
+        }
+        let mut questions = Vec::new();
+        for KnownCall {
+            item_id,
+            index,
+            call,
+            files,
+        } in known
+        {
+            let question = self.work.question(&item_id, call, &files).await;
+            questions.extend(question.map(|suspension| PlannedQuestion {
+                item_id,
+                index,
+                suspension,
+            }));
+        }
+        self.apply(&RunEvent::PlanChecked { at: now(), questions })
     }
 
     fn start(&mut self, announced: Announced) {

@@ -18,6 +18,7 @@ pub use standing::{AllowedValue, MAX_STANDING_BYTES, StandingApproval, StandingE
 /// ```toml
 /// [approval]
 /// ask_from = "high"            # `low`, `medium`, `high`, `critical`, or `never`
+/// ask_together = true          # ask about all known calls of a plan before its first step
 /// timeout_ms = 86400000        # a question that nobody decides in a day
 /// on_timeout = "reject"        # counts as rejected, or with `approve` as approved
 ///
@@ -42,6 +43,8 @@ pub struct ApprovalPolicy {
     /// Smallest declared risk about which a person is asked; `None`, which is written `never`, asks about none.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
+    /// Whether a person is asked about all calls of a plan whose arguments are known before its first step starts.
+    pub ask_together: bool,
     /// Time in milliseconds after which an undecided question counts as decided, unless its tool has a time of its own. `None`
     /// means never.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +59,7 @@ impl Default for ApprovalPolicy {
         Self {
             rules: Vec::new(),
             ask_from: Some(RiskLevel::High),
+            ask_together: false,
             timeout_ms: None,
             on_timeout: ExpiryAction::Reject,
         }

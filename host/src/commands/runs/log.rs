@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::{ActionId, CallEnd, CallRefusal, Run, RunEvent, RunStage};
+use art_agent::{ActionId, CallEnd, CallRefusal, PlannedQuestion, Run, RunEvent, RunStage};
 use art_core::stream::ModelReply;
 use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
 use art_core::text::truncate;
@@ -249,6 +249,7 @@ fn text(event: &RunEvent) -> String {
         } => call_text(tool_name, standing_approval.as_deref()),
         RunEvent::ToolEnded { end, .. } => end_text(end),
         RunEvent::CallSuspended { suspension, .. } => suspension_text(suspension),
+        RunEvent::PlanChecked { questions, .. } => plan_check_text(questions),
         RunEvent::CallDecided { decision, .. } => decision_text(decision),
         RunEvent::Resumed { .. } => "another host goes on with the run".to_owned(),
         RunEvent::ToolsReturned { results, .. } => results.iter().map(result_text).collect::<Vec<_>>().join("; "),
@@ -269,6 +270,15 @@ fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
 fn suspension_text(suspension: &SuspendedCall) -> String {
     let (tool, question) = (&suspension.call.tool_name, &suspension.form.prompt);
     format!("{tool} waits for the decision {}: {question}", suspension.suspension_id)
+}
+
+/// Returns what the steps of a plan wait for before the first one starts.
+fn plan_check_text(questions: &[PlannedQuestion]) -> String {
+    if questions.is_empty() {
+        return "no call of the plan needs a decision that can be made now".to_owned();
+    }
+    let texts = questions.iter().map(|question| suspension_text(&question.suspension));
+    format!("before the first step, {}", texts.collect::<Vec<_>>().join("; "))
 }
 
 fn decision_text(decision: &Decision) -> String {

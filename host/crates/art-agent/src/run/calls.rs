@@ -116,7 +116,7 @@ impl Run {
     }
 
     /// Opens tool calls of an item, which lists them while they run.
-    pub(super) fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) {
+    pub(super) fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) -> ActionId {
         if let Some(item) = self.item_mut(id) {
             item.actual_tool_calls.extend_from_slice(&calls);
         }
@@ -125,7 +125,15 @@ impl Run {
             item,
             calls,
             ..ToolBatch::default()
-        }));
+        }))
+    }
+
+    /// Returns a batch all of whose calls have ended.
+    pub(super) fn ended_batch(&self) -> Option<ActionId> {
+        self.open.iter().find_map(|(action, open)| match open {
+            OpenAction::Tools(batch) => batch.calls.iter().all(|call| batch.has_ended(call)).then_some(*action),
+            _ => None,
+        })
     }
 
     /// Notes that a tool call is made.

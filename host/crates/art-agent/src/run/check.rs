@@ -31,12 +31,11 @@ impl Run {
             RunEvent::CallSuspended { action, suspension, .. } => {
                 check_unmade(*action, self.open_batch(*action)?, &suspension.call.call_id)
             }
-            RunEvent::CallDecided { suspension_id, .. } => match self.suspension(suspension_id) {
-                Some(_) => Ok(()),
-                None => Err(ApplyError::NotSuspended {
-                    suspension_id: suspension_id.clone(),
-                }),
+            RunEvent::PlanChecked { questions, .. } => match self.fits_plan(questions) {
+                true => Ok(()),
+                false => Err(ApplyError::PlanNotToCheck),
             },
+            RunEvent::CallDecided { suspension_id, .. } => self.check_decision(suspension_id),
             RunEvent::ToolEnded { action, end, .. } => check_end(*action, self.open_batch(*action)?, end),
             RunEvent::ToolsReturned { action, results, .. } => {
                 match_results(*action, &self.open_batch(*action)?.calls, results)
@@ -45,6 +44,17 @@ impl Run {
             | RunEvent::Resumed { .. }
             | RunEvent::CancelRequested { .. }
             | RunEvent::HostFailed { .. } => Ok(()),
+        }
+    }
+
+    /// Checks that a suspension is open.
+    fn check_decision(&self, suspension_id: &str) -> Result<(), ApplyError> {
+        let mut open = self.suspensions().into_iter();
+        match open.any(|open| open.suspension.suspension_id == suspension_id) {
+            true => Ok(()),
+            false => Err(ApplyError::NotSuspended {
+                suspension_id: suspension_id.to_owned(),
+            }),
         }
     }
 

@@ -23,6 +23,9 @@ impl Run {
     /// Starts every item that is ready, or the synthesis if no item is left.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
+        if self.holds_plan() {
+            return;
+        }
         self.cancel_blocked(out);
         let max_parallel = usize::try_from(self.config().max_parallel_items).unwrap_or(usize::MAX);
         while self.running.len() < max_parallel {
@@ -41,6 +44,9 @@ impl Run {
                 break;
             }
             self.start_item(&item, out);
+        }
+        if self.continue_rejected(out) {
+            return;
         }
         if self.running.is_empty() {
             // An item may have failed before its first model call was opened.
@@ -110,7 +116,7 @@ impl Run {
                     self.advance(out);
                 }
             }
-            NextStep::CallTools(calls) => self.open_tools(id, calls),
+            NextStep::CallTools(calls) => drop(self.open_tools(id, calls)),
             NextStep::Fail(reason) => self.fail_item(id, &reason, out),
             NextStep::Complete(result) => {
                 self.end_item(id, Ok(result), out);
@@ -168,13 +174,15 @@ impl Run {
         let is_kept = |call: &&ParsedToolCall| planned_call_ids.contains(&call.call_id);
         let kept: Vec<_> = item.actual_tool_calls.iter().filter(is_kept).cloned().collect();
         self.usage.tool_calls_opened = config.max_tool_calls.saturating_sub(admission.remaining_calls);
+        let call_ids = planned_call_ids.clone();
         if let Some(item) = self.item_mut(&item.id) {
             item.planned_call_ids = planned_call_ids;
             item.actual_tool_calls = kept;
         }
         match next {
             NextStep::CallTools(calls) => {
-                self.open_tools(&item.id, calls);
+                let action = self.open_tools(&item.id, calls);
+                self.apply_plan_decisions(&item.id, action, &call_ids);
                 Ok(())
             }
             NextStep::Complete(result) => {
@@ -186,7 +194,7 @@ impl Run {
         }
     }
 
-    fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
+    pub(super) fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
         let resolved = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
         Ok(RawCall {
             files: Places::At(resolved.files),

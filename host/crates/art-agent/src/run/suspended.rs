@@ -38,13 +38,15 @@ impl Run {
         });
         let waiting = batches.flat_map(|batch| {
             let calls = batch.calls.iter().filter_map(|call| batch.waiting.get(&call.call_id));
-            calls.map(|waiting| OpenSuspension {
-                item_id: &batch.item,
-                suspension: &waiting.suspension,
-                since: waiting.since,
-            })
+            calls.map(|waiting| (batch.item.as_str(), &waiting.suspension, waiting.since))
         });
-        waiting.collect()
+        let open = self.open_plan_questions().chain(waiting);
+        open.map(|(item_id, suspension, since)| OpenSuspension {
+            item_id,
+            suspension,
+            since,
+        })
+        .collect()
     }
 
     /// Returns whether nothing of the run can go on before a person has decided.
@@ -55,7 +57,7 @@ impl Run {
             _ => false,
         };
         self.finished().is_none()
-            && !self.open.is_empty()
+            && !self.suspensions().is_empty()
             && self.open.values().all(only_waits)
             && self.ready_calls().is_empty()
     }
@@ -96,16 +98,21 @@ impl Run {
         let (item, call_id) = (batch.item.clone(), suspension.call.call_id.clone());
         batch.called.remove(&call_id);
         batch.approved.remove(&call_id);
-        let suspension = suspension.clone();
-        let content = suspended(&item, &suspension);
-        batch.waiting.insert(call_id, Waiting { suspension, since });
+        let waiting = Waiting {
+            suspension: suspension.clone(),
+            since,
+        };
+        batch.waiting.insert(call_id, waiting);
         self.state.is_paused = true;
         self.set_status(&item, TodoItemStatus::Waiting, out);
-        out.observe(ObservationType::AgentSuspended, Some(&item), content);
+        observe_suspended(&item, suspension, out);
     }
 
     /// Carries out a decision: the call runs, or the decision is its result.
     pub(super) fn decide(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) {
+        if self.decide_about_plan(suspension_id, decision, out) {
+            return;
+        }
         let found = self.suspension(suspension_id);
         let Some((action, call_id)) = found.map(|(action, call_id)| (action, call_id.to_owned())) else {
             return;
@@ -122,14 +129,24 @@ impl Run {
         }
         observe_decision(&item, &suspension, decision, out);
         self.add_answer(&suspension, decision, out);
-        if decision.feedback.approved && suspension.runs_on_approval {
-            self.approve(action, suspension, decision);
-        } else {
-            let result = self.decided_result(&suspension, decision, since);
-            self.note_decided(action, &suspension, &result);
-            self.add_result(action, result);
-        }
+        self.settle(action, suspension, decision, since);
         self.continue_batch(action, out);
+    }
+
+    /// Lets a decided call run, or adds the decision as its result.
+    pub(super) fn settle(
+        &mut self,
+        action: ActionId,
+        suspension: SuspendedCall,
+        decision: &Decision,
+        since: Timestamp,
+    ) {
+        if decision.feedback.approved && suspension.runs_on_approval {
+            return self.approve(action, suspension, decision);
+        }
+        let result = self.decided_result(&suspension, decision, since);
+        self.note_decided(action, &suspension, &result);
+        self.add_result(action, result);
     }
 
     /// Adds the answer to a question of the model to the conversation, as a message of the person (C104).
@@ -222,9 +239,8 @@ impl Run {
     }
 }
 
-/// Returns the content of the observation of a call that waits.
-fn suspended(item: &str, suspension: &SuspendedCall) -> Value {
-    json!({
+pub(super) fn observe_suspended(item: &str, suspension: &SuspendedCall, out: &mut Outbox) {
+    let content = json!({
         "suspensionId": suspension.suspension_id,
         "itemId": item,
         "toolName": suspension.call.tool_name,
@@ -236,10 +252,11 @@ fn suspended(item: &str, suspension: &SuspendedCall) -> Value {
         "cause": suspension.cause,
         "riskLevel": suspension.risk_level,
         "expires": suspension.expires,
-    })
+    });
+    out.observe(ObservationType::AgentSuspended, Some(item), content);
 }
 
-fn observe_decision(item: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
+pub(super) fn observe_decision(item: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
     let kind = match decision.by {
         DecidedBy::Person { .. } => ObservationType::AgentResumed,
         DecidedBy::Expiry => ObservationType::SuspensionTimeout,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use art_agent::{ApplyError, Run, RunEvent};
+use art_agent::{ApplyError, KnownCall, PlannedQuestion, Run, RunEvent};
 use art_core::error::ToolErrorCode;
 use art_core::hitl::Feedback;
 use art_core::pes::TodoItemStatus;
@@ -53,7 +53,8 @@ fn reply(step: &str, kind: u8) -> Reply {
             2 => exceeds_context(),
             3 => native_calls([native_call("x", "calculator", "{}"), native_call("y", "clock", "{}")]),
             _ => plan(&json!([
-                planned_item("p", "1"),
+                planned_item("p", "1", &[]),
+                planned_item("q", "2", &["p"]),
                 tool_item("a", &["p"]),
                 reasoning_item("b", &[]),
                 tool_item("c", &["b"]),
@@ -75,8 +76,8 @@ fn reply(step: &str, kind: u8) -> Reply {
 }
 
 /// Returns an item with a planned call.
-fn planned_item(id: &str, expression: &str) -> Value {
-    let mut item = tool_item(id, &[]);
+fn planned_item(id: &str, expression: &str, dependencies: &[&str]) -> Value {
+    let mut item = tool_item(id, dependencies);
     item["toolCalls"] = json!([{"toolName": "calculator", "arguments": {"expression": expression}}]);
     item
 }
@@ -91,11 +92,14 @@ struct Fate {
     driver: Driver,
     statuses: BTreeMap<String, TodoItemStatus>,
     questions: u32,
+    /// Which calls of the plan a person is asked about before its first step: bit by bit, none if it is 0.
+    asked: u8,
 }
 
 impl Fate {
-    fn new(native: bool, max_tokens: Option<u64>) -> Self {
+    fn new(native: bool, max_tokens: Option<u64>, together: Option<u8>) -> Self {
         let mut start = start("q");
+        start.ask_together = together.is_some();
         start.native_tools = native;
         start.context = Some(100_000).into();
         start.config.max_tokens = max_tokens;
@@ -108,6 +112,7 @@ impl Fate {
             driver: Driver::new(start),
             statuses: BTreeMap::new(),
             questions: 0,
+            asked: together.unwrap_or_default(),
         }
     }
 
@@ -217,8 +222,32 @@ impl Fate {
         }
     }
 
-    /// Applies an event, and checks that every step changes its status only as it may.
+    /// Applies an event, and what the driver does at once after it.
     fn apply(&mut self, event: &RunEvent) {
+        self.apply_one(event);
+        let known = self.driver.run.calls_to_check();
+        if !known.is_empty() {
+            let asked = (0..).zip(&known).filter(|(n, _)| self.asked >> (n % 8) & 1 == 1);
+            let asked: Vec<_> = asked.map(|(_, known)| known.clone()).collect();
+            let questions = asked.iter().map(|known| self.question_about(known)).collect();
+            self.apply_one(&RunEvent::PlanChecked { at: 2_000, questions });
+        }
+    }
+
+    fn question_about(&mut self, known: &KnownCall) -> PlannedQuestion {
+        let result = self.asking(&known.call);
+        let id = result.metadata.suspension_id.clone().unwrap();
+        let mut suspension = question(&id, &result);
+        suspension.runs_on_approval = true;
+        PlannedQuestion {
+            item_id: known.item_id.clone(),
+            index: known.index,
+            suspension: Box::new(suspension),
+        }
+    }
+
+    /// Applies an event, and checks that every step changes its status only as it may.
+    fn apply_one(&mut self, event: &RunEvent) {
         self.driver.apply(event);
         let items = &self.driver.run.state().todo_list;
         for item in items {
@@ -261,8 +290,9 @@ proptest! {
         happenings in prop::collection::vec(happening(), 0..60),
         native in any::<bool>(),
         max_tokens in prop::option::of(100u64..20_000),
+        together in prop::option::of(any::<u8>()),
     ) {
-        let mut fate = Fate::new(native, max_tokens);
+        let mut fate = Fate::new(native, max_tokens, together);
         for happening in &happenings {
             if fate.driver.run.finished().is_some() {
                 break;

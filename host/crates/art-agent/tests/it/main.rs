@@ -36,4 +36,5 @@ mod schedule;
 mod suspended;
 mod taef;
 mod tasks;
+mod together;
 mod update;

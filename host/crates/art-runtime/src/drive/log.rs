@@ -107,6 +107,12 @@ impl RunLog {
     fn add_suspension(&mut self, event: &RunEvent) {
         match event {
             RunEvent::CallSuspended { suspension, .. } => self.suspended.push(suspension.suspension_id.clone()),
+            RunEvent::PlanChecked { questions, .. } => {
+                let ids = questions
+                    .iter()
+                    .map(|question| question.suspension.suspension_id.clone());
+                self.suspended.extend(ids);
+            }
             RunEvent::ToolEnded { end, .. } => {
                 let suspension = end.suspension.iter();
                 self.suspended

@@ -216,6 +216,7 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     RunStart {
         config: call.execution.apply(execution.apply(instance.execution.value)),
         params: instance.params.value.clone(),
+        ask_together: instance.approval.value.ask_together,
         occasion: instance.tell_date.value.then(occasion::now),
         persona: persona.with_defaults(instance.persona.value.clone()),
         fragments: instance.prompts.value.clone(),

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_agent::{ActionId, InterruptedCall, ModelCall, RunEvent, RunStart, ToolCall};
+use art_agent::{ActionId, FileArgument, InterruptedCall, ModelCall, RunEvent, RunStart, ToolCall};
 use art_core::stream::PartialReply;
+use art_core::suspension::SuspendedCall;
+use art_core::tool::ParsedToolCall;
 use art_tools::{CallScope, EnabledTools, ToolReport};
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
@@ -62,6 +64,16 @@ impl<'a> Work<'a> {
     /// Inserts the files that a call names, and checks it. Returns how it goes on, or the report of its refusal.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
+    }
+
+    /// Returns the question to a person about a call of the plan that is not made yet; `None` if nobody has to decide about it.
+    pub(super) async fn question(
+        &mut self,
+        item: &str,
+        call: ParsedToolCall,
+        files: &[FileArgument],
+    ) -> Option<Box<SuspendedCall>> {
+        tool::question(self.runtime, item, call, files, &self.scope).await
     }
 
     /// Starts a model call, which the journal announces.

@@ -1,6 +1,6 @@
 //! Carries out a tool call.
 
-use art_agent::{ActionId, Approval, RunEvent, ToolCall};
+use art_agent::{ActionId, Approval, FileArgument, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
@@ -39,45 +39,28 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     let ToolCall {
         action,
         item_id,
-        mut call,
+        call,
         files,
         approval,
     } = call;
-    let scope = CallScope {
-        parent_id: Some(item_id.clone()),
-        ..scope.clone()
-    };
-    let inserted = files::insert_files(runtime.store.as_ref(), &scope.thread_id, &mut call.arguments, &files).await;
-    if let Err(reason) = inserted {
-        return Err(Box::new(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)));
-    }
+    let scope = of_item(scope, &item_id);
     if let Some(approval) = &approval {
         decisions::renew_grants(runtime, approval).await;
     }
-    let admitted = match runtime.tools.admit(call, &scope).await {
+    let admitted = match insert_and_admit(runtime, call, &files, &scope).await {
         Ok(admitted) => admitted,
-        Err(report) => return ask_for_grant(runtime, report, approval.is_some()),
+        Err(report) => return ask_for_grant(runtime, report, approval.is_some()).map(Admission::Suspended),
     };
     let input = digest(admitted.input_json().as_bytes());
-    let verdict = runtime
-        .config
-        .approval
-        .value
-        .verdict(admitted.schema(), &admitted.call().arguments);
     let mut standing_approval = None;
-    let admitted = match (verdict, approval) {
-        (Verdict::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
+    let admitted = match (verdict(runtime, &admitted, &scope), approval) {
+        (Decided::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
         (_, Some(approval)) => approved(&approval, admitted, &input)?,
-        (Verdict::Ask { reason }, None) => {
-            standing_approval = StandingApprovals::of(&runtime.config).find(&admitted, scope.user_id.as_deref());
-            if standing_approval.is_none() {
-                let mut question = admitted.question_by_rule(&reason, now());
-                runtime.config.approval.value.limit(&mut question, now());
-                return Ok(Admission::Suspended(Box::new(question)));
-            }
+        (Decided::Ask { reason }, None) => return Ok(Admission::Suspended(question_of(runtime, &admitted, &reason))),
+        (Decided::Run { by }, None) => {
+            standing_approval = by;
             admitted
         }
-        (Verdict::Run, None) => admitted,
     };
     let event = RunEvent::ToolCalled {
         at: now(),
@@ -103,15 +86,89 @@ fn ask_for_grant(
     runtime: &Runtime,
     mut report: Box<ToolReport>,
     was_asked: bool,
-) -> Result<Admission, Box<ToolReport>> {
+) -> Result<Box<SuspendedCall>, Box<ToolReport>> {
     let may_ask = runtime.config.ask_for_grants && !was_asked;
     match report.grant_question.take().filter(|_| may_ask) {
         Some(mut question) => {
             runtime.config.approval.value.limit(&mut question, now());
-            Ok(Admission::Suspended(question))
+            Ok(question)
         }
         None => Err(report),
     }
+}
+
+/// Returns the question to a person about a call that is not made yet; `None` if it runs, is refused or is not valid, which becomes its
+/// result when it is made.
+pub(super) async fn question(
+    runtime: &Runtime,
+    item: &str,
+    call: ParsedToolCall,
+    files: &[FileArgument],
+    scope: &CallScope,
+) -> Option<Box<SuspendedCall>> {
+    let scope = of_item(scope, item);
+    let admitted = match insert_and_admit(runtime, call, files, &scope).await {
+        Ok(admitted) => admitted,
+        Err(report) => return ask_for_grant(runtime, report, false).ok(),
+    };
+    match verdict(runtime, &admitted, &scope) {
+        Decided::Ask { reason } => Some(question_of(runtime, &admitted, &reason)),
+        Decided::Run { .. } | Decided::Refuse { .. } => None,
+    }
+}
+
+fn of_item(scope: &CallScope, item: &str) -> CallScope {
+    CallScope {
+        parent_id: Some(item.to_owned()),
+        ..scope.clone()
+    }
+}
+
+async fn insert_and_admit(
+    runtime: &Runtime,
+    mut call: ParsedToolCall,
+    files: &[FileArgument],
+    scope: &CallScope,
+) -> Result<AdmittedCall, Box<ToolReport>> {
+    let inserted = files::insert_files(runtime.store.as_ref(), &scope.thread_id, &mut call.arguments, files).await;
+    if let Err(reason) = inserted {
+        return Err(Box::new(ToolReport::not_run(&call, ToolErrorCode::IoError, reason)));
+    }
+    runtime.tools.admit(call, scope).await
+}
+
+/// What the rules and the standing approvals decide about a call.
+enum Decided {
+    /// It runs, because of this standing approval if a rule would have asked.
+    Run {
+        by: Option<String>,
+    },
+    Ask {
+        reason: String,
+    },
+    Refuse {
+        reason: String,
+    },
+}
+
+fn verdict(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> Decided {
+    let policy = &runtime.config.approval.value;
+    match policy.verdict(admitted.schema(), &admitted.call().arguments) {
+        Verdict::Run => Decided::Run { by: None },
+        Verdict::Refuse { reason } => Decided::Refuse { reason },
+        Verdict::Ask { reason } => {
+            match StandingApprovals::of(&runtime.config).find(admitted, scope.user_id.as_deref()) {
+                Some(id) => Decided::Run { by: Some(id) },
+                None => Decided::Ask { reason },
+            }
+        }
+    }
+}
+
+fn question_of(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
+    let mut question = admitted.question_by_rule(reason, now());
+    runtime.config.approval.value.limit(&mut question, now());
+    Box::new(question)
 }
 
 /// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or

@@ -1,0 +1,208 @@
+//! All calls of a plan whose arguments are known are asked about before its first step starts.
+
+use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
+use art_core::agent::RunStatus;
+use art_core::hitl::Feedback;
+use art_core::observation::ObservationType as Kind;
+use art_core::pes::TodoItemStatus::{Completed, Pending};
+use art_core::suspension::{SuspendedCall, SuspensionCause};
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// Returns an item with one planned call of the calculator.
+fn calculates(id: &str, dependencies: &[&str], expression: impl Into<Value>) -> Value {
+    json!({"id": id, "description": format!("do {id}"), "dependencies": dependencies, "toolCalls": [
+        {"toolName": "calculator", "arguments": {"expression": expression.into()}},
+    ]})
+}
+
+/// Returns a run with this plan, of which nothing is checked yet.
+fn planned_together(items: &Value) -> Driver {
+    let mut start = start("q");
+    start.ask_together = true;
+    let mut driver = Driver::new(start).script("plan", [plan(items)]);
+    driver.answer_all();
+    driver
+}
+
+/// Returns a plan of two steps, the second of which depends on the first, and one whose arguments are known later.
+fn three_steps() -> Driver {
+    planned_together(&json!([
+        calculates("a", &[], "1"),
+        calculates("b", &["a"], "2"),
+        calculates("c", &[], json!({"$from": "a", "path": "/result"})),
+    ]))
+}
+
+fn question_about(known: &KnownCall) -> PlannedQuestion {
+    let asked = SuspendedCall {
+        suspension_id: format!("s-{}", known.item_id),
+        cause: SuspensionCause::Rule {
+            reason: "a rule".to_owned(),
+        },
+        runs_on_approval: true,
+        ..question("s", &tools(&known.call))
+    };
+    PlannedQuestion {
+        item_id: known.item_id.clone(),
+        index: known.index,
+        suspension: Box::new(asked),
+    }
+}
+
+/// Returns the event that asks about the calls of these items.
+fn checked(driver: &Driver, items: &[&str]) -> RunEvent {
+    let known = driver.run.calls_to_check();
+    let asked = known.iter().filter(|known| items.contains(&known.item_id.as_str()));
+    RunEvent::PlanChecked {
+        at: 2_000,
+        questions: asked.map(question_about).collect(),
+    }
+}
+
+fn check(driver: &mut Driver, items: &[&str]) {
+    let event = checked(driver, items);
+    driver.apply(&event);
+}
+
+#[test]
+fn no_step_starts_before_the_known_calls_are_checked() {
+    let driver = three_steps();
+    let known = driver.run.calls_to_check();
+    let known: Vec<_> = known
+        .iter()
+        .map(|known| (known.item_id.as_str(), known.index, &known.call.arguments))
+        .collect();
+    let (one, two) = (json!({"expression": "1"}), json!({"expression": "2"}));
+    assert_eq!(known, [("a", 0, &one), ("b", 0, &two)]);
+    assert_eq!(driver.run.ready_calls(), []);
+    assert!(!driver.run.waits_for_decision(), "the driver can go on");
+}
+
+#[test]
+fn without_the_setting_nothing_is_checked() {
+    let mut driver = planned(&json!([calculates("a", &[], "1")]));
+    driver.answer_all();
+    assert_eq!(driver.run.calls_to_check(), []);
+    assert_eq!(driver.run.ready_calls().len(), 1);
+}
+
+#[test]
+fn a_plan_without_questions_runs() {
+    let mut driver = three_steps().script("answer", [says("ok")]);
+    check(&mut driver, &[]);
+    assert_eq!(driver.drive().response.metadata.status, RunStatus::Success);
+    assert_eq!(driver.tool_calls_made.len(), 3);
+}
+
+#[test]
+fn the_run_waits_for_all_decisions_at_once_and_no_step_starts_before_the_last() {
+    let mut driver = three_steps().script("answer", [says("ok")]);
+    check(&mut driver, &["a", "b"]);
+    let report = driver.run.waiting_report().unwrap();
+    assert_eq!(report.ui_metadata.unwrap()["suspensionIds"], json!(["s-a", "s-b"]));
+    assert_eq!(driver.statuses(), [("a", Pending), ("b", Pending), ("c", Pending)]);
+    assert_eq!(driver.observations(Kind::AgentSuspended).len(), 2);
+    driver.apply(&decided("s-b", approval()));
+    assert!(driver.run.waits_for_decision());
+    assert_eq!(driver.tool_calls_made, []);
+    driver.apply(&decided("s-a", approval()));
+    assert!(!driver.saved_state().is_paused);
+    let ready = driver.run.ready_calls().remove(0);
+    let approval = ready.approval.unwrap();
+    assert_eq!(approval.suspension.suspension_id, "s-a");
+    assert_eq!(approval.suspension.call.call_id, ready.call.call_id);
+    driver.drive();
+    assert_eq!(
+        driver.statuses(),
+        [("a", Completed), ("b", Completed), ("c", Completed)]
+    );
+    assert_eq!(driver.tool_calls_made.len(), 3);
+}
+
+#[test]
+fn a_rejected_call_is_not_made_and_its_step_is_left_to_the_model() {
+    let mut driver = three_steps()
+        .script("b", [completes_item("done without it")])
+        .script("answer", [says("ok")]);
+    check(&mut driver, &["a", "b"]);
+    driver.apply(&decided("s-b", rejection("too risky")));
+    driver.apply(&decided("s-a", approval()));
+    driver.drive();
+    let made: Vec<_> = driver
+        .tool_calls_made
+        .iter()
+        .map(|call| &call.arguments["expression"])
+        .collect();
+    assert_eq!(made, [&json!("1"), &json!(42)]);
+    let told = driver
+        .messages("b", 0)
+        .iter()
+        .any(|message| message.content_text().contains("too risky"));
+    assert!(told);
+}
+
+#[test]
+fn the_first_step_may_be_rejected_alone() {
+    let mut driver = planned_together(&json!([calculates("a", &[], "1")]))
+        .script("a", [completes_item("without")])
+        .script("answer", [says("ok")]);
+    check(&mut driver, &["a"]);
+    driver.apply(&decided("s-a", rejection("no")));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made, []);
+}
+
+#[test]
+fn a_call_runs_with_the_arguments_that_the_person_changed() {
+    let mut driver = planned_together(&json!([calculates("a", &[], "1")])).script("answer", [says("ok")]);
+    check(&mut driver, &["a"]);
+    let changed = Feedback {
+        modified_args: Some(json!({"expression": "3"})),
+        ..approval()
+    };
+    driver.apply(&decided("s-a", changed));
+    driver.drive();
+    assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "3"}));
+}
+
+#[test]
+fn questions_that_do_not_fit_the_plan_are_refused() {
+    let mut driver = three_steps();
+    let RunEvent::PlanChecked { at, questions } = checked(&driver, &["a", "b"]) else {
+        unreachable!()
+    };
+    let twice = vec![questions[0].clone(), questions[0].clone()];
+    let mut of_another_item = questions.clone();
+    of_another_item[0].item_id = "c".to_owned();
+    for questions in [twice, of_another_item] {
+        let refused = driver.run.apply(&RunEvent::PlanChecked { at, questions });
+        assert_eq!(refused, Err(ApplyError::PlanNotToCheck));
+    }
+    let event = RunEvent::PlanChecked { at, questions };
+    driver.apply(&event);
+    assert_eq!(
+        driver.run.apply(&event),
+        Err(ApplyError::PlanNotToCheck),
+        "checked twice"
+    );
+    let unknown = driver.run.apply(&decided("x", approval()));
+    assert!(matches!(unknown, Err(ApplyError::NotSuspended { .. })));
+    driver.apply(&decided("s-a", approval()));
+    let twice = driver.run.apply(&decided("s-a", rejection("no")));
+    assert!(matches!(twice, Err(ApplyError::NotSuspended { .. })));
+}
+
+#[test]
+fn a_run_that_waits_for_its_plan_can_be_cancelled() {
+    let mut driver = three_steps();
+    check(&mut driver, &["a"]);
+    driver.apply(&RunEvent::CancelRequested {
+        at: 3_000,
+        interrupted: Vec::new(),
+    });
+    let report = driver.run.finished().unwrap();
+    assert_eq!(report.response.metadata.status, RunStatus::Cancelled);
+    assert_eq!(driver.tool_calls_made, []);
+}
