@@ -510,15 +510,16 @@ pub enum ApproveCommand {
         /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
         id: String,
     },
-    /// Approve a call, and go on with its run
+    /// Approve a call, or several of one run, and go on with the run
     #[command(
         after_help = "Examples:\n  art approve yes 4f5a6c1e\n  art approve yes last --value 2026-12-24\n  \
                             art approve yes last --args '{\"path\": \"/tmp/a\"}'\n  \
                             art approve yes last --always --any path"
     )]
     Yes {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
-        id: String,
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several are of one run
+        #[arg(required = true)]
+        ids: Vec<String>,
         /// The answer, if the question asks for one: as it would be typed, for example a number, an option or a date
         #[arg(long, value_name = "ANSWER")]
         value: Option<String>,
@@ -532,11 +533,12 @@ pub enum ApproveCommand {
         #[arg(long)]
         later: bool,
     },
-    /// Reject a call, and go on with its run
+    /// Reject a call, or several of one run, and go on with the run
     #[command(after_help = "Example:\n  art approve no 4f5a6c1e --reason \"use the copy instead\"")]
     No {
-        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest
-        id: String,
+        /// What to decide about: its identifier or a unique prefix of it, or `last` for the newest. Several are of one run
+        #[arg(required = true)]
+        ids: Vec<String>,
         /// Why, for the model
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,

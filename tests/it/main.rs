@@ -68,6 +68,7 @@ mod standing;
 mod start_time;
 mod streams;
 mod thread_tools;
+mod together;
 mod tool_call;
 mod tool_schemas;
 mod tool_system;

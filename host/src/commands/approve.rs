@@ -8,6 +8,7 @@ mod standing;
 use art_core::hitl::Feedback;
 use art_core::text::truncate;
 use art_runtime::compose::open_store_read_only;
+use art_runtime::config::Config;
 use art_runtime::{Answer, Runtime, RuntimeError, SuspensionOf};
 use art_store::{StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus};
 use art_tools::form::Entry;
@@ -28,23 +29,26 @@ pub(super) use shown::now;
 /// Maximum length of a question in the list, in characters.
 const MAX_LISTED_CHARS: usize = 60;
 
+/// A decision, and the standing approval that the person wants besides.
+type Decided = (Feedback, Option<StandingApproval>);
+
 pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
     match command {
         ApproveCommand::List => list(global),
         ApproveCommand::Show { id } => show(global, id),
         ApproveCommand::Yes {
-            id,
+            ids,
             value,
             args,
             always,
             later,
-        } => decide(global, id, *later, |record| {
+        } => decide(global, ids, *later, |record| {
             let mut feedback = Feedback::new(true, shown::now());
             feedback.value = value.as_deref().map(|text| answer(record, text)).transpose()?.flatten();
             feedback.modified_args = args.as_deref().map(arguments).transpose()?;
             Ok((feedback, always.approval(record)?))
         }),
-        ApproveCommand::No { id, reason, later } => decide(global, id, *later, |_| {
+        ApproveCommand::No { ids, reason, later } => decide(global, ids, *later, |_| {
             let mut feedback = Feedback::new(false, shown::now());
             feedback.reason.clone_from(reason);
             Ok((feedback, None))
@@ -106,39 +110,73 @@ fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-/// Decides, and goes on with the run unless the person wants that later.
+/// Decides about calls of one run, and goes on with the run unless the person wants that later. What is wrong with any of the decisions
+/// is found before the first one is made, as far as it does not depend on others who decide meanwhile.
 fn decide(
     global: &Global,
-    id: &str,
+    ids: &[String],
     later: bool,
-    decision: impl FnOnce(&SuspensionRecord) -> Result<(Feedback, Option<StandingApproval>), CommandError>,
+    decision: impl Fn(&SuspensionRecord) -> Result<Decided, CommandError>,
 ) -> Result<Exit, CommandError> {
     let config = config(global)?;
     let executor = executor()?;
-    let record = executor.block_on(ids::resolve_suspension(open_store_read_only(&config)?.as_ref(), id))?;
-    let (feedback, always) = decision(&record)?;
-    let resume = Request::Resume(record.trace_id.clone());
+    let records = executor.block_on(of_one_run(&config, ids))?;
+    let decisions: Vec<_> = records.iter().map(&decision).collect::<Result<_, _>>()?;
+    let Some(trace_id) = records.first().map(|record| record.trace_id.clone()) else {
+        return Ok(Exit::Success);
+    };
+    let resume = Request::Resume(trace_id.clone());
     let runtime = executor.block_on(resume.open(global, config))?;
-    let decided = executor.block_on(runtime.decide(record.id(), feedback));
-    if decided.is_ok() {
+    let mut decided = Vec::new();
+    for (record, (feedback, always)) in records.iter().zip(decisions) {
+        match executor.block_on(runtime.decide(record.id(), feedback)) {
+            Ok(record) => decided.push(record),
+            Err(error) => {
+                note_decided(&decided);
+                executor.block_on(runtime.close());
+                return Err(error.into());
+            }
+        }
         always
             .into_iter()
             .for_each(|approval| standing::keep(&runtime, approval));
     }
-    match decided {
-        Ok(record) if !later => return carry_out_opened(global, executor, runtime, resume, Some(record.trace_id)),
-        Ok(record) if global.json => render::json(&record),
-        Ok(_) => render::note(&format!(
-            "decided; `art runs resume {}` goes on with the run",
-            record.trace_id
-        )),
-        Err(error) => {
-            executor.block_on(runtime.close());
-            return Err(error.into());
-        }
+    if !later {
+        return carry_out_opened(global, executor, runtime, resume, Some(trace_id));
     }
     executor.block_on(runtime.close());
+    match (global.json, decided.as_slice()) {
+        (true, [record]) => render::json(record),
+        (true, records) => render::json(&records),
+        (false, _) => render::note(&format!("decided; `art runs resume {trace_id}` goes on with the run")),
+    }
     Ok(Exit::Success)
+}
+
+/// Returns the suspensions with these identifiers, which have to be of one run.
+async fn of_one_run(config: &Config, ids: &[String]) -> Result<Vec<SuspensionRecord>, CommandError> {
+    let store = open_store_read_only(config)?;
+    let mut records: Vec<SuspensionRecord> = Vec::new();
+    for id in ids {
+        let record = ids::resolve_suspension(store.as_ref(), id).await?;
+        if let Some(other) = records.iter().find(|other| other.trace_id != record.trace_id) {
+            let (one, two) = (other.id(), record.id());
+            return Err(CommandError::Usage(format!(
+                "`{one}` and `{two}` are of different runs: decide about each run in a command of its own"
+            )));
+        }
+        if records.iter().all(|other| other.id() != record.id()) {
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+/// Prints which decisions hold although a later one failed.
+fn note_decided(decided: &[SuspensionRecord]) {
+    for record in decided {
+        render::note(&format!("`{}` is decided", record.id()));
+    }
 }
 
 /// Returns the value for what a person typed as the answer.
@@ -172,6 +210,10 @@ pub(super) fn goes_on_elsewhere(trace_id: &str, error: &CommandError) -> bool {
 pub(super) fn note_waiting(answer: &Answer) {
     for record in &answer.waits_for {
         render::note(&shown::how_to_decide(record));
+    }
+    if let [_, _, ..] = answer.waits_for.as_slice() {
+        let ids: Vec<_> = answer.waits_for.iter().map(SuspensionRecord::id).collect();
+        render::note(&format!("all at once: `art approve yes {}`", ids.join(" ")));
     }
 }
 

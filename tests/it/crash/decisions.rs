@@ -27,7 +27,7 @@ pub(super) fn is_of_decisions(place: FailPoint) -> bool {
 }
 
 /// Starts a call of `tool` that waits for a decision.
-fn suspend(tool: &str) -> World {
+pub(super) fn suspend(tool: &str) -> World {
     let world = World::new();
     let rule = format!("[[approval.rule]]\naction = \"ask\"\ntool = \"{tool}\"\n");
     world.home.file("art.toml", &rule);
@@ -37,7 +37,7 @@ fn suspend(tool: &str) -> World {
     world
 }
 
-fn the_run(world: &World) -> RunRecord {
+pub(super) fn the_run(world: &World) -> RunRecord {
     let runs: [RunRecord; 1] = world.runs().try_into().unwrap();
     let [run] = runs;
     run

@@ -1,5 +1,6 @@
 //! Asks a person at the terminal about calls that wait.
 
+mod all;
 mod always;
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
@@ -49,20 +50,25 @@ pub(in crate::commands) fn decide_at_terminal(
     waiting: &[SuspensionRecord],
 ) -> bool {
     let asking = interrupts.register_question();
-    let mut is_decided = false;
-    for (n, record) in waiting.iter().enumerate() {
+    let questions = waiting.iter().map(|record| Question {
+        executor,
+        runtime,
+        cancel: &asking.cancel,
+        record,
+    });
+    let questions: Vec<_> = questions.collect();
+    let mut is_decided = match all::decide(&questions) {
+        all::Outcome::Decided => return true,
+        all::Outcome::Later => return false,
+        all::Outcome::OneByOne => false,
+    };
+    for (n, question) in questions.iter().enumerate() {
         if asking.cancel.is_cancelled() {
             return false;
         }
         if waiting.len() > 1 {
             render::note(&format!("decision {} of {}", n + 1, waiting.len()));
         }
-        let question = Question {
-            executor,
-            runtime,
-            cancel: &asking.cancel,
-            record,
-        };
         is_decided |= matches!(question.ask(), Outcome::Decided);
     }
     is_decided
@@ -78,13 +84,13 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn ask(&self) -> Outcome {
+        if self.executor.block_on(is_decided(self.runtime, self.record.id())) {
+            return Outcome::Decided;
+        }
         if let Some(outcome) = self.decide_by_standing_approval() {
             return outcome;
         }
-        // What was typed before the question was shown is no answer to it.
-        if let Err(error) = tcflush(stdin(), QueueSelector::IFlush) {
-            tracing::debug!(%error, "earlier input cannot be dropped");
-        }
+        drop_earlier_input();
         render::note(&shown::question(self.record));
         let mut changed: Option<Value> = None;
         loop {
@@ -249,6 +255,13 @@ impl Question<'_> {
 fn left() -> Outcome {
     render::note("");
     Outcome::Later
+}
+
+/// Drops what was typed before a question was shown, which is no answer to it.
+fn drop_earlier_input() {
+    if let Err(error) = tcflush(stdin(), QueueSelector::IFlush) {
+        tracing::debug!(%error, "earlier input cannot be dropped");
+    }
 }
 
 /// While it lives, the terminal does not show what is typed.

@@ -1,0 +1,53 @@
+//! Processes race to decide about one call.
+
+use std::process::Child;
+
+use super::decisions::{suspend, the_run};
+use super::judge;
+use crate::program::CommandOutput;
+
+/// Number of processes, unless `ART_RACERS` sets another.
+const RACERS: usize = 20;
+/// Number of processes at a time.
+const WAVE: usize = 50;
+
+fn racers() -> usize {
+    let set = std::env::var("ART_RACERS").ok();
+    set.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
+}
+
+#[test]
+fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
+    let world = suspend("effect");
+    let list = world.art(&["--json", "approve", "list"]).output.json();
+    let id = list.pointer("/0/call/suspensionId").and_then(|id| id.as_str()).unwrap();
+    let mut left = racers();
+    let (mut winners, mut losers) = (0, 0);
+    while left > 0 {
+        let wave = left.min(WAVE);
+        left -= wave;
+        let start = |_| world.command(&["approve", "yes", id]).spawn().unwrap();
+        // All of them are started before the first is waited for.
+        let started: Vec<Child> = (0..wave).map(start).collect();
+        for racer in started {
+            let output = CommandOutput(racer.wait_with_output().unwrap());
+            match output.code() {
+                0 => winners += 1,
+                1 if output
+                    .stderr()
+                    .contains("was decided already: the first decision holds") =>
+                {
+                    losers += 1
+                }
+                _ => panic!("neither won nor lost: {output}"),
+            }
+        }
+    }
+    assert_eq!((winners, losers), (1, racers() - 1));
+    assert_eq!(world.effects().len(), 1);
+    let run = the_run(&world);
+    let journal = world.journal(&run.trace_id);
+    assert_eq!(journal.iter().filter(|entry| entry.kind == "call_decided").count(), 1);
+    judge::check(&world, &run);
+    judge::check_database(&world);
+}
