@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::pes::{PesAgentStateData, TodoItem};
-use art_core::rank::Ranker;
+use art_core::rank::rank;
 use art_core::text::prefix;
 use art_core::tool::ToolSchema;
 use serde_json::Value;
@@ -79,7 +79,8 @@ fn nearest(start: &RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Vec<usize
 /// Returns the positions of the tools that share a word with `texts`, most similar first.
 fn most_similar(tools: &[ToolSchema], texts: &[&str]) -> Vec<usize> {
     let query: Vec<_> = texts.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
-    let ranked = Ranker::new(tools.iter().map(document)).rank(&query.join(" "), tools.len());
+    let documents: Vec<_> = tools.iter().map(document).collect();
+    let ranked = rank(&documents, &query.join(" "), tools.len());
     ranked.into_iter().map(|(position, _)| position).collect()
 }
 
@@ -93,7 +94,7 @@ fn document(tool: &ToolSchema) -> String {
         words.extend(self::words(prefix(description, MAX_CHARS)));
     }
     let mut examples = Vec::new();
-    for example in &tool.examples {
+    for example in tool.examples.iter() {
         examples.extend(self::words(prefix(
             example.description.as_deref().unwrap_or_default(),
             MAX_CHARS,

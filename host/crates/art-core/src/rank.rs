@@ -1,9 +1,8 @@
 //! Ranks texts by their similarity to a query (BM25).
+//!
+//! Of the documents only the words of the query are counted, because most documents are ranked once.
 
 use std::collections::BTreeSet;
-use std::fmt;
-
-use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 
 /// Maximum number of words of a document that are read.
 const MAX_DOCUMENT_WORDS: usize = 2_000;
@@ -11,76 +10,100 @@ const MAX_DOCUMENT_WORDS: usize = 2_000;
 /// Maximum number of words of a query that are read.
 const MAX_QUERY_WORDS: usize = 500;
 
-/// An index of documents that ranks them for any number of queries.
+/// How much more of the same word counts.
+const K1: f32 = 1.2;
+
+/// How much the length of a document counts.
+const B: f32 = 0.75;
+
+/// Returns the positions and scores of at most `limit` documents that share a word with `query`, best first. Documents with equal
+/// scores keep their order. Scores are positive and can be compared within one call only.
 ///
-/// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words; a caller
-/// may apply both to the documents and the queries. Repeating a word in a document raises its
-/// weight; repeating a word in a query does not.
-///
-/// At most 2,000 words of a document and 500 of a query are read.
-pub struct Ranker {
-    embedder: Embedder<u64, Words>,
-    scorer: Scorer<usize, u64>,
-    documents: usize,
+/// A word is a run of letters and digits; case is ignored. There is no stemming and no list of stop words; a caller may apply
+/// both to the documents and the query. Repeating a word in a document raises its weight; repeating a word in the query does
+/// not. At most 2,000 words of a document and 500 of a query are read.
+#[must_use]
+pub fn rank<T: AsRef<str>>(documents: &[T], query: &str, limit: usize) -> Vec<(usize, f32)> {
+    let mut words = BTreeSet::new();
+    for_each_word(query, MAX_QUERY_WORDS, |word| {
+        words.insert(word.to_owned());
+    });
+    let words: Vec<String> = words.into_iter().collect();
+    let counts: Vec<Counts> = documents
+        .iter()
+        .map(|document| Counts::of(document.as_ref(), &words))
+        .collect();
+    let weights: Vec<f32> = (0..words.len()).map(|word| weight(&counts, word)).collect();
+    let mean = mean_length(&counts);
+    let scores = counts.iter().map(|counts| counts.score(&weights, mean)).enumerate();
+    let mut ranked: Vec<_> = scores.filter(|(_, score)| *score > 0.0).collect();
+    // The sort is stable, so documents with equal scores keep their order.
+    ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    ranked.truncate(limit);
+    ranked
 }
 
-impl Ranker {
-    /// Creates an index of `documents`. Results name each by its position, from 0.
-    #[must_use]
-    pub fn new<T: AsRef<str>>(documents: impl IntoIterator<Item = T>) -> Self {
-        let documents: Vec<_> = documents.into_iter().collect();
-        let corpus: Vec<_> = documents.iter().map(AsRef::as_ref).collect();
-        let embedder = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Words, &corpus).build();
-        let mut scorer = Scorer::new();
-        for (position, document) in corpus.iter().enumerate() {
-            scorer.upsert(&position, embedder.embed(document));
+/// How often the words of a query are in a document.
+struct Counts {
+    /// Number of all words of the document.
+    length: usize,
+    /// The counts, in the order of the words.
+    of_words: Vec<usize>,
+}
+
+impl Counts {
+    fn of(document: &str, words: &[String]) -> Self {
+        let (mut length, mut of_words) = (0, vec![0; words.len()]);
+        for_each_word(document, MAX_DOCUMENT_WORDS, |word| {
+            length += 1;
+            let position = words.binary_search_by(|other| other.as_str().cmp(word));
+            if let Some(count) = position.ok().and_then(|position| of_words.get_mut(position)) {
+                *count += 1;
+            }
+        });
+        Self { length, of_words }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the counts are small")]
+    fn score(&self, weights: &[f32], mean_length: f32) -> f32 {
+        let length = K1 * (1.0 - B + B * (self.length as f32 / mean_length));
+        let saturated = |count: usize| count as f32 * (K1 + 1.0) / (count as f32 + length);
+        let of_words = self.of_words.iter().zip(weights);
+        of_words.map(|(count, weight)| weight * saturated(*count)).sum()
+    }
+}
+
+/// Returns the weight of a word: the fewer documents have it, the higher it is.
+#[expect(clippy::cast_precision_loss, reason = "the counts are small")]
+fn weight(counts: &[Counts], word: usize) -> f32 {
+    let has_word = |counts: &&Counts| counts.of_words.get(word).is_some_and(|count| *count > 0);
+    let (with, all) = (counts.iter().filter(has_word).count() as f32, counts.len() as f32);
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the lengths are small")]
+fn mean_length(counts: &[Counts]) -> f32 {
+    let total: usize = counts.iter().map(|counts| counts.length).sum();
+    // A document without words has no score, so any other mean will do then.
+    (total as f32 / counts.len() as f32).max(f32::MIN_POSITIVE)
+}
+
+/// Calls `use_word` with each of the first `limit` words of `text`, in lower case.
+fn for_each_word(text: &str, limit: usize, mut use_word: impl FnMut(&str)) {
+    let mut lower = String::new();
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    for word in words.take(limit) {
+        lower.clear();
+        if word.is_ascii() {
+            lower.push_str(word);
+            lower.make_ascii_lowercase();
+        } else {
+            // The lower case of a letter may depend on its neighbours.
+            lower.push_str(&word.to_lowercase());
         }
-        Self {
-            embedder,
-            scorer,
-            documents: corpus.len(),
-        }
-    }
-
-    /// Returns the positions and scores of at most `limit` documents that share a word with `query`, best first.
-    /// Documents with equal scores keep their order. Scores are positive and can be compared within one index only.
-    #[must_use]
-    pub fn rank(&self, query: &str, limit: usize) -> Vec<(usize, f32)> {
-        let distinct: BTreeSet<_> = words(query).take(MAX_QUERY_WORDS).collect();
-        let query = self.embedder.embed(&Vec::from_iter(distinct).join(" "));
-        let score = |position| Some((position, self.scorer.score(&position, &query)?));
-        let mut ranked: Vec<_> = (0..self.documents)
-            .filter_map(score)
-            .filter(|(_, score)| *score > 0.0)
-            .collect();
-        // The sort is stable, so documents with equal scores keep their order.
-        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        ranked.truncate(limit);
-        ranked
-    }
-}
-
-impl fmt::Debug for Ranker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ranker")
-            .field("documents", &self.documents)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Returns the words of `text` in lower case.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-}
-
-/// Tokenizer for documents and for queries that are already cut.
-struct Words;
-
-impl Tokenizer for Words {
-    fn tokenize(&self, text: &str) -> Vec<String> {
-        words(text).take(MAX_DOCUMENT_WORDS).collect()
+        use_word(&lower);
     }
 }
 
@@ -90,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn positions(documents: &[&str], query: &str, limit: usize) -> Vec<usize> {
-        let ranked = Ranker::new(documents).rank(query, limit);
+        let ranked = rank(documents, query, limit);
         ranked.into_iter().map(|(position, _)| position).collect()
     }
 
@@ -131,8 +154,7 @@ mod tests {
 
     #[test]
     fn repeating_a_word_of_the_query_changes_nothing() {
-        let ranker = Ranker::new(TOOLS);
-        assert_eq!(ranker.rank("city storm city", 9), ranker.rank("storm city", 9));
+        assert_eq!(rank(&TOOLS, "city storm city", 9), rank(&TOOLS, "storm city", 9));
     }
 
     #[test]
@@ -145,10 +167,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_ranked(documents in prop::collection::vec("\\PC{0,30}", 0..6), query in "\\PC{0,30}") {
-            let ranked = Ranker::new(&documents).rank(&query, 3);
+            let ranked = rank(&documents, &query, 3);
             prop_assert!(ranked.len() <= 3);
             prop_assert!(ranked.iter().all(|(position, score)| *position < documents.len() && *score > 0.0));
-            prop_assert_eq!(ranked, Ranker::new(&documents).rank(&query, 3));
+            prop_assert_eq!(ranked, rank(&documents, &query, 3));
         }
     }
 }

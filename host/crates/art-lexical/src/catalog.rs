@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use art_core::rank::Ranker;
+use art_core::rank::rank;
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
@@ -24,7 +24,8 @@ pub(crate) struct Catalog {
     patterns: Vec<Pattern>,
     /// What comparing the examples of each tool teaches.
     pub(crate) grammars: Vec<Grammar>,
-    ranker: Ranker,
+    /// The content of the question of each pattern.
+    contents: Vec<String>,
 }
 
 /// A tool and the validator of its arguments, compiled when a question first fits; `None` if the schema was refused.
@@ -46,13 +47,13 @@ impl Catalog {
                 .collect();
         }
         let tools = tools.iter().map(|tool| (tool.clone(), OnceLock::new()));
-        let ranker = Ranker::new(patterns.iter().map(|pattern| content(&pattern.ask)));
+        let contents = patterns.iter().map(|pattern| content(&pattern.ask)).collect();
         Self {
             tools: tools.collect(),
             compile,
             patterns,
             grammars,
-            ranker,
+            contents,
         }
     }
 
@@ -101,7 +102,7 @@ impl Catalog {
     }
 
     fn ranked(&self, text: &str, limit: usize) -> impl Iterator<Item = &Pattern> {
-        let ranked = self.ranker.rank(&content(text), limit).into_iter();
+        let ranked = rank(&self.contents, &content(text), limit).into_iter();
         ranked.filter_map(|(position, _)| self.patterns.get(position))
     }
 }

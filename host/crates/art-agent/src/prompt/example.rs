@@ -1,6 +1,6 @@
 //! Selects the examples of a tool that a prompt contains.
 
-use art_core::rank::Ranker;
+use art_core::rank::rank;
 use art_core::tool::{ToolExample, ToolSchema};
 use serde_json::{Value, json};
 
@@ -33,11 +33,12 @@ pub(super) fn most_similar_calls(tool: &ToolSchema, query: &str) -> Vec<Value> {
 
 /// Returns all examples: first those that share a word with `query`, best first, then the others in their order.
 fn by_similarity<'a>(tool: &'a ToolSchema, query: &str) -> impl Iterator<Item = &'a ToolExample> {
-    let questions = tool
+    let questions: Vec<&str> = tool
         .examples
         .iter()
-        .map(|example| example.description.as_deref().unwrap_or_default());
-    let ranked = Ranker::new(questions).rank(query, tool.examples.len());
+        .map(|example| example.description.as_deref().unwrap_or_default())
+        .collect();
+    let ranked = rank(&questions, query, tool.examples.len());
     let mut order: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
     let others: Vec<usize> = (0..tool.examples.len())
         .filter(|position| !order.contains(position))
