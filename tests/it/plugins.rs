@@ -45,7 +45,7 @@ async fn every_example_returns_its_output() {
     for (name, plugin) in plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
-        for example in &plugin.schema().examples {
+        for example in plugin.schema().examples.iter() {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;
             let actual = output(&outcome);
             if let Some(expected) = &example.output {

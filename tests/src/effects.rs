@@ -35,9 +35,10 @@ fn tool(name: &'static str, file: OsString) -> DirectTool {
             "properties": {"key": {"type": "string"}, "ms": {"type": "integer", "minimum": 0}},
             "required": ["key", "ms"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
         output_schema: None,
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::Functional,
         blocking_config: None,
         display_config: None,

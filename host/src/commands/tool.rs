@@ -124,7 +124,7 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     if let Some(output) = &schema.output_schema {
         text.push_str(&format!("\noutput:\n{}\n", pretty(output)));
     }
-    for example in &schema.examples {
+    for example in schema.examples.iter() {
         let input = quoted(&example.input.to_string());
         text.push_str("\nexample:\n");
         if let Some(ask) = &example.description {

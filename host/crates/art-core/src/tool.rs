@@ -7,8 +7,9 @@ use crate::JsonObject;
 use crate::capability::Denial;
 use crate::error::ToolErrorCode;
 use crate::hitl::FeedbackSchema;
+use crate::shared::Shared;
 
-/// The declaration of a tool (C2).
+/// The declaration of a tool (C2). Copies share its schemas and examples, since each run and each request has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSchema {
@@ -17,13 +18,13 @@ pub struct ToolSchema {
     /// Description: what the tool does, when to use it, what it returns.
     pub description: String,
     /// JSON Schema 2020-12 with an object at its root (C3).
-    pub input_schema: Value,
+    pub input_schema: Shared<Value>,
     /// JSON Schema of a successful output; absent means any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<Shared<Value>>,
     /// Example calls.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<ToolExample>,
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub examples: Shared<Vec<ToolExample>>,
     /// How the host handles a call.
     #[serde(default)]
     pub execution_mode: ExecutionMode,
@@ -33,6 +34,10 @@ pub struct ToolSchema {
     /// How the output is drawn, for display tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_config: Option<DisplayToolConfig>,
+}
+
+fn has_none(examples: &Shared<Vec<ToolExample>>) -> bool {
+    examples.is_empty()
 }
 
 /// An example call of a tool (C2).

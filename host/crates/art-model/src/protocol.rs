@@ -176,7 +176,7 @@ fn model_name(model: &Value) -> Option<String> {
 
 /// Returns the input schema of a tool without `$schema`, which providers refuse.
 fn input_schema(tool: &ToolSchema) -> Result<Value, ModelError> {
-    let Value::Object(mut schema) = tool.input_schema.clone() else {
+    let Value::Object(mut schema) = Value::clone(&tool.input_schema) else {
         return Err(ModelError {
             code: ModelErrorCode::Unknown,
             message: format!(

@@ -60,9 +60,9 @@ fn asks() -> DirectTool {
     let schema = ToolSchema {
         name: "asks".to_owned(),
         description: "Acts after a person has approved.".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::Blocking,
         blocking_config: None,
         display_config: None,

@@ -15,6 +15,11 @@ pub(crate) fn request_user_input() -> DirectTool {
         input_type: InputType::Text,
         ..FeedbackSchema::confirm("What do you answer?")
     };
+    let output = json!({
+        "type": "object",
+        "properties": {"userInput": {"type": "string"}},
+        "required": ["userInput"],
+    });
     let schema = ToolSchema {
         name: REQUEST_USER_INPUT.to_owned(),
         description: "Asks the person for information that is missing and that no other tool has. Returns the answer as a text. Use it only \
@@ -25,13 +30,10 @@ pub(crate) fn request_user_input() -> DirectTool {
             "properties": {"prompt": {"type": "string", "minLength": 1, "description": "The question to the person."}},
             "required": ["prompt"],
             "additionalProperties": false,
-        }),
-        output_schema: Some(json!({
-            "type": "object",
-            "properties": {"userInput": {"type": "string"}},
-            "required": ["userInput"],
-        })),
-        examples: Vec::new(),
+        })
+        .into(),
+        output_schema: Some(output.into()),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::Blocking,
         blocking_config: Some(BlockingToolConfig {
             feedback_schema: Some(form),

@@ -196,7 +196,7 @@ impl Runtime {
             let stamp = ToolStamp {
                 component: registry.digest(name).map(|digest| digest.to_string()),
                 input: schema_digest(&schema.input_schema),
-                output: schema.output_schema.as_ref().map(schema_digest),
+                output: schema.output_schema.as_deref().map(schema_digest),
             };
             Some((name.to_owned(), stamp))
         });

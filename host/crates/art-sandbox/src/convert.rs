@@ -44,7 +44,12 @@ pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
         output_schema: json_option("output-schema", schema.output_schema.as_ref())?,
         blocking_config: json_option("blocking-config", schema.blocking_config.as_ref())?,
         display_config: json_option("display-config", schema.display_config.as_ref())?,
-        examples: schema.examples.iter().map(example).collect::<Result<_, _>>()?,
+        examples: schema
+            .examples
+            .iter()
+            .map(example)
+            .collect::<Result<Vec<_>, _>>()?
+            .into(),
         execution_mode: schema.execution_mode,
         name: schema.name.clone(),
         description: schema.description.clone(),

@@ -17,9 +17,9 @@ pub(crate) fn schema(name: &str) -> ToolSchema {
     ToolSchema {
         name: name.to_owned(),
         description: format!("does {name}"),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::Functional,
         blocking_config: None,
         display_config: None,

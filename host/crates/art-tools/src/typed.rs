@@ -27,9 +27,9 @@ impl DirectTool {
         let schema = ToolSchema {
             name: name.into(),
             description: description.into(),
-            input_schema: input_schema::<I>(),
+            input_schema: input_schema::<I>().into(),
             output_schema: None,
-            examples: Vec::new(),
+            examples: Vec::new().into(),
             execution_mode: ExecutionMode::Functional,
             blocking_config: None,
             display_config: None,

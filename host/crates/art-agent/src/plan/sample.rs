@@ -19,7 +19,7 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     if let Some(output) = same.and_then(|example| example.output.clone()) {
         return output;
     }
-    let schema = tool.output_schema.as_ref().unwrap_or(flow::ANY);
+    let schema = tool.output_schema.as_deref().unwrap_or(flow::ANY);
     let known = promise::output_of(schema, &tool.input_schema, arguments);
     let shown = tool.examples.iter().find_map(|example| example.output.as_ref());
     match (sample(&known, MAX_DEPTH), shown) {

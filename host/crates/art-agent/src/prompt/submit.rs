@@ -12,9 +12,9 @@ pub(crate) fn submit_plan() -> ToolSchema {
     ToolSchema {
         name: SUBMIT_PLAN.to_owned(),
         description: "Submits the plan for the query. The host carries it out and returns the results.".to_owned(),
-        input_schema: plan_schema(),
+        input_schema: plan_schema().into(),
         output_schema: None,
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::default(),
         blocking_config: None,
         display_config: None,

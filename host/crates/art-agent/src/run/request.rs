@@ -200,7 +200,7 @@ impl Run {
 
 fn without_examples(tool: ToolSchema) -> ToolSchema {
     ToolSchema {
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         ..tool
     }
 }

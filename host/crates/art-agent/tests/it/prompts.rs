@@ -158,7 +158,10 @@ fn step_with_examples(examples: u32, native_tools: bool) -> String {
     start.native_tools = native_tools;
     let example =
         |n| serde_json::from_value(json!({"input": {"expression": format!("{n} + 1")}, "description": "add"}));
-    start.tools[0].examples = (10..10 + examples).map(|n| example(n).unwrap()).collect();
+    start.tools[0].examples = (10..10 + examples)
+        .map(|n| example(n).unwrap())
+        .collect::<Vec<_>>()
+        .into();
     let mut driver = Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calculate("1"), completes_item("42")])

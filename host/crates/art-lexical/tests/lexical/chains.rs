@@ -5,7 +5,7 @@ use super::*;
 /// A calculator whose output has the schema `output`.
 fn giving(output: Value) -> ToolSchema {
     ToolSchema {
-        output_schema: Some(output),
+        output_schema: Some(output.into()),
         ..calculate()
     }
 }
@@ -46,7 +46,7 @@ fn that_refers_to_the_part_right_before() {
 #[test]
 fn a_number_is_passed_as_it_is() {
     let query = "How much is 12 times 9? Convert that pounds to kilograms";
-    let call = &second_step(query, calculator().output_schema.unwrap())["toolCalls"][0];
+    let call = &second_step(query, Value::clone(&calculator().output_schema.unwrap()))["toolCalls"][0];
     assert_eq!(call["toolName"], "convert");
     assert_eq!(
         call["arguments"],
@@ -85,7 +85,7 @@ fn an_argument_may_name_the_main_value() {
     ];
     let mut count = tool("count", &json!({"text": text, "only": text}), &examples);
     let number = json!({"type": "integer"});
-    count.output_schema = Some(json!({"type": "object", "properties": {"words": number, "lines": number}}));
+    count.output_schema = Some(json!({"type": "object", "properties": {"words": number, "lines": number}}).into());
     let query = "How many lines are in \"one two\"? What is that divided by 3?";
     assert_eq!(
         calls_with(query, &[count, calculator()], &[])[1],

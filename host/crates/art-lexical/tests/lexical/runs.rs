@@ -49,7 +49,7 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
 fn tools_with_outputs() -> Vec<ToolSchema> {
     let output = json!({"type": "object", "properties": {"result": {"type": "number"}}, "required": ["result"]});
     let with_output = |tool: ToolSchema| ToolSchema {
-        output_schema: Some(output.clone()),
+        output_schema: Some(output.clone().into()),
         ..tool
     };
     tools().into_iter().map(with_output).collect()

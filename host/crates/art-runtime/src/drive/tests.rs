@@ -55,13 +55,15 @@ where
             "type": "object",
             "properties": {"city": {"type": "string", "enum": ["Paris"], "description": "The city."}},
             "required": ["city"],
-        }),
+        })
+        .into(),
         output_schema: None,
         examples: vec![ToolExample {
             input: json!({"city": "Paris"}),
             output: None,
             description: Some("What is the population of Paris?".to_owned()),
-        }],
+        }]
+        .into(),
         execution_mode: ExecutionMode::Functional,
         blocking_config: None,
         display_config: None,

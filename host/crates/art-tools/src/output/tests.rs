@@ -10,7 +10,7 @@ use crate::testing::{Scripted, call};
 
 fn tool(output_schema: Option<Value>) -> RegisteredTool {
     let mut executor = Scripted::echo("tool");
-    executor.schema.output_schema = output_schema;
+    executor.schema.output_schema = output_schema.map(Into::into);
     executor.limits.output_bytes = 1_000;
     RegisteredTool::compile(Arc::new(executor)).unwrap()
 }

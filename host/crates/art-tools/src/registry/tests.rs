@@ -213,14 +213,14 @@ fn example(input: serde_json::Value, output: Option<serde_json::Value>) -> ToolE
 #[test]
 fn a_tool_whose_schemas_are_refused_is_refused() {
     let refusals = [
-        refusal(|tool| tool.schema.input_schema = json!({"type": "string"})),
-        refusal(|tool| tool.schema.output_schema = Some(json!({"$ref": "file:///etc/passwd"}))),
+        refusal(|tool| tool.schema.input_schema = json!({"type": "string"}).into()),
+        refusal(|tool| tool.schema.output_schema = Some(json!({"$ref": "file:///etc/passwd"}).into())),
         refusal(|tool| tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(?=x)"}})),
         refusal(|tool| tool.schema.input_schema["required"] = json!("a")),
         refusal(|tool| tool.schema.description = "x".repeat(20_000)),
         refusal(|tool| {
             tool.schema.input_schema["required"] = json!(["a"]);
-            tool.schema.examples = vec![example(json!({"a": 1}), None), example(json!({}), None)];
+            tool.schema.examples = vec![example(json!({"a": 1}), None), example(json!({}), None)].into();
         }),
         refusal(|tool| {
             tool.schema.output_schema = Some(json!({"type": "number"}));

@@ -18,9 +18,9 @@ fn asking(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
     let schema = ToolSchema {
         name: "asks".to_owned(),
         description: "Deletes it after a person has approved.".to_owned(),
-        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
         output_schema: None,
-        examples: Vec::new(),
+        examples: Vec::new().into(),
         execution_mode: ExecutionMode::Blocking,
         blocking_config,
         display_config: None,

@@ -1,0 +1,81 @@
+//! Values whose copies share them.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A value that is copied often and rarely changed: copies share it, and the first change of one makes it its own. In JSON it is the
+/// value.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Arc<T>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_copy_shares_its_value_until_it_is_changed() {
+        let first = Shared::from(vec![1]);
+        let mut copy = first.clone();
+        assert!(std::ptr::eq(&*first, &*copy));
+        copy.push(2);
+        assert_eq!((&*first, &*copy), (&vec![1], &vec![1, 2]));
+        assert_ne!(first, copy);
+    }
+
+    #[test]
+    fn the_json_of_a_shared_value_is_that_of_the_value() {
+        let shared = Shared::from(vec![1, 2]);
+        assert_eq!(json!(shared), json!([1, 2]));
+        assert_eq!(
+            serde_json::from_value::<Shared<Vec<i32>>>(json!([1, 2])).unwrap(),
+            shared
+        );
+    }
+}
