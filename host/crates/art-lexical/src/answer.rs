@@ -41,19 +41,15 @@ fn block(step: &TaskStep) -> String {
 
 /// The results of a step, numbered if it had several calls.
 fn completed(subject: &str, results: &[Value]) -> String {
-    let count = results.len();
-    let labelled = (1..).zip(results).map(|(number, result): (usize, _)| match count {
-        1 => one_result(subject, result),
-        _ => one_result(&format!("{subject} ({number} of {count})"), result),
+    let label = |number| match results.len() {
+        1 => subject.to_owned(),
+        count => format!("{subject} ({number} of {count})"),
+    };
+    let shown = (1_usize..).zip(results).map(|(number, result)| match result {
+        result if *result == json!({"displayed": true}) => format!("{}: see above", label(number)),
+        result => show::labelled(&label(number), result),
     });
-    labelled.collect_vec().join("\n\n")
-}
-
-fn one_result(label: &str, result: &Value) -> String {
-    if *result == json!({"displayed": true}) {
-        return format!("{label}: see above");
-    }
-    show::labelled(label, result)
+    shown.collect_vec().join("\n\n")
 }
 
 /// The sentences of the plan that say what cannot be done.

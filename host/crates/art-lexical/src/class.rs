@@ -1,70 +1,57 @@
 //! The class of a slot: which words of a question can fill it, learnt from all values that the examples give its parameter.
 
-use jiff::fmt::strtime::BrokenDownTime;
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
 use serde_json::Value;
 
-use crate::arithmetic::Phrases;
-use crate::data::{Forms, Names};
+use crate::data::{Forms, Names, names};
 use crate::earlier::EARLIER;
-use crate::reading::{NamesOf, Reading};
-use crate::token::{Kind, Token, beginnings, stems, texts};
-use crate::words::is_plain;
+use crate::reading::Reading;
+use crate::token::{Kind, Token, beginnings, stems, tokens};
+use crate::words::{is_functional, is_plain};
 
-/// Maximum number of plain words in an open slot.
+/// Maximum number of unknown words in an open slot.
 const MAX_OPEN: usize = 3;
-/// Cost of each plain word in an open slot.
-const OPEN_WORD: f64 = 0.15;
-/// Cost of a word that is part of a name.
-const PART: f64 = 0.3;
-/// Cost of an open slot when no example shows any of its words.
-const UNKNOWN: f64 = 0.2;
-/// Cost of code that is not in quotes.
-const BARE_CODE: f64 = 0.1;
 /// Maximum number of tokens in a name.
-const MAX_NAME: usize = 5;
-/// Maximum number of tokens of a date in words: `the 3rd of March, 2026` has 7.
-const MAX_MOMENT: usize = 7;
-/// Minimum number of digits of a Unix time.
-const MIN_UNIX_TIME: usize = 9;
-
-/// Dates and times in words, without what an ordinal number ends with.
-const MOMENTS: [&str; 9] = [
-    "%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y", "%d %B", "%B %d", "%b %d", "%I %p", "%I:%M %p",
-];
+const MAX_NAME: usize = 6;
 
 /// Which words can fill a slot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Class {
     /// A number.
     Number,
-    /// One of these values, such as the choices of a schema.
-    Named(Names),
-    /// A date or a time, or one of these words for one.
-    Moment(Names),
+    /// One of the choices of a schema.
+    Choice(Names),
     /// A column or a key of the data that is passed along.
     Key,
     /// A text in the data that is passed along.
     Cell,
-    /// Numbers with these phrases between them.
-    Arithmetic(Phrases),
-    /// A pattern, a filter or an address: in quotes, or without a blank in it.
-    Code,
-    /// A few plain words: these or others. A quoted text is certain if the examples have one.
-    Words { shown: Names, are_quoted: bool },
-    /// A whole text in one of these forms. It has no place among the words.
+    /// A value such as those of the examples: arithmetic, a date, a unit, a quoted text.
+    Run(Run),
+    /// A whole text in one of these forms. It has no place among the words of a question.
     Text(Forms),
 }
 
-/// Whether the examples show that words are a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Certainty {
-    /// The words can only be a value of this class.
-    Sure,
-    /// They are plain words, all of which examples have as values.
-    Shown,
-    /// They are other plain words.
-    Unknown,
+/// What the values of a parameter consist of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Run {
+    /// Whole values.
+    pub(crate) shown: Names,
+    /// Kinds of tokens that follow each other in a value, with [`EDGE`] before the first and after the last one.
+    pairs: BTreeSet<(String, String)>,
+    /// Whether values have numbers or dates; if not, it is open to words that no example shows.
+    has_operands: bool,
+    /// The kinds of values that are one token.
+    alone: BTreeSet<String>,
+    /// Whether the examples have a value in quotes.
+    are_quoted: bool,
 }
+
+/// The kind of the edge of a value, and of numbers and dates in it.
+const EDGE: &str = "^";
+const NUMBER: &str = "#";
+const DATE: &str = "@";
 
 /// A way to fill a slot.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,181 +59,156 @@ pub(crate) struct Filler {
     /// Number of tokens that it consists of.
     pub(crate) length: usize,
     pub(crate) value: Value,
-    /// Distance from what the examples show; 0 for a value that is certain.
-    pub(crate) cost: f64,
-    pub(crate) certainty: Certainty,
+    /// Whether no example shows such a value.
+    pub(crate) is_unknown: bool,
+}
+
+/// Creates a filler with a value that is not unknown.
+fn filler(length: usize, value: impl Into<Value>) -> Filler {
+    let (value, is_unknown) = (value.into(), false);
+    Filler {
+        length,
+        value,
+        is_unknown,
+    }
 }
 
 impl Class {
-    /// Any plain word.
-    pub(crate) const ANY_WORD: Self = Self::Words {
-        shown: Names::new(),
-        are_quoted: false,
-    };
+    /// Returns the values of an open class.
+    pub(crate) fn open(&mut self) -> Option<&mut Run> {
+        match self {
+            Self::Run(run) if !run.has_operands => Some(run),
+            _ => None,
+        }
+    }
 
     /// Returns every way to fill a slot of this class with the first of `tokens`.
     pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         match self {
             Self::Number => number(tokens, reading).into_iter().collect(),
-            Self::Named(values) => names(tokens, &[values], 0.0),
-            Self::Moment(values) => moment(tokens)
-                .into_iter()
-                .chain(names(tokens, &[values], 0.0))
-                .collect(),
-            Self::Key => keys(tokens, reading),
-            Self::Cell => cells(tokens, reading),
-            Self::Arithmetic(phrases) => phrases.runs(tokens, reading),
-            Self::Code => code(tokens, &reading.text),
-            Self::Words { shown, are_quoted } => words(tokens, shown, *are_quoted),
-            Self::Text(_) => text(tokens).into_iter().collect(),
+            Self::Choice(choices) => named(tokens, [choices]),
+            Self::Key => named(tokens, reading.data.iter().map(|data| &data.keys)),
+            Self::Cell => named(tokens, reading.data.iter().map(|data| &data.cells)),
+            Self::Run(run) => run.fillers(tokens, reading),
+            Self::Text(_) => {
+                let text = tokens.first().filter(|token| token.is_data());
+                Vec::from_iter(text.map(|text| filler(1, text.text.as_str())))
+            }
         }
     }
 }
 
-/// Creates a filler that is not of open words.
-pub(crate) fn filler(length: usize, value: impl Into<Value>, cost: f64) -> Filler {
-    Filler {
-        length,
-        value: value.into(),
-        cost,
-        certainty: Certainty::Sure,
+impl Run {
+    /// Learns from the values of a parameter.
+    pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone, are_quoted: bool) -> Self {
+        let shown = names(values.clone());
+        let mut run = Self {
+            shown,
+            are_quoted,
+            ..Self::default()
+        };
+        for tokens in values.map(|value| tokens(value, &[])) {
+            run.has_operands |= tokens.iter().any(Token::is_operand);
+            let mut kinds = tokens.iter().map(kind).collect_vec();
+            run.alone.extend(kinds.first().filter(|_| kinds.len() == 1).cloned());
+            kinds.iter_mut().take(1).for_each(|kind| *kind = first(kind));
+            let all = [EDGE.to_owned()].into_iter().chain(kinds).chain([EDGE.to_owned()]);
+            run.pairs.extend(all.tuple_windows());
+        }
+        run
     }
+
+    fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+        // An example may show a quoted "the" as a value; without quotes it is grammar.
+        let has_content = |one: &Filler| tokens.iter().take(one.length).any(|token| !is_functional(token.word()));
+        let shown = named(tokens, [&self.shown]).into_iter().filter(has_content);
+        let runs = self.runs(tokens, reading);
+        shown.chain(runs).chain(self.others(tokens)).collect()
+    }
+
+    /// Every value with a number or a date at the beginning of `tokens`: each two of its tokens follow each other in an example.
+    fn runs(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+        let (mut runs, mut text, mut at, mut has_operand) = (Vec::new(), String::new(), 0, false);
+        let (mut before, mut end) = (EDGE.to_owned(), usize::MAX);
+        while let Some(rest @ [token, ..]) = tokens.get(at..) {
+            let reference = reading.reference(rest);
+            let reference = reference.map(|length| (length, NUMBER.to_owned(), EARLIER));
+            let (length, kind, written) = reference.unwrap_or_else(|| (1, kind(token), &token.text));
+            let next = if at == 0 { first(&kind) } else { kind.clone() };
+            if !self.pairs.contains(&(before, next.clone())) {
+                break;
+            }
+            text.push_str(if end < token.start { " " } else { "" });
+            text.push_str(written);
+            end = rest.get(length - 1).map_or(end, |last| last.end);
+            has_operand |= token.is_operand() || kind == NUMBER;
+            let is_whole = at > 0 || self.alone.contains(&kind);
+            at += length;
+            if has_operand && is_whole && self.pairs.contains(&(next.clone(), EDGE.to_owned())) {
+                runs.push(filler(at, text.as_str()));
+            }
+            before = next;
+        }
+        runs
+    }
+
+    /// Values that no example shows: a quoted text, or a few plain words. These are no longer than those of the examples: units
+    /// have up to three words, a word to find has one.
+    fn others(&self, tokens: &[Token]) -> Vec<Filler> {
+        let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
+        let longest = lengths.max().unwrap_or(1).min(MAX_OPEN);
+        let words = beginnings(tokens, longest).filter(|words| !self.has_operands && words.iter().all(is_plain));
+        let found = words.map(|words| filler(words.len(), words.iter().map(|word| &word.text).join(" ")));
+        let mut found = found.collect_vec();
+        found.iter_mut().for_each(|one| one.is_unknown = true);
+        let quoted = tokens.first().filter(|token| token.kind == Kind::Quoted);
+        if let Some(token) = quoted.filter(|_| self.are_quoted || !self.has_operands) {
+            let quoted = filler(1, token.text.as_str());
+            found.push(Filler {
+                is_unknown: !self.are_quoted,
+                ..quoted
+            });
+        }
+        found
+    }
+}
+
+/// The kind of a token in a value: numbers, dates and signs are alike, words are themselves.
+fn kind(token: &Token) -> String {
+    match token.kind {
+        Kind::Number => NUMBER.to_owned(),
+        Kind::Moment => DATE.to_owned(),
+        Kind::Symbol => "±".to_owned(),
+        Kind::Quoted | Kind::Data | Kind::File => "\"".to_owned(),
+        Kind::Word | Kind::Mark => token.stem.clone(),
+    }
+}
+
+/// The kind of the first token of a value: what a value begins with is not what stands within another.
+fn first(kind: &str) -> String {
+    let edge = if matches!(kind, NUMBER | DATE) { "" } else { EDGE };
+    format!("{edge}{kind}")
 }
 
 fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
-    let sign = tokens.first().filter(|token| matches!(token.text.as_str(), "-" | "−"));
-    let signed = usize::from(sign.is_some());
+    let is_sign = |token: &Token| matches!(token.text.as_str(), "-" | "−");
+    let signed = usize::from(tokens.first().is_some_and(is_sign));
     let token = tokens.get(signed)?;
     if token.kind != Kind::Number {
-        return Some(filler(reading.reference(tokens)?, EARLIER, 0.05));
+        return Some(filler(reading.reference(tokens)?, EARLIER));
     }
     let number: f64 = token.text.parse().ok()?;
-    let text = if sign.is_some() { -number } else { number }.to_string();
-    Some(filler(1 + signed, serde_json::from_str::<Value>(&text).ok()?, 0.0))
+    let text = if signed > 0 { -number } else { number }.to_string();
+    Some(filler(1 + signed, serde_json::from_str::<Value>(&text).ok()?))
 }
 
 /// The names at the beginning of `tokens`, the longest first.
-fn names(tokens: &[Token], known: &[&Names], cost: f64) -> Vec<Filler> {
-    let named = |words: &[Token]| {
+fn named<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a Names>) -> Vec<Filler> {
+    let known: Vec<&Names> = known.into_iter().collect();
+    let filler = |words: &[Token]| {
         let stems = stems(words).to_lowercase();
         let name = known.iter().find_map(|names| names.get(&stems))?;
-        Some(filler(words.len(), name.as_str(), cost))
+        Some(filler(words.len(), name.as_str()))
     };
-    beginnings(tokens, MAX_NAME).filter_map(named).collect()
-}
-
-/// The columns or keys at the beginning of `tokens`.
-fn keys(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-    in_data(tokens, reading, |data| &data.keys, |data| &data.parts_of_keys)
-}
-
-/// The names of the data at the beginning of `tokens`, or a word that is part of one name only.
-fn in_data(tokens: &[Token], reading: &Reading, whole: NamesOf, parts: NamesOf) -> Vec<Filler> {
-    let whole = names(tokens, &reading.names(whole), 0.0);
-    let parts = names(tokens, &reading.names(parts), PART);
-    if whole.is_empty() { parts } else { whole }
-}
-
-/// The cells at the beginning of `tokens`, which may have the name of their column before or after them.
-fn cells(tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-    let rest = |filler: &Filler| tokens.get(filler.length..).unwrap_or_default();
-    let both = |cell: &Filler, key: &Filler| {
-        let mut data = reading.data.iter();
-        let is_there = data.any(|data| data.has_at(&cell.value, &key.value));
-        is_there.then(|| filler(cell.length + key.length, cell.value.clone(), cell.cost))
-    };
-    let bare = |tokens: &[Token]| in_data(tokens, reading, |data| &data.cells, |data| &data.parts_of_cells);
-    let mut cells = bare(tokens);
-    for cell in cells.clone() {
-        cells.extend(keys(rest(&cell), reading).iter().filter_map(|key| both(&cell, key)));
-    }
-    for key in keys(tokens, reading) {
-        cells.extend(bare(rest(&key)).iter().filter_map(|cell| both(cell, &key)));
-    }
-    cells
-}
-
-/// A whole text. It fills a slot in an example only: in a question it may have any place.
-fn text(tokens: &[Token]) -> Option<Filler> {
-    let text = tokens.first().filter(|token| token.is_data())?;
-    Some(filler(1, text.text.as_str(), 0.0))
-}
-
-/// A date or a time, as it is written.
-fn moment(tokens: &[Token]) -> Option<Filler> {
-    let longest = beginnings(tokens, MAX_MOMENT).find(|words| is_moment(words))?;
-    Some(filler(longest.len(), texts(longest), 0.0))
-}
-
-/// Returns whether `tokens` are a date or a time and nothing else.
-pub(crate) fn is_moment(tokens: &[Token]) -> bool {
-    let is_glue = |token: &&Token| matches!(token.stem.as_str(), "the" | "of" | ",");
-    let is_ending = |token: &&Token| matches!(token.stem.as_str(), "st" | "nd" | "rd" | "th");
-    if let [token] = tokens {
-        let is_unix_time = token.kind == Kind::Number && token.text.len() >= MIN_UNIX_TIME;
-        return token.kind == Kind::Moment || (is_unix_time && !token.text.contains('.'));
-    }
-    let parts = tokens.iter().filter(|token| !is_glue(token) && !is_ending(token));
-    let parts: Vec<&str> = parts.map(|token| token.text.as_str()).collect();
-    // A blank in a form matches no blank as well, so that `2028` could be a day and a year.
-    let mut forms = MOMENTS.iter().filter(|form| form.split(' ').count() == parts.len());
-    let is_whole = !tokens.first().iter().chain(&tokens.last()).any(is_glue);
-    is_whole && forms.any(|form| BrokenDownTime::parse(form, parts.join(" ")).is_ok())
-}
-
-/// A quoted text, a piece without a blank, or everything to the end of the question.
-fn code(tokens: &[Token], text: &str) -> Vec<Filler> {
-    let Some(first) = tokens.first() else {
-        return Vec::new();
-    };
-    if first.kind == Kind::Quoted {
-        return vec![filler(1, first.text.as_str(), 0.0)];
-    }
-    let (before, rest) = text.split_at_checked(first.start).unwrap_or_default();
-    if before.ends_with(|sign: char| !sign.is_whitespace()) {
-        return Vec::new();
-    }
-    let rest = rest.trim_end_matches(['?', '!', ' ']);
-    let piece = rest.split_whitespace().next().unwrap_or_default();
-    let piece = piece.trim_end_matches([',', '.', '?', '!', ':']);
-    let code = |code: &str, cost| {
-        let taken = tokens.iter().take_while(|token| token.start < first.start + code.len());
-        filler(taken.count(), code, cost)
-    };
-    // The rest is code as well if it ends like code: `.users[] | .name`, but not `.name on this file`.
-    let end = rest.rsplit_once(' ').map_or("", |(_, end)| end);
-    let all = is_code(end).then(|| code(rest, 0.0));
-    let codes = std::iter::once(code(piece, BARE_CODE)).chain(all);
-    codes.filter(|_| is_code(piece)).collect()
-}
-
-/// Returns whether `text` has signs that a sentence does not have.
-pub(crate) fn is_code(text: &str) -> bool {
-    let has_sign = text.contains(|sign| r"\[]{}|^$*+#=<>%".contains(sign));
-    has_sign || text.contains("://") || text.contains("(?") || text.starts_with('.')
-}
-
-/// Plain words or a quoted text, the nearer to the examples the cheaper.
-fn words(tokens: &[Token], shown: &Names, are_quoted: bool) -> Vec<Filler> {
-    let mut found = names(tokens, &[shown], 0.0);
-    // An example may show a quoted "the" as a value; without quotes it is grammar.
-    let may_fill = |token: &Token| token.kind != Kind::Word || is_plain(token);
-    found.retain(|filler| tokens.iter().take(filler.length).any(may_fill));
-    found.iter_mut().for_each(|filler| filler.certainty = Certainty::Shown);
-    let is_quoted = |words: &[Token]| matches!(words, [token] if token.kind == Kind::Quoted);
-    // No longer than the values of the examples: units have up to three words, a word to find has one.
-    let longest = shown.keys().map(|stems| stems.split(' ').count()).max().unwrap_or(1);
-    let open = beginnings(tokens, longest.min(MAX_OPEN));
-    let open = open.filter(|words| words.iter().all(is_plain) || is_quoted(words));
-    found.extend(open.map(|words| {
-        let are_shown = words.iter().all(|token| shown.contains_key(&token.stem));
-        let (certainty, cost) = match are_shown || (are_quoted && is_quoted(words)) {
-            true => (Certainty::Shown, 0.0),
-            false => (Certainty::Unknown, UNKNOWN),
-        };
-        let cost = words.iter().fold(cost, |cost, _| cost + OPEN_WORD);
-        let filler = filler(words.len(), texts(words), cost);
-        Filler { certainty, ..filler }
-    }));
-    found
+    beginnings(tokens, MAX_NAME).filter_map(filler).collect()
 }

@@ -47,10 +47,8 @@ impl Origin {
 pub(crate) fn main_output(tool: &ToolSchema, arguments: &Value) -> Option<String> {
     let declared = tool.output_schema.as_ref()?.get("properties")?.as_object()?;
     let arguments = arguments.as_object()?.values().filter_map(Value::as_str).collect_vec();
-    main_value(
-        declared.iter().map(|(name, schema)| (name, may_be_scalar(schema))),
-        &arguments,
-    )
+    let fields = declared.iter().map(|(name, schema)| (name, may_be_scalar(schema)));
+    main_value(fields, &arguments)
 }
 
 /// Returns the pointer to the main value of an object, whose fields are scalars or not: the one that is called `result` or

@@ -1,6 +1,6 @@
 //! The examples of a tool, taken apart into the words of their questions and the values of their inputs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use art_core::text::prefix;
@@ -8,14 +8,11 @@ use art_core::tool::{ToolExample, ToolSchema};
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::arithmetic::{Phrases, is_arithmetic};
-use crate::class::{Class, is_code, is_moment};
+use crate::class::{Class, Run};
 use crate::data::{Data, Form, Names, names};
 use crate::reading::Reading;
-use crate::token::{Kind, folded, tokens};
+use crate::token::{Kind, Token, folded, tokens};
 
-/// Maximum number of examples that are read of one tool.
-const MAX_EXAMPLES: usize = 1_024;
 /// Maximum length of the question of an example, in bytes.
 const MAX_ASK: usize = 400;
 /// Maximum number of values in one input.
@@ -28,6 +25,8 @@ pub(crate) struct Example {
     pub(crate) reading: Reading,
     pub(crate) input: Value,
     pub(crate) leaves: Vec<Leaf>,
+    /// The names of the parameters that its input has.
+    pub(crate) shape: String,
 }
 
 /// A scalar of an input, or a value of any type.
@@ -38,41 +37,16 @@ pub(crate) struct Leaf {
     /// Name of the parameter, the same for all items of a list.
     pub(crate) parameter: String,
     pub(crate) value: Value,
-    /// The values that the schema allows, if it lists them.
-    choices: Option<Names>,
+    /// Whether the schema lists the values that it allows.
+    is_choice: bool,
 }
 
 /// The classes of parameters, by their names.
 pub(crate) type Classes = BTreeMap<String, Arc<Class>>;
 
-/// Returns the examples of `tool` that have a question, and the classes of the parameters that they use.
-pub(crate) fn read(tool: &ToolSchema) -> (Vec<Example>, Classes) {
-    let examples = tool.examples.iter().take(MAX_EXAMPLES);
-    let examples = examples.filter_map(|example| Example::new(tool, example)).collect_vec();
-    let values = examples
-        .iter()
-        .flat_map(Example::given)
-        .into_group_map_by(|(_, leaf)| leaf.parameter.clone());
-    let classes = values.into_iter().map(|(name, values)| (name, class_of(&values)));
-    let mut classes: BTreeMap<String, Class> = classes.collect();
-    // One parameter accepts the words of another: both units of a conversion, both time zones.
-    let mut all = Names::new();
-    for class in classes.values() {
-        if let Class::Words { shown, .. } = class {
-            all.extend(shown.clone());
-        }
-    }
-    for class in classes.values_mut() {
-        if let Class::Words { shown, .. } = class {
-            shown.clone_from(&all);
-        }
-    }
-    let shared = classes.into_iter().map(|(name, class)| (name, Arc::new(class)));
-    (examples, shared.collect())
-}
-
 impl Example {
-    fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
+    /// Takes an example of `tool` apart, if it has a question.
+    pub(crate) fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
         let text = prefix(example.description.as_deref()?, MAX_ASK);
         let (mut leaves, input) = (Vec::new(), example.input.clone());
         collect(&input, &tool.input_schema, "", &mut leaves);
@@ -81,18 +55,16 @@ impl Example {
             text: text.to_owned(),
             tokens: tokens(text, &[]),
             data: data.filter(|data| data.form != Form::Prose).collect(),
-            may_refer: false,
+            ..Reading::default()
         };
-        (leaves.len() <= MAX_LEAVES).then_some(Self { reading, input, leaves })
-    }
-
-    /// Returns the names of the parameters that its input has.
-    pub(crate) fn parameters(&self) -> BTreeSet<&str> {
-        self.leaves.iter().map(|leaf| leaf.parameter.as_str()).collect()
-    }
-
-    fn given(&self) -> impl Iterator<Item = Given<'_>> {
-        self.leaves.iter().map(move |leaf| (self, leaf))
+        let shape = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
+        let is_short = leaves.len() <= MAX_LEAVES;
+        is_short.then_some(Self {
+            reading,
+            input,
+            leaves,
+            shape,
+        })
     }
 }
 
@@ -114,12 +86,11 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
         }
         _ => {
             let general = |part| if str::parse::<usize>(part).is_ok() { "*" } else { part };
-            let choices = schema.get("enum").and_then(Value::as_array);
             leaves.push(Leaf {
                 pointer: pointer.to_owned(),
                 parameter: pointer.split('/').map(general).join("/"),
                 value: value.clone(),
-                choices: choices.map(|choices| names(choices.iter().filter_map(Value::as_str))),
+                is_choice: schema.get("enum").is_some(),
             });
         }
     }
@@ -129,63 +100,69 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
 fn present(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     let is_present = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
-    let mut variants = variants.into_iter().flatten();
-    variants.find(is_present).unwrap_or(schema)
+    variants.into_iter().flatten().find(is_present).unwrap_or(schema)
 }
 
-/// A value of a parameter, with its example.
-type Given<'a> = (&'a Example, &'a Leaf);
+/// Returns the classes of the parameters in `examples`.
+pub(crate) fn classes(examples: &[Example]) -> Classes {
+    let mut values: BTreeMap<&str, Vec<(&Example, &Leaf)>> = BTreeMap::new();
+    for example in examples {
+        for leaf in &example.leaves {
+            values.entry(&leaf.parameter).or_default().push((example, leaf));
+        }
+    }
+    let classes = values.into_iter().map(|(name, values)| (name, class_of(&values)));
+    let mut classes: BTreeMap<&str, Class> = classes.collect();
+    // One parameter accepts the words of another: both units of a conversion, both time zones.
+    let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
+    let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
+    open.iter_mut().for_each(|run| run.shown.clone_from(&all));
+    let shared = classes
+        .into_iter()
+        .map(|(name, class)| (name.to_owned(), Arc::new(class)));
+    shared.collect()
+}
 
-/// The class of a parameter, from its schema and all values that the examples give it.
-fn class_of<'a>(values: &[Given<'a>]) -> Class {
-    if let Some(choices) = values.first().and_then(|(_, leaf)| leaf.choices.clone()) {
-        return Class::Named(choices);
-    }
-    let all = || values.iter().map(|(_, leaf)| &leaf.value);
-    if all().filter(|value| is_text(value)).count() * 2 >= values.len() {
-        return Class::Text(all().map(|value| Data::of_value(value).form).collect());
-    }
-    let text = |(example, leaf): &Given<'a>| Some((&example.reading, leaf.value.as_str()?));
+/// The class of a parameter, from all values that the examples give it.
+fn class_of<'a>(values: &[(&'a Example, &'a Leaf)]) -> Class {
+    let text = |(example, leaf): &(&'a Example, &'a Leaf)| Some((*example, leaf.value.as_str()?));
     let texts = values.iter().filter_map(text).collect_vec();
-    let any = |is: fn(&str) -> bool| texts.iter().any(|(_, text)| is(text));
-    let are_all = |of: fn(&Data) -> &Names| {
-        let is_in =
-            |(reading, text): &(&Reading, &str)| reading.data.iter().any(|data| of(data).contains_key(&folded(text)));
-        texts.iter().all(is_in)
+    let are_in = |of: fn(&Data) -> &Names| {
+        let mut texts = texts
+            .iter()
+            .map(|(example, text)| (&example.reading.data, folded(text)));
+        texts.all(|(data, text)| data.iter().any(|data| of(data).contains_key(&text)))
     };
-    let said = texts.iter().map(|(_, text)| *text);
+    let forms = || values.iter().map(|(_, leaf)| Data::of_value(&leaf.value).form);
+    let whole = values.iter().filter(|(_, leaf)| is_whole(&leaf.value)).count();
     match () {
+        () if values.iter().any(|(_, leaf)| leaf.is_choice) => {
+            Class::Choice(names(texts.iter().map(|(_, text)| *text)))
+        }
+        () if whole * 2 >= values.len() => Class::Text(forms().collect()),
         () if texts.is_empty() => Class::Number,
-        () if any(is_date) => Class::Moment(names(said.filter(|text| !is_date(text)))),
-        () if are_all(|data| &data.keys) => Class::Key,
-        () if are_all(|data| &data.cells) => Class::Cell,
-        () if any(is_arithmetic) => Class::Arithmetic(Phrases::learn(said)),
-        () if any(is_code) => Class::Code,
-        () => Class::Words {
-            are_quoted: texts.iter().any(|(reading, text)| is_quoted(reading, text)),
-            shown: names(said),
-        },
+        () if are_in(|data| &data.keys) => Class::Key,
+        () if are_in(|data| &data.cells) => Class::Cell,
+        () => {
+            let is_quoted = |token: &Token, text: &str| token.kind == Kind::Quoted && token.text == text;
+            let quotes = |example: &Example, text| example.reading.tokens.iter().any(|token| is_quoted(token, text));
+            let are_quoted = texts.iter().any(|(example, text)| quotes(example, text));
+            Class::Run(Run::learn(texts.iter().map(|(_, text)| *text), are_quoted))
+        }
     }
-}
-
-fn is_quoted(reading: &Reading, text: &str) -> bool {
-    let mut quoted = reading.tokens.iter().filter(|token| token.kind == Kind::Quoted);
-    quoted.any(|token| token.text == text)
 }
 
 /// Whether a value is a whole text and not a word, a date or an expression. Code has few words that are only letters.
-fn is_text(value: &Value) -> bool {
+fn is_whole(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();
     };
-    let end = ['.', ',', '!', '?', ':'];
-    let is_letters = |word: &&str| word.trim_end_matches(end).chars().all(char::is_alphabetic);
-    let words = text.split_whitespace().collect_vec();
-    let is_prose = words.len() > 2 && words.iter().filter(|word| is_letters(word)).count() > 1;
-    let is_prose = is_prose && !is_arithmetic(text) && !is_date(text);
+    let is_letters = |word: &&str| {
+        let word = word.trim_end_matches(['.', ',', '!', '?', ':']);
+        word.chars().all(char::is_alphabetic)
+    };
+    let is_prose =
+        text.split_whitespace().nth(2).is_some() && text.split_whitespace().filter(is_letters).nth(1).is_some();
+    let is_prose = is_prose && !tokens(text, &[]).iter().any(Token::is_operand);
     is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
-}
-
-fn is_date(text: &str) -> bool {
-    is_moment(&tokens(text, &[]))
 }

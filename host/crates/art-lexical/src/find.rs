@@ -8,11 +8,11 @@ use art_core::text::truncate;
 use itertools::Itertools;
 use serde_json::{Value, json};
 
-use crate::align::{Alignment, Effect, Sentence, align};
+use crate::align::{Alignment, Effect, align};
 use crate::catalog::Catalog;
 use crate::data::{ATTACHMENT, Data, Form, accepts};
 use crate::earlier::{EARLIER, Origin, main_output};
-use crate::pattern::{Pattern, Values, put_texts};
+use crate::pattern::{Pattern, Values, fill, put_texts};
 use crate::reading::{Reading, readings};
 use crate::token::Token;
 
@@ -22,7 +22,9 @@ const AS_NEAR: f64 = 0.15;
 const OTHER_PLACE: f64 = 0.5;
 /// Maximum number of examples that a refusal shows.
 const MAX_SHOWN: usize = 3;
-/// The beginning of each refusal.
+/// The reason of a refusal where no example has anything in common with the question.
+const UNLIKE: &str = "no example is like it";
+/// Begins each refusal.
 pub(crate) const CANNOT: &str = "No tool fits";
 
 /// A call that a part of a question asks for.
@@ -54,25 +56,17 @@ pub(crate) struct Finder<'a> {
 pub(crate) const MAX_TEXTS: u32 = 100;
 
 impl Finder<'_> {
-    /// Returns the call that `text` asks for.
-    ///
-    /// # Errors
-    /// Fails with a sentence that says why and shows what can be asked when no pattern accounts for everything in the text,
-    /// or when patterns for different calls are equally near.
+    /// Returns the call that `text` asks for. Where no pattern accounts for everything in the text, or patterns for different
+    /// calls are equally near, it fails with a sentence that says why and shows what can be asked.
     pub(crate) fn find(&self, text: &str) -> Result<Call, String> {
         let Some(remaining) = self.remaining.get().checked_sub(1) else {
             return Err("the question has too many parts; ask for less at a time".to_owned());
         };
         self.remaining.set(remaining);
-        let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, "no example is like it".to_owned()));
+        let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, UNLIKE.to_owned()));
         for reading in readings(text, self.files, self.earlier.is_some()) {
-            let grammars = self.catalog.grammars.iter();
-            let sentences = grammars.map(|grammar| Sentence::new(&reading, grammar)).collect_vec();
-            for pattern in self.catalog.candidates(text) {
-                let Some(sentence) = sentences.get(pattern.tool) else {
-                    continue;
-                };
-                match self.call(sentence, pattern) {
+            for pattern in &self.catalog.patterns {
+                match self.call(&reading, pattern) {
                     Ok(call) => calls.push(call),
                     Err(refusal) if refusal.0 < nearest.0 => nearest = refusal,
                     Err(_) => {}
@@ -83,28 +77,26 @@ impl Finder<'_> {
         calls.retain(|(cost, _)| *cost <= cheapest + AS_NEAR);
         match calls.as_slice() {
             [] => Err(self.refusal(text, &nearest.1)),
-            [(_, first), others @ ..] if others.iter().all(|(_, other)| is_same(first, other)) => Ok(first.clone()),
+            [(_, first), others @ ..] if others.iter().all(|(_, other)| first == other) => Ok(first.clone()),
             _ => Err(self.refusal(text, "it can be read in two ways")),
         }
     }
 
     /// The call that `pattern` makes of a text, or the reason for which it makes none, and the cost of the alignment.
-    fn call(&self, sentence: &Sentence<'_>, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
-        let unlike = || (f64::INFINITY, "no example is like it".to_owned());
-        let (alignment, reading) = (align(pattern, sentence).ok_or_else(unlike)?, sentence.reading);
+    fn call(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
+        let unlike = || (f64::INFINITY, UNLIKE.to_owned());
+        let alignment = align(pattern, reading).ok_or_else(unlike)?;
         let refuse = |reason: &str| (alignment.cost, reason.to_owned());
-        if !alignment.is_sound(self.catalog, pattern, reading) {
+        if !alignment.is_sound(pattern, reading) {
             let words = alignment.tokens(Effect::LeaveOver, reading);
             let words = words.map(|token| format!("`{}`", truncate(&token.text, 60))).join(", ");
-            let reason = format!("{words} was not understood");
-            return Err(if words.is_empty() { unlike() } else { refuse(&reason) });
+            let reason = refuse(&format!("{words} was not understood"));
+            return Err(if words.is_empty() { unlike() } else { reason });
         }
         let texts = texts(pattern, reading, &alignment);
-        let texts = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
-        let input = alignment.input(pattern, texts);
-        let input = input.filter(|input| !reading.data.iter().any(|data| data.refutes(input)));
-        let input = input.ok_or_else(|| refuse("nothing in the data meets all of its conditions"))?;
-        let call = self.planned(pattern.tool, &input);
+        let mut values: Values = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
+        values.extend(alignment.values());
+        let call = self.planned(pattern.tool, &fill(&pattern.template, &values));
         let call = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
         let as_quoted = pattern.quotes == alignment.tokens(Effect::Text, reading).next().is_some();
         Ok((alignment.cost + if as_quoted { 0.0 } else { OTHER_PLACE }, call))
@@ -112,19 +104,23 @@ impl Finder<'_> {
 
     /// The call with the input `template`, if the tool allows it with a number or a text in place of an earlier result.
     fn planned(&self, tool: usize, template: &Value) -> Option<Call> {
-        let with = |sample: &Value, text: &str| match text {
-            EARLIER => sample.clone(),
-            _ => text.replace(EARLIER, "1").into(),
+        let allows = |sample: &Value| {
+            let with = |text: &str| {
+                if text == EARLIER {
+                    sample.clone()
+                } else {
+                    text.replace(EARLIER, "1").into()
+                }
+            };
+            self.catalog.allows(tool, &put_texts(template, &with))
         };
-        let input = |sample: &Value| put_texts(template, &|text| with(sample, text));
-        let mut samples = [Value::from(1), Value::from("1")].into_iter();
-        let sample = samples.find(|sample| self.catalog.allows(tool, &input(sample)))?;
-        let (tool, _) = self.catalog.tools.get(tool)?;
+        let sample = [Value::from(1), Value::from("1")].into_iter().find(allows)?;
+        let schema = self.catalog.tools.get(tool).map(|(schema, _)| schema)?;
         Some(Call {
             step: format!("step_{}", self.number),
-            tool: tool.name.clone(),
+            tool: schema.name.clone(),
             arguments: put_texts(template, &|text| self.reference(text, sample.is_string())),
-            output: main_output(tool, template),
+            output: main_output(schema, template),
         })
     }
 
@@ -148,36 +144,24 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether two calls differ in the order of lists at most.
-fn is_same(one: &Call, other: &Call) -> bool {
-    one.tool == other.tool && sorted(&one.arguments) == sorted(&other.arguments)
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(sorted).sorted_by_key(Value::to_string).collect(),
-        Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect()),
-        other => other.clone(),
-    }
-}
-
 /// The texts for the slots that accept whole texts: those of the question in their order, then attachments that it does not
-/// name. None when a slot has no text, a text has no slot, or no attachment is among them.
+/// name. None when a slot has no text, a text has no slot, or no attachment is among them: a quoted word is not the text that a
+/// question with an attachment is about.
 fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Values> {
-    let is_named = |data: &&Data, token: &Token| data.name.eq_ignore_ascii_case(&token.text);
-    let named = |token| Some(reading.data.iter().find(|data| is_named(data, token))?.passed());
-    let mut texts = alignment.tokens(Effect::Text, reading).filter_map(named).collect_vec();
-    let earlier = alignment.tokens(Effect::Refer, reading);
-    texts.extend(earlier.map(|_| (EARLIER.into(), Form::Prose)));
+    let passed = |token: &Token| {
+        let mut data = reading.data.iter();
+        let data = data.find(|data| data.name.eq_ignore_ascii_case(&token.text));
+        data.map_or_else(|| (EARLIER.into(), Form::Prose), Data::passed)
+    };
+    let mut texts = alignment.tokens(Effect::Text, reading).map(passed).collect_vec();
+    let files = reading.data.iter().filter(|data| data.is_file).map(Data::passed);
+    let files = files.collect_vec();
+    let is_given = |text: &(Value, Form)| files.is_empty() || text.0 == EARLIER || files.contains(text);
+    let ignores_files = !texts.is_empty() && !texts.iter().any(is_given);
     let open = pattern.texts.get(texts.len()..).unwrap_or_default();
-    let files = reading.data.iter().filter(|data| data.is_file);
-    let files = files.map(Data::passed).collect_vec();
     let fits = |file: &&(Value, Form)| open.iter().any(|(_, forms)| accepts(forms, file.1)) && !texts.contains(file);
     let others = files.iter().filter(fits).cloned().collect_vec();
     texts.extend(others);
-    // A quoted word is not the text that a question with an attachment is about.
-    let is_given = |text: &(Value, Form)| text.0 == EARLIER || files.contains(text);
-    let ignores_files = !files.is_empty() && !texts.is_empty() && !texts.iter().any(is_given);
     let mut pairs = pattern.texts.iter().zip(&texts);
     let are_accepted = pairs.all(|((_, forms), (_, form))| accepts(forms, *form));
     let fit = !ignores_files && pattern.texts.len() == texts.len() && are_accepted;

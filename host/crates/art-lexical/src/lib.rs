@@ -2,27 +2,22 @@
 //!
 //! Each example of a tool has a question in words beside its input. The values of the input that stand in the question
 //! become slots, the rest of the input is constant, and the question is a *pattern*. A part of a question is aligned with all
-//! patterns word by word, and the nearest one is taken when it accounts for everything that the part says. So a tool's author
-//! teaches the model, in any language, by writing examples as people ask; where nothing fits, the model says what it did not
-//! understand and shows the nearest examples.
+//! patterns word by word, and the nearest one is taken when it accounts for everything that the part says.
 //!
 //! The model reads [`Task`]s, never a prompt: every reply is a pure function of the task.
 
 mod align;
 mod answer;
-mod arithmetic;
 mod catalog;
 mod class;
 mod data;
 mod earlier;
 mod example;
 mod find;
-mod grammar;
 mod part;
 mod pattern;
 mod plan;
 mod reading;
-mod remark;
 mod token;
 mod words;
 
@@ -113,11 +108,12 @@ impl Model for LexicalModel {
 
     fn capabilities(&self) -> &[ModelCapability] {
         // Planning asks for reasoning; it takes this call, in its own way.
-        &[
+        const ALL: [ModelCapability; 3] = [
             ModelCapability::Text,
             ModelCapability::Streaming,
             ModelCapability::Reasoning,
-        ]
+        ];
+        &ALL
     }
 
     fn plans_only(&self) -> bool {

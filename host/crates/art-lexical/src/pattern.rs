@@ -1,19 +1,21 @@
 //! Patterns: the question of an example, with slots in place of the values of its input.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::class::Class;
-use crate::data::{Forms, Names};
-use crate::example::{Classes, Example, Leaf, read};
-use crate::token::{Kind, Token, folded};
+use crate::class::{Class, Run};
+use crate::data::{Forms, names};
+use crate::example::{Classes, Example, Leaf, classes};
+use crate::token::{Kind, folded};
+use crate::words::{is_article, is_asking, is_content};
 
 /// Begins the name of each slot, so that no value of an input is taken for one.
-const SLOT: char = '\u{2}';
+const SLOT: char = '\u{e000}';
 
 /// A question with slots, and the input that it asks for.
 #[derive(Clone, Debug)]
@@ -22,10 +24,8 @@ pub(crate) struct Pattern {
     pub(crate) tool: usize,
     /// The question as the example has it.
     pub(crate) ask: String,
-    /// The words and slots of the question in their order. Slots for whole texts are not among them.
+    /// The words and slots of the question in their order, without articles. Slots for whole texts are not among them.
     pub(crate) items: Vec<Item>,
-    /// For each item, the phrases that mean the same as the words from it on, each with how many words these are.
-    pub(crate) ways: Vec<Vec<(usize, String)>>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) texts: Vec<(String, Forms)>,
     /// Whether its question has a whole text.
@@ -33,6 +33,17 @@ pub(crate) struct Pattern {
     /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same have
     /// the same one.
     pub(crate) template: Value,
+    /// What is asked with the same template.
+    pub(crate) asks: Arc<Asks>,
+}
+
+/// The words with content of all questions with one template.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asks {
+    /// The stems of all of them.
+    pub(crate) words: BTreeSet<String>,
+    /// Those of each question that has any beside `how many`, or a slot.
+    pub(crate) each: BTreeSet<BTreeSet<String>>,
 }
 
 /// A word of a pattern, or a slot for a value.
@@ -46,25 +57,23 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Returns the stem, if it is a word.
-    pub(crate) fn word(&self) -> Option<&String> {
-        self.class.is_none().then_some(&self.key)
+    fn new(key: &str, class: Option<Arc<Class>>) -> Self {
+        let key = key.to_owned();
+        Self { key, class }
+    }
+
+    /// Returns the stem, if it is a word with content.
+    pub(crate) fn content(&self) -> Option<&String> {
+        Some(&self.key).filter(|word| self.class.is_none() && is_content(word))
     }
 }
 
 impl Pattern {
-    /// Returns the stems of its words.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
-        self.items.iter().filter_map(Item::word)
-    }
-
     /// Returns whether `word` leads to other slots than that one: `from` before the unit that is converted to.
     pub(crate) fn leads_elsewhere(&self, word: &str, slot: &Item) -> bool {
         let pairs = self.items.iter().tuple_windows().filter(|(lead, _)| lead.key == word);
-        let led = pairs
-            .filter(|(_, led)| slot.class.is_some() && led.class.is_some())
-            .collect_vec();
-        !led.is_empty() && !led.iter().any(|(_, led)| led.key == slot.key)
+        let mut led = pairs.map(|(_, led)| led).filter(|led| led.class.is_some()).peekable();
+        slot.class.is_some() && led.peek().is_some() && !led.any(|led| led.key == slot.key)
     }
 }
 
@@ -73,19 +82,8 @@ pub(crate) type Values = BTreeMap<String, Value>;
 
 /// Returns `template` with `values` in place of the names of their slots.
 pub(crate) fn fill(template: &Value, values: &Values) -> Value {
-    put_texts(template, &|text| {
-        values.get(text).cloned().unwrap_or_else(|| text.into())
-    })
-}
-
-/// Returns the names of the slots in `template`.
-pub(crate) fn slots_of(template: &Value) -> BTreeSet<String> {
-    match template {
-        Value::String(text) => text.starts_with(SLOT).then(|| text.clone()).into_iter().collect(),
-        Value::Array(items) => items.iter().flat_map(slots_of).collect(),
-        Value::Object(map) => map.values().flat_map(slots_of).collect(),
-        _ => BTreeSet::new(),
-    }
+    let value = |text: &str| values.get(text).cloned();
+    put_texts(template, &|text| value(text).unwrap_or_else(|| text.into()))
 }
 
 /// Returns `template` with what `value` makes of its texts.
@@ -101,142 +99,135 @@ pub(crate) fn put_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Val
     }
 }
 
+/// Maximum number of examples that are read of one tool.
+const MAX_EXAMPLES: usize = 1_024;
+
 /// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
-    let (examples, classes) = read(schema);
-    let mut shown = Shown::new();
-    for example in &examples {
-        for leaf in &example.leaves {
-            let choice = (leaf.parameter.as_str(), leaf.value.as_str().unwrap_or_default());
-            shown.entry(choice).or_default().insert(example.parameters());
-        }
-    }
-    let learn = |example| Learner::new(example, &shown).learn(tool, &classes);
-    examples.iter().filter_map(learn).collect()
+    let examples = schema.examples.iter().take(MAX_EXAMPLES);
+    let examples = examples.filter_map(|example| Example::new(schema, example));
+    let examples = examples.collect_vec();
+    let classes = classes(&examples);
+    let learn = |example| learn(tool, example, &examples, &classes);
+    let mut patterns = examples.iter().filter_map(learn).collect_vec();
+    share_words(&mut patterns);
+    patterns
 }
 
-/// For each text of a parameter, the parameters of each input that has it.
-type Shown<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<BTreeSet<&'a str>>>;
-
-/// An example of which some values have become slots.
-struct Learner<'a> {
-    example: &'a Example,
-    shown: &'a Shown<'a>,
-    /// For each token, the item that begins with it.
-    items: Vec<Option<Item>>,
-    /// The slots for whole texts, with the numbers of their tokens; texts that are not in the question are last.
-    texts: Vec<(usize, (String, Forms))>,
-    template: Value,
+/// Gives each pattern the words of all questions with its template.
+fn share_words(patterns: &mut [Pattern]) {
+    let mut all: BTreeMap<String, Asks> = BTreeMap::new();
+    for pattern in &*patterns {
+        let words: BTreeSet<String> = pattern.items.iter().filter_map(Item::content).cloned().collect();
+        let asks = all.entry(pattern.template.to_string()).or_default();
+        asks.words.extend(words.clone());
+        if words.iter().any(|word| !is_asking(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
+            asks.each.insert(words);
+        }
+    }
+    let all = all.into_iter().map(|(template, asks)| (template, Arc::new(asks)));
+    let all: BTreeMap<String, Arc<Asks>> = all.collect();
+    for pattern in patterns {
+        pattern.asks = all.get(&pattern.template.to_string()).cloned().unwrap_or_default();
+    }
 }
 
-impl<'a> Learner<'a> {
-    fn new(example: &'a Example, shown: &'a Shown<'a>) -> Self {
-        let word = |token: &Token| {
-            (token.kind != Kind::Mark).then(|| Item {
-                key: token.stem.clone(),
-                class: None,
-            })
-        };
-        Self {
-            example,
-            shown,
-            items: example.reading.tokens.iter().map(word).collect(),
-            texts: Vec::new(),
-            template: example.input.clone(),
-        }
-    }
+/// The places of values in a question, and their slots.
+type Slots = Vec<(Range<usize>, Item)>;
 
-    /// Returns the pattern, or `None` if its input names a column or a cell of its data that its question does not.
-    fn learn(mut self, tool: usize, classes: &Classes) -> Option<Pattern> {
-        for leaf in &self.example.leaves {
-            let class = classes.get(&leaf.parameter).filter(|_| !leaf.value.is_null());
-            if let Some(class) = class {
-                self.learn_value(leaf, class)?;
+/// Returns the pattern of one of `examples`, or `None` if its input names a column or a cell of its data that its question does
+/// not. Values that the question says become slots; other values stay as they are.
+fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes) -> Option<Pattern> {
+    let mut template = example.input.clone();
+    let (mut slots, mut texts) = (Slots::new(), Vec::new());
+    for leaf in example.leaves.iter().filter(|leaf| !leaf.value.is_null()) {
+        let (class, key) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
+        let mut fitting = fitting(class, example, leaf, examples).into_iter();
+        let said = fitting.find_map(|class| Some((say(example, leaf, &class, &slots)?, class)));
+        let key = match (said, class.as_ref()) {
+            (Some((place, class)), _) => {
+                slots.push((place, Item::new(&key, Some(class))));
+                key
             }
-        }
-        let texts = self.texts.into_iter().sorted_by_key(|(token, _)| *token).collect_vec();
-        Some(Pattern {
-            tool,
-            ask: self.example.reading.text.clone(),
-            items: self.items.into_iter().flatten().collect(),
-            quotes: texts.iter().any(|(token, _)| *token != usize::MAX),
-            ways: Vec::new(),
-            texts: texts.into_iter().map(|(_, text)| text).collect(),
-            template: self.template,
-        })
-    }
-
-    /// Puts a slot in place of a value that the question says. Other values stay as they are.
-    fn learn_value(&mut self, leaf: &Leaf, class: &Arc<Class>) -> Option<()> {
-        let classes = match class.as_ref() {
-            // A short text may stand among the words: "the letters in the word strawberry".
-            Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::ANY_WORD)],
-            Class::Named(choices) => vec![Arc::new(Class::Named(self.choices(leaf, choices)))],
-            Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
-            _ => vec![Arc::clone(class)],
-        };
-        let said = classes.iter().find_map(|class| Some((class, self.find(leaf, class)?)));
-        match (said, class.as_ref()) {
-            (Some((class, place)), _) => self.put(leaf, class, place),
-            (None, Class::Text(_)) => self.put(leaf, class, (usize::MAX, 0)),
-            (None, Class::Key | Class::Cell) => self.repeat(leaf),
-            (None, _) => Some(()),
-        }
-    }
-
-    /// The choices but for those that examples show only with parameters that this example lacks.
-    fn choices(&self, leaf: &Leaf, choices: &Names) -> Names {
-        let parameters = self.example.parameters();
-        let goes = |text: &str| {
-            let inputs = self.shown.get(&(leaf.parameter.as_str(), text));
-            inputs.is_none_or(|inputs| inputs.iter().any(|input| input.is_subset(&parameters)))
-        };
-        let choices = choices.clone().into_iter();
-        choices.filter(|(_, text)| goes(text)).collect()
-    }
-
-    fn put(&mut self, leaf: &Leaf, class: &Arc<Class>, (token, length): (usize, usize)) -> Option<()> {
-        let (name, class) = (format!("{SLOT}{}", leaf.pointer), Arc::clone(class));
-        *self.template.pointer_mut(&leaf.pointer)? = name.as_str().into();
-        let said = self.items.iter_mut().skip(token).take(length);
-        said.for_each(|item| *item = None);
-        match (class.as_ref(), self.items.get_mut(token)) {
-            (Class::Text(forms), _) => self.texts.push((token, (name, forms.clone()))),
-            (_, item) => {
-                *item? = Some(Item {
-                    key: name,
-                    class: Some(class),
-                })
+            (None, Class::Text(forms)) => {
+                texts.push((usize::MAX, (key.clone(), forms.clone())));
+                key
             }
+            // A value that the question does not say again is that of the other slot.
+            (None, Class::Key | Class::Cell) => equal(example, leaf, &template)?,
+            (None, _) => continue,
+        };
+        *template.pointer_mut(&leaf.pointer)? = key.into();
+    }
+    let mut items = Vec::new();
+    for (at, token) in example.reading.tokens.iter().enumerate() {
+        match slots.iter().find(|(place, _)| place.contains(&at)) {
+            Some((place, slot)) if place.start == at => match slot.class.as_deref() {
+                Some(Class::Text(forms)) => texts.push((at, (slot.key.clone(), forms.clone()))),
+                _ => items.push(slot.clone()),
+            },
+            None if token.kind != Kind::Mark && !is_article(&token.stem) => items.push(Item::new(&token.stem, None)),
+            _ => {}
         }
-        Some(())
     }
+    texts.sort_by_key(|(token, _)| *token);
+    let quotes = texts.first().is_some_and(|(token, _)| *token != usize::MAX);
+    let texts = texts.into_iter().map(|(_, text)| text).collect();
+    let (ask, asks) = (example.reading.text.clone(), Arc::default());
+    Some(Pattern {
+        tool,
+        ask,
+        items,
+        texts,
+        quotes,
+        template,
+        asks,
+    })
+}
 
-    /// Puts the slot of an equal value in place of a value that the question does not say again.
-    fn repeat(&mut self, leaf: &Leaf) -> Option<()> {
-        let equal = self.example.leaves.iter().filter(|other| other.value == leaf.value);
-        let mut values = equal.filter_map(|other| self.template.pointer(&other.pointer)?.as_str());
-        let name = values.find(|text| text.starts_with(SLOT))?.to_owned();
-        *self.template.pointer_mut(&leaf.pointer)? = name.into();
-        Some(())
+/// Returns the classes of which a question may say a value: a short text may stand among the words, as in "the letters in the word
+/// strawberry", a number may be a condition on a cell, and a choice may be that of another example with the same parameters.
+fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
+    match class.as_ref() {
+        Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::Run(Run::default()))],
+        Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
+        Class::Choice(_) => {
+            let alike = examples.iter().filter(|other| other.shape == example.shape);
+            let leaves = alike.flat_map(|other| &other.leaves);
+            let leaves = leaves.filter(|other| other.parameter == leaf.parameter);
+            vec![Arc::new(Class::Choice(names(
+                leaves.filter_map(|other| other.value.as_str()),
+            )))]
+        }
+        _ => vec![Arc::clone(class)],
     }
+}
 
-    /// Returns the first token of the words that say the value, and how many words they are. Words in other slots are left out.
-    fn find(&self, leaf: &Leaf, class: &Class) -> Option<(usize, usize)> {
-        let reading = &self.example.reading;
-        let is_free = |item: &Option<Item>| item.as_ref().is_none_or(|item| item.class.is_none());
-        (0..reading.tokens.len()).find_map(|at| {
-            let fillers = class.fillers(reading.tokens.get(at..)?, reading).into_iter();
-            let mut said = fillers.filter(|filler| says_the_same(&filler.value, &leaf.value));
-            let filler = said.find(|filler| self.items.iter().skip(at).take(filler.length).all(is_free))?;
-            Some((at, filler.length))
+/// Returns the slot of an equal value of the example.
+fn equal(example: &Example, leaf: &Leaf, template: &Value) -> Option<String> {
+    let equal = example.leaves.iter().filter(|other| other.value == leaf.value);
+    let mut values = equal.filter_map(|other| template.pointer(&other.pointer)?.as_str());
+    values.find(|text| text.starts_with(SLOT)).map(str::to_owned)
+}
+
+/// Returns the tokens of a question that say a value of its input, without those in `slots`.
+fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, Item)]) -> Option<Range<usize>> {
+    let tokens = &example.reading.tokens;
+    (0..tokens.len()).find_map(|at| {
+        let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
+        let fillers = fillers.filter(|one| is_same(&one.value, &leaf.value));
+        let mut places = fillers.map(|one| at..at + one.length);
+        places.find(|place| {
+            !slots
+                .iter()
+                .any(|(other, _)| other.start < place.end && place.start < other.end)
         })
-    }
+    })
 }
 
 /// Whether words of a question say the value of an example: numbers compare as numbers, texts by their stems without
 /// blanks, other values as JSON.
-fn says_the_same(said: &Value, value: &Value) -> bool {
+fn is_same(said: &Value, value: &Value) -> bool {
     let bare = |text: &str| folded(text).replace(' ', "");
     match (said, value) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::catalog::Catalog;
 use crate::earlier::Origin;
 use crate::find::{Call, Finder, MAX_TEXTS};
-use crate::part::parts;
+use crate::part::{MAX_PARTS, parts};
 
 /// Maximum length of a question, in bytes. The host accepts no longer one.
 const MAX_QUERY: usize = 8_000;
@@ -29,7 +29,7 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         remaining: Rc::new(Cell::new(MAX_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
-    for (text, call) in parts(&finder, query) {
+    for (text, call) in parts(&finder, query, MAX_PARTS) {
         match call {
             Ok(call) => {
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));

@@ -6,19 +6,20 @@ use itertools::Itertools;
 use regex::{Captures, Regex};
 use rust_stemmers::{Algorithm, Stemmer};
 use serde_json::Value;
-use text2num::lang::English;
-use text2num::text2digits;
 
 /// Maximum number of attempts to parse JSON in one text. Each takes time linear in the length of the text.
 const JSON_ATTEMPTS: usize = 16;
-/// Maximum number of words in a number, such as `one hundred and twenty five`.
-const MAX_NUMBER_WORDS: usize = 6;
 
 /// Matches one token; the first alternative that fits wins. Never `None`, because the pattern is fixed and valid.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let fenced = r"```(?:\w*\n)?(?P<fenced>(?s:.*?))```";
     let quoted = r#""(?P<a>[^"]*)"|[“„](?P<b>[^”“]*)[”“]|«(?P<c>[^»]*)»|`(?P<d>[^`]+)`|['‘](?P<e>[^'’]*)['’]"#;
-    let moment = r"(?P<moment>\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?:\S*[0-9Zz])?)?|\d{1,2}:\d\d(?::\d\d)?|\d{1,2}[./]\d{1,2}[./]\d{2,4})\b";
+    let month = "(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+    let day = r"\d{1,2}(?:st|nd|rd|th)?";
+    let date = format!(r"(?:the )?{day} (?:of )?{month}(?:,? \d{{4}})?|{month} (?:the )?{day}\b(?:,? \d{{4}})?");
+    let digits = r"\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?:\S*[0-9Zz])?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}";
+    let time = r"\d{1,2}(?::\d\d)? ?[AaPp]\.?[Mm]|\d{1,2}:\d\d(?::\d\d)?";
+    let moment = format!(r"(?P<moment>{date}|{digits}|{time}|\d+(?:st|nd|rd|th))\b");
     let number = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+\b)?)";
     let word = r"(?P<word>[\p{L}_°\\][\p{L}\p{M}\p{N}_/@.\-'’&°\\]*)";
     let rest = r"(?P<mark>[.,?;:!…¿¡])|(?P<symbol>\S)";
@@ -26,21 +27,21 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A word, with all that is written together with it: `km/h`, `ada@example.org`.
     Word,
     /// A number without a sign.
     Number,
-    /// A date or a time of day in digits.
+    /// A date or a time of day, or an ordinal number.
     Moment,
     /// A text in quotes.
     Quoted,
-    /// JSON, a fenced code block, or what follows a colon or the first line (see `find::readings`).
+    /// JSON, a fenced code block, or what follows a colon or the first line (see `reading::readings`).
     Data,
     /// The name of a file that comes with the question.
     File,
-    /// Any other character that may carry meaning, such as an operator, or a name in the data that looks like grammar.
+    /// Any other character that may carry meaning, such as an operator.
     Symbol,
     /// A character that ends or divides sentences.
     Mark,
@@ -81,6 +82,11 @@ impl Token {
         if self.kind == Kind::Word { &self.stem } else { "" }
     }
 
+    /// Returns whether the token is a number or a date.
+    pub(crate) const fn is_operand(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Moment)
+    }
+
     /// Returns whether the token may be an entire value of text: a quoted text, data or a file.
     pub(crate) const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Quoted | Kind::Data | Kind::File)
@@ -106,11 +112,6 @@ pub(crate) fn stems(tokens: &[Token]) -> String {
     tokens.iter().map(|token| &token.stem).join(" ")
 }
 
-/// Returns the texts of `tokens`, joined by blanks.
-pub(crate) fn texts(tokens: &[Token]) -> String {
-    tokens.iter().map(|token| &token.text).join(" ")
-}
-
 /// Returns the beginnings of `tokens` with at most `max` of them, the longest first.
 pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &[Token]> {
     let lengths = (1..=tokens.len().min(max)).rev();
@@ -121,34 +122,13 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
 pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
-        let Some(next) = json(text, &found, &mut attempts).or_else(|| token(text, &found, files)) else {
+        let Some(next) = json(text, &found, &mut attempts).or_else(|| token(&found, files)) else {
             break;
         };
         at = next.end;
         tokens.push(next);
     }
-    join_number_words(&tokens)
-}
-
-/// Joins the words of each number, such as `twenty five`.
-fn join_number_words(tokens: &[Token]) -> Vec<Token> {
-    let (mut joined, mut at) = (Vec::new(), 0);
-    while let Some(rest @ [first, ..]) = tokens.get(at..) {
-        let number = beginnings(rest, MAX_NUMBER_WORDS).find_map(|words| Some((words.len(), number(words)?)));
-        let (length, token) = number.unwrap_or_else(|| (1, first.clone()));
-        joined.push(token);
-        at += length;
-    }
-    joined
-}
-
-/// Returns the number that `words` spell out. Ordinals become `2nd`, which is not parsed: `second` is also a unit of time.
-fn number(words: &[Token]) -> Option<Token> {
-    let are_words = words.iter().all(|token| token.kind == Kind::Word);
-    let digits = text2digits(&texts(words), &English::new()).ok().filter(|_| are_words)?;
-    digits.parse::<f64>().ok()?;
-    let (start, end) = (words.first()?.start, words.last()?.end);
-    Some(Token::new(Kind::Number, digits, start, end))
+    tokens
 }
 
 fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token> {
@@ -161,46 +141,24 @@ fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token>
     Some(Token::new(Kind::Data, written, start, start + written.len()))
 }
 
-fn token(text: &str, found: &Captures<'_>, files: &[&str]) -> Option<Token> {
-    let kind = |name: &str| match name {
-        "fenced" => Kind::Data,
-        "moment" => Kind::Moment,
-        "number" => Kind::Number,
-        "word" => Kind::Word,
-        "mark" => Kind::Mark,
-        "symbol" => Kind::Symbol,
-        _ => Kind::Quoted,
-    };
+fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
-    let (captured, kind) = groups.find_map(|name| Some((found.name(name)?.as_str(), kind(name))))?;
+    let (name, captured) = groups.find_map(|name| Some((name, found.name(name)?.as_str())))?;
     let whole = found.get(0)?;
-    let (start, end) = (whole.start(), whole.end());
-    Some(match kind {
-        Kind::Symbol if is_punctuation(text, start, end) => Token::new(Kind::Mark, captured, start, end),
-        Kind::Word => word_or_file(captured, start, files),
-        Kind::Number => Token::new(kind, captured.replace(',', ""), start, end),
-        Kind::Data => Token::new(kind, captured.trim_end_matches('\n'), start, end),
-        _ => Token::new(kind, captured, start, end),
-    })
-}
-
-/// Returns whether a sign divides words and is no operator: a dash before a word, or a bracket around words.
-fn is_punctuation(text: &str, start: usize, end: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default();
-    let after = text.get(end..).unwrap_or_default().trim_start();
-    let is_apart = before.ends_with(' ') && !before.trim().is_empty();
-    match text.get(start..end) {
-        Some("-" | "–" | "—" | "(") => is_apart && after.starts_with(char::is_alphabetic),
-        Some(")") => before.ends_with(char::is_alphabetic),
-        _ => false,
-    }
-}
-
-/// Returns the token for a word without trailing punctuation: a `File` if it is one of `files`.
-fn word_or_file(raw: &str, start: usize, files: &[&str]) -> Token {
-    let trimmed = raw.trim_end_matches(['.', '-', '/', '\\']);
-    let is_file = files.iter().any(|name| name.eq_ignore_ascii_case(trimmed));
-    let kind = if is_file { Kind::File } else { Kind::Word };
-    let text = trimmed.trim_end_matches(['\'', '’']);
-    Token::new(kind, text, start, start + trimmed.len().max(1))
+    let trimmed = captured.trim_end_matches(['.', '-', '/', '\\', '\'', '’']);
+    let is_file = || files.iter().any(|name| name.eq_ignore_ascii_case(trimmed));
+    let (kind, text) = match name {
+        "fenced" => (Kind::Data, captured.trim_end_matches('\n').to_owned()),
+        "moment" => (Kind::Moment, captured.to_owned()),
+        "number" => (Kind::Number, captured.replace(',', "")),
+        "word" if is_file() => (Kind::File, trimmed.to_owned()),
+        "word" => (Kind::Word, trimmed.to_owned()),
+        "mark" => (Kind::Mark, captured.to_owned()),
+        "symbol" => (Kind::Symbol, captured.to_owned()),
+        _ => (Kind::Quoted, captured.to_owned()),
+    };
+    let start = whole.start();
+    let is_word = name == "word";
+    let length = if is_word { trimmed.len().max(1) } else { whole.len() };
+    Some(Token::new(kind, text, start, start + length))
 }

@@ -8,11 +8,10 @@
 mod bounds;
 mod calls;
 mod chains;
-mod grammar;
 mod refusals;
-mod remarks;
 mod replies;
 mod runs;
+mod templates;
 
 use std::sync::Arc;
 

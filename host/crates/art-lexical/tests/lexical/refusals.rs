@@ -118,14 +118,18 @@ fn a_call_that_the_schema_does_not_allow_is_not_made() {
 }
 
 #[test]
-fn unknown_words_of_two_slots_need_a_word_between_them() {
+fn one_value_may_be_unknown_where_the_question_has_all_words_of_an_example() {
+    let expected = json!({"value": 3, "from": "florps", "to": "kilometres"});
+    assert_eq!(calls("Convert 3 florps to kilometres"), [expected]);
+    reason("Convert 3 florps to glorps");
     reason("Convert 3 florps glorps");
-    assert_eq!(calls("Convert 3 florps to glorps").len(), 1);
+    reason("3 florps kilometres");
 }
 
 #[test]
-fn an_expression_does_not_begin_with_an_operator_between_numbers() {
-    reason("What is divided by 3?");
+fn a_value_does_not_begin_like_the_middle_of_those_of_the_examples() {
+    reason("What is times 3?");
+    reason("What is by 3?");
 }
 
 #[test]
@@ -152,4 +156,19 @@ fn a_question_of_which_only_grammar_is_left_asks_for_nothing() {
     assert_eq!(asked("Count the words"), 1);
     assert_eq!(asked("How many minutes?"), 0);
     assert_eq!(asked("How many are in it?"), 0);
+}
+
+#[test]
+fn a_remark_beside_a_question_is_not_understood() {
+    for aside in [
+        "in binary",
+        "it's for 3 people",
+        "it's not for me",
+        "we want it rounded",
+        "Germany only",
+    ] {
+        reason(&format!("Convert 3 miles to kilometres, {aside}"));
+        let plan = planned(&format!("Convert 3 miles to kilometres. {aside}."), &tools(), &[]);
+        assert!(plan["plan"].as_str().unwrap().contains("No tool fits"), "{aside}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What the model learns from comparing a tool's examples.
+//! What the model learns from the questions of a tool's examples together.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::*;
 const PEOPLE: &str = "name,city,age\nAda,Bonn,36\n";
 const SALES: &str = "branch,product,amount\nHalifax,Pump,10\nRegina,Valve,25\nHalifax,Valve,5\nON,Pump,1\n";
 
-/// A tool for tables. Its examples have one aggregate with each condition, and the other aggregate without one.
+/// A tool for tables.
 fn query() -> ToolSchema {
     let text = json!({"type": "string"});
     let condition = json!({
@@ -24,17 +24,17 @@ fn query() -> ToolSchema {
     let total = |more: Value| with(json!({"csv": PEOPLE, "aggregate": "sum", "column": "age"}), more);
     let mean = json!({"csv": PEOPLE, "aggregate": "mean", "column": "age"});
     let in_bonn = json!({"filter": [{"operator": "eq", "value": "Bonn"}]});
-    let above = json!({"filter": [{"column": "city", "operator": "gt", "value": 30}]});
-    let equal = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
+    let city = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
+    let above = json!({"filter": [{"column": "age", "operator": "gt", "value": 30}]});
     let examples = [
         ("Total age", total(json!({}))),
         ("What is the total age?", total(json!({}))),
         ("Total age recorded in this table", total(json!({}))),
         ("Overall age", total(json!({}))),
         ("Total age in Bonn", total(in_bonn)),
+        ("Total age in the Bonn city", total(city)),
+        ("Total age with age above 30", total(above)),
         ("Total age per city", total(json!({"group_by": "city"}))),
-        ("Total age with city above 30", total(above)),
-        ("Total age with city equal to Bonn", total(equal)),
         ("Average age", mean),
         ("How many rows are there?", json!({"csv": PEOPLE, "aggregate": "count"})),
     ];
@@ -62,41 +62,29 @@ fn asked(query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_one_example_adds_is_understood_with_every_other() {
-    let filter = json!([{"operator": "eq", "value": "Regina"}]);
-    assert_eq!(
-        asked("Average amount in Regina"),
-        [json!({"aggregate": "mean", "column": "amount", "filter": filter})]
-    );
-    assert_eq!(
-        asked("Average amount per product"),
-        [json!({"aggregate": "mean", "column": "amount", "group_by": "product"})]
-    );
-    let filter = json!([{"column": "amount", "operator": "gt", "value": 7}]);
-    assert_eq!(
-        asked("How many rows are there with amount above 7?"),
-        [json!({"aggregate": "count", "filter": filter})]
-    );
+fn what_one_question_says_another_one_for_the_same_input_may_say_too() {
+    let sum = [json!({"aggregate": "sum", "column": "amount"})];
+    assert_eq!(asked("What is the total amount recorded in this table?"), sum);
+    assert_eq!(asked("Overall amount recorded"), sum);
+    assert_eq!(asked("Amount in total overall"), sum);
+    assert!(asked("Average amount recorded").is_empty());
 }
 
 #[test]
-fn conditions_can_be_combined_unless_no_row_meets_both() {
-    let both = asked("Total amount in Halifax in Pump");
-    assert_eq!(both[0]["filter"].as_array().unwrap().len(), 2, "{both:?}");
-    assert!(asked("Total amount in Halifax in Regina").is_empty());
+fn a_question_has_all_words_of_one_example() {
+    assert!(asked("Amount recorded").is_empty());
+    assert!(asked("What is the amount?").is_empty());
 }
 
 #[test]
-fn words_that_one_of_two_examples_lacks_may_be_there_or_not() {
-    let expected = [json!({"aggregate": "mean", "column": "amount"})];
-    assert_eq!(asked("What is the average amount recorded in this table?"), expected);
-}
-
-#[test]
-fn a_synonym_is_one_in_every_question_about_the_tool() {
+fn a_condition_is_understood_where_an_example_has_it() {
     let filter = json!([{"operator": "eq", "value": "Regina"}]);
     let expected = [json!({"aggregate": "sum", "column": "amount", "filter": filter})];
-    assert_eq!(asked("Overall amount in Regina"), expected);
+    assert_eq!(asked("Total amount in Regina"), expected);
+    assert!(asked("Average amount in Regina").is_empty());
+    assert!(asked("Total amount in Halifax in Regina").is_empty());
+    let filter = json!([{"column": "amount", "operator": "gt", "value": 7}]);
+    assert_eq!(asked("Total amount with amount above 7")[0]["filter"], filter);
 }
 
 #[test]
@@ -114,10 +102,9 @@ fn words_of_the_name_of_the_file_count_as_words_about_it() {
 
 #[test]
 fn a_cell_may_be_named_with_its_column() {
-    let filter = json!([{"operator": "eq", "value": "Halifax"}]);
+    let filter = json!([{"column": "branch", "operator": "eq", "value": "Halifax"}]);
     let expected = [json!({"aggregate": "sum", "column": "amount", "filter": filter})];
     assert_eq!(asked("Total amount in the Halifax branch"), expected);
-    assert!(asked("Total amount in the Halifax product").is_empty());
 }
 
 #[test]
@@ -152,34 +139,6 @@ fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
         ("Minutes in an hour", input(1, "hour", "minutes")),
     ];
     let convert = [tool("convert", &properties, &examples)];
-    assert_eq!(calls_with("Kilograms are 7 pounds", &convert, &[]).len(), 1);
     assert_eq!(calls_with("How many stones are 7 pounds?", &convert, &[]).len(), 1);
     assert!(calls_with("The label 7 pounds", &convert, &[]).is_empty());
-}
-
-#[test]
-fn a_cell_is_no_value_of_a_column_that_lacks_it() {
-    let filter = json!([{"column": "branch", "operator": "eq", "value": "Regina"}]);
-    let asked_of = |column: &str| asked(&format!("Total amount with {column} equal to Regina"));
-    assert_eq!(asked_of("branch")[0]["filter"], filter);
-    assert!(asked_of("product").is_empty());
-}
-
-#[test]
-fn a_synonym_that_one_tool_teaches_holds_for_the_others() {
-    let text = json!({"type": "string"});
-    let words = [
-        ("Count the words of \"to be\"", json!({"text": "to be"})),
-        ("Tally the words of \"to be\"", json!({"text": "to be"})),
-    ];
-    let words = tool("words", &json!({"text": text}), &words);
-    let rows = |more: &[(&str, Value)]| {
-        let one = ("Count the rows of \"a b\"", json!({"rows": "a b"}));
-        tool("rows", &json!({"rows": text}), &[&[one], more].concat())
-    };
-    let asked = |tools: &[ToolSchema]| calls_with("Tally the rows of \"c d\"", tools, &[]);
-    assert_eq!(asked(&[words.clone(), rows(&[])]), [json!({"rows": "c d"})]);
-    assert!(asked(&[rows(&[])]).is_empty());
-    let other = ("Tally marks in \"a b\"", json!({"rows": "marks"}));
-    assert!(asked(&[words, rows(&[other])]).is_empty());
 }
