@@ -178,7 +178,7 @@ impl<E: Error + 'static> From<E> for ToolError {
     }
 }
 
-fn code_of(kind: io::ErrorKind) -> ErrorCode {
+pub(crate) fn code_of(kind: io::ErrorKind) -> ErrorCode {
     match kind {
         io::ErrorKind::NotFound => ErrorCode::NotFound,
         io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,

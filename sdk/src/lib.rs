@@ -31,9 +31,12 @@
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod bindings;
+#[cfg(feature = "change")]
+pub mod change;
 mod context;
 mod convert;
 mod error;
+pub mod files;
 // Not with WASI: there the C library allocates too, and each allocator would have to free memory of the other.
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;

@@ -1,0 +1,320 @@
+//! A change of a text file that a person approves before it is made.
+//!
+//! ```
+//! use art_sdk::change::Change;
+//! use art_sdk::prelude::*;
+//!
+//! fn write(path: &str, text: String, ctx: &Context) -> Result<Outcome<usize>> {
+//!     let change = Change::of_file(path, text)?;
+//!     if let Some(question) = change.question(ctx)? {
+//!         return Ok(question.into());
+//!     }
+//!     change.write()?;
+//!     Ok(Reply::new(change.after.len()).into())
+//! }
+//! ```
+
+use std::io;
+
+use serde_json::json;
+use similar::TextDiff;
+
+use crate::{Context, Result, Suspension, ToolError, files};
+
+/// Maximum size of a file before and after a change, in bytes.
+pub const MAX_BYTES: u64 = 1 << 20;
+/// Maximum number of lines of a preview.
+const MAX_LINES: usize = 400;
+/// Maximum length of a line of a preview, in characters.
+const MAX_CHARS: usize = 500;
+
+/// What a file contains and what it shall contain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    path: String,
+    /// The text of the file; `None` if there is no file.
+    pub before: Option<String>,
+    /// The text that the file shall have.
+    pub after: String,
+}
+
+impl Change {
+    /// Creates a change that sets the whole text of a file, which may not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, is not UTF-8, or is longer than [`MAX_BYTES`] before or after the change.
+    pub fn of_file(path: &str, after: String) -> Result<Self> {
+        Self::from(path, |_| Ok(after))
+    }
+
+    /// Creates a change whose new text `edit` makes from the old one, which is `None` if there is no file.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the error of `edit`, and as [`Change::of_file`] does.
+    pub fn from(path: &str, edit: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Self> {
+        let before = current(path)?;
+        let after = edit(before.as_deref())?;
+        if after.len() as u64 > MAX_BYTES {
+            let size = after.len();
+            return Err(ToolError::validation(format_args!(
+                "`{path}` would have {size} bytes, more than {MAX_BYTES}: write less"
+            )));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            before,
+            after,
+        })
+    }
+
+    /// Returns the question to the person, with the change as a unified diff, or `None` if the person has approved this very change.
+    /// The approval holds for the texts that the question showed: if the file has changed since, the call fails.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the person decided against the change, or approved another one.
+    pub fn question(&self, context: &Context) -> Result<Option<Suspension>> {
+        let digest = self.digest();
+        let Some(decision) = context.hitl() else {
+            return Ok(Some(self.suspension(&digest)));
+        };
+        if !decision.approved {
+            return Err(ToolError::permission_denied(
+                "the person decided against this change: do not make it again",
+            ));
+        }
+        if decision.feedback != digest {
+            return Err(ToolError::validation(format_args!(
+                "`{}` has changed since the person saw the change, and was not written: read it and call again",
+                self.path
+            )));
+        }
+        Ok(None)
+    }
+
+    /// Writes the new text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file has changed since this change was created, or cannot be written.
+    pub fn write(&self) -> Result<()> {
+        if current(&self.path)? != self.before {
+            return Err(ToolError::validation(format_args!(
+                "`{}` was changed by somebody else at this moment, and was not written: read it and call again",
+                self.path
+            )));
+        }
+        std::fs::write(&self.path, &self.after).map_err(|error| files::explain(&self.path, &error))
+    }
+
+    /// Returns the numbers of lines that are added and removed.
+    pub fn counts(&self) -> (usize, usize) {
+        let diff = self.diff();
+        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+        (count(similar::ChangeTag::Insert), count(similar::ChangeTag::Delete))
+    }
+
+    /// Returns the change as a unified diff, cut after 400 lines.
+    pub fn preview(&self) -> String {
+        let old = if self.before.is_some() {
+            self.path.as_str()
+        } else {
+            "/dev/null"
+        };
+        let diff = self.diff();
+        let text = diff
+            .unified_diff()
+            .context_radius(3)
+            .header(old, &self.path)
+            .to_string();
+        let mut lines = text.lines();
+        let mut preview = String::new();
+        for line in lines.by_ref().take(MAX_LINES) {
+            preview.extend(line.chars().take(MAX_CHARS));
+            if line.chars().nth(MAX_CHARS).is_some() {
+                preview.push_str(" ..");
+            }
+            preview.push('\n');
+        }
+        let rest = lines.count();
+        if rest > 0 {
+            preview.push_str(&format!(".. {rest} more lines of the difference are not shown\n"));
+        }
+        preview
+    }
+
+    fn diff(&self) -> TextDiff<'_, '_, str> {
+        TextDiff::from_lines(self.before.as_deref().unwrap_or_default(), &self.after)
+    }
+
+    fn suspension(&self, digest: &str) -> Suspension {
+        let (added, removed) = self.counts();
+        let verb = if self.before.is_some() { "Change" } else { "Create" };
+        // The answer of the form is the digest of what is shown, so that an approval cannot mean anything else.
+        let form = json!({
+            "inputType": "select",
+            "options": [{"value": digest, "label": "make exactly this change"}],
+            "defaultValue": digest,
+        });
+        Suspension::new(format!(
+            "{verb} `{}`? {added} lines added, {removed} removed.",
+            self.path
+        ))
+        .details(json!({"path": self.path, "added": added, "removed": removed}))
+        .preview(self.preview())
+        .feedback_schema(form)
+    }
+
+    /// Returns the digest of the path and both texts.
+    fn digest(&self) -> String {
+        let mut hash = blake3::Hasher::new();
+        let existed: &[u8] = if self.before.is_some() { b"changed" } else { b"created" };
+        let before = self.before.as_deref().unwrap_or_default();
+        for part in [self.path.as_bytes(), existed, before.as_bytes(), self.after.as_bytes()] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.finalize().to_hex().to_string()
+    }
+}
+
+/// Returns the text of a file with its byte order mark, or `None` if there is no file.
+fn current(path: &str) -> Result<Option<String>> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(files::explain(path, &error)),
+        Ok(_) => {}
+    }
+    let bytes = files::read(path, MAX_BYTES)?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_invalid| ToolError::validation(format_args!("`{path}` is no UTF-8 text, so it is not changed")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorCode, Hitl};
+
+    struct Folder(std::path::PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("art-sdk-change-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn file(&self) -> String {
+            self.0.join("a.txt").to_str().unwrap().to_owned()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            drop(std::fs::remove_dir_all(&self.0));
+        }
+    }
+
+    fn decided(approved: bool, answer: &str) -> Context {
+        Context::for_test().with_hitl(Hitl::for_test(approved, answer))
+    }
+
+    /// Returns the answer that the form of a change gives to an approval without one.
+    fn answer(change: &Change) -> String {
+        let question = change.question(&Context::for_test()).unwrap().unwrap();
+        let form = question.feedback_schema.unwrap();
+        assert_eq!(form["options"].as_array().unwrap().len(), 1);
+        form["defaultValue"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_change_is_shown_and_made_after_its_approval_only() {
+        let folder = Folder::new("made");
+        std::fs::write(folder.file(), "one\ntwo\n").unwrap();
+        let change = Change::of_file(&folder.file(), "one\nthree\n".to_owned()).unwrap();
+        let question = change.question(&Context::for_test()).unwrap().unwrap();
+        let preview = question.preview.unwrap();
+        assert!(
+            preview
+                .as_str()
+                .unwrap()
+                .ends_with("@@ -1,2 +1,2 @@\n one\n-two\n+three\n"),
+            "{preview}"
+        );
+        assert_eq!(change.question(&decided(true, &answer(&change))).unwrap(), None);
+        change.write().unwrap();
+        assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), "one\nthree\n");
+    }
+
+    #[test]
+    fn a_rejected_change_is_an_error() {
+        let folder = Folder::new("rejected");
+        let change = Change::of_file(&folder.file(), "x".to_owned()).unwrap();
+        let error = change.question(&decided(false, &answer(&change))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::PermissionDenied);
+    }
+
+    #[test]
+    fn an_approval_does_not_hold_for_a_file_that_has_changed_since() {
+        let folder = Folder::new("changed");
+        std::fs::write(folder.file(), "one\n").unwrap();
+        let approved = answer(&Change::of_file(&folder.file(), "two\n".to_owned()).unwrap());
+        for other in ["another\n", "two\n"] {
+            std::fs::write(folder.file(), other).unwrap();
+            let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
+            let error = change.question(&decided(true, &approved)).unwrap_err();
+            assert!(error.message.contains("has changed since"), "{error}");
+        }
+        std::fs::remove_file(folder.file()).unwrap();
+        let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
+        change.question(&decided(true, &approved)).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_that_changes_at_the_last_moment_is_not_overwritten() {
+        let folder = Folder::new("moment");
+        let change = Change::of_file(&folder.file(), "mine".to_owned()).unwrap();
+        std::fs::write(folder.file(), "theirs").unwrap();
+        assert!(change.write().unwrap_err().message.contains("by somebody else"));
+        assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn a_long_preview_is_cut_and_says_so() {
+        let text: String = (0..1000).map(|n| format!("{n}\n")).collect();
+        let folder = Folder::new("long");
+        let change = Change::of_file(&folder.file(), text).unwrap();
+        let preview = change.preview();
+        assert_eq!(preview.lines().count(), MAX_LINES + 1);
+        assert!(
+            preview.ends_with(".. 603 more lines of the difference are not shown\n"),
+            "{preview}"
+        );
+        assert!(preview.starts_with("--- /dev/null\n"), "{preview}");
+        let line = Change::of_file(&folder.file(), "x".repeat(5_000)).unwrap();
+        assert!(line.preview().len() < 1_000);
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_or_too_long_is_not_changed() {
+        let folder = Folder::new("bytes");
+        std::fs::write(folder.file(), [0xff]).unwrap();
+        assert!(
+            Change::of_file(&folder.file(), String::new())
+                .unwrap_err()
+                .message
+                .contains("no UTF-8")
+        );
+        std::fs::remove_file(folder.file()).unwrap();
+        let long = "x".repeat(usize::try_from(MAX_BYTES).unwrap() + 1);
+        assert!(
+            Change::of_file(&folder.file(), long)
+                .unwrap_err()
+                .message
+                .contains("write less")
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! Files that the operator granted, with limits and with errors that a model understands.
+//!
+//! The functions of `std::fs` work too; those here bound what is read and say in an error which path is meant and what to do.
+//! A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and requests them with
+//! `capabilities(fs(read, path = "{args.path}"))`.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::{Result, ToolError};
+
+/// Reads a whole file of at most `max_bytes` bytes.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read, if it is a directory, or if it is longer.
+pub fn read(path: &str, max_bytes: u64) -> Result<Vec<u8>> {
+    let explained = |error| explain(path, &error);
+    let file = File::open(path).map_err(explained)?;
+    let size = file.metadata().map_err(explained)?;
+    if size.is_dir() {
+        return Err(explain(path, &io::ErrorKind::IsADirectory.into()));
+    }
+    check_size(path, size.len(), max_bytes)?;
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    file.take(max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(explained)?;
+    check_size(path, bytes.len() as u64, max_bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a whole file of UTF-8 text, without a byte order mark at its beginning.
+///
+/// # Errors
+///
+/// Fails as [`read`] does, and if the file is not UTF-8.
+pub fn read_text(path: &str, max_bytes: u64) -> Result<String> {
+    let bytes = read(path, max_bytes)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_invalid| ToolError::validation(format_args!("`{path}` is no UTF-8 text: name a text file")))?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+/// Returns the error of a tool for a failed operation on `path`: what is wrong and what to do.
+pub fn explain(path: &str, error: &io::Error) -> ToolError {
+    use io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => ToolError::not_found(format_args!(
+            "there is no `{path}`: check the spelling, or list its directory"
+        )),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ToolError::permission_denied(format_args!(
+            "this is not allowed for `{path}`: do not try again; the operator has to grant it"
+        )),
+        ErrorKind::IsADirectory => ToolError::validation(format_args!("`{path}` is a directory: name a file in it")),
+        ErrorKind::NotADirectory => ToolError::validation(format_args!(
+            "a part of `{path}` is a file, not a directory: check the path"
+        )),
+        ErrorKind::Unsupported => ToolError::config("this tool was built without files: build it with `wasi = true`"),
+        kind => ToolError::new(crate::error::code_of(kind), format_args!("`{path}`: {error}")),
+    }
+}
+
+fn check_size(path: &str, size: u64, max_bytes: u64) -> Result<()> {
+    if size > max_bytes {
+        return Err(ToolError::validation(format_args!(
+            "`{path}` has {size} bytes, more than {max_bytes}: use a smaller file"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorCode;
+
+    fn file(name: &str, content: &[u8]) -> (std::path::PathBuf, String) {
+        let folder = std::env::temp_dir().join(format!("art-sdk-files-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(name);
+        std::fs::write(&path, content).unwrap();
+        (folder, path.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_the_limit_and_no_further() {
+        let (folder, path) = file("limit.txt", b"12345");
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        let error = read(&path, 4).unwrap_err();
+        assert_eq!(error.code, ErrorCode::ValidationError);
+        assert!(error.message.contains("has 5 bytes, more than 4"), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_text_loses_its_byte_order_mark_and_other_bytes_are_refused() {
+        let (folder, path) = file("text.txt", "\u{feff}é".as_bytes());
+        assert_eq!(read_text(&path, 100).unwrap(), "é");
+        std::fs::write(&path, [0xff, 0x00]).unwrap();
+        assert!(read_text(&path, 100).unwrap_err().message.contains("is no UTF-8 text"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_error_says_which_path_and_what_to_do() {
+        let (folder, path) = file("there.txt", b"");
+        let missing = read(&format!("{path}.txt"), 1).unwrap_err();
+        assert_eq!(missing.code, ErrorCode::NotFound);
+        assert!(missing.message.contains("there.txt.txt"), "{missing}");
+        let directory = read(folder.to_str().unwrap(), 1).unwrap_err();
+        assert!(directory.message.contains("name a file in it"), "{directory}");
+        let below = read(&format!("{path}/a"), 1).unwrap_err();
+        assert!(below.message.contains("is a file, not a directory"), "{below}");
+        let denied = explain("a", &io::ErrorKind::PermissionDenied.into());
+        assert_eq!(denied.code, ErrorCode::PermissionDenied);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
