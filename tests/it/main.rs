@@ -59,6 +59,7 @@ mod overrun;
 mod piped;
 mod plan_command;
 mod plugins;
+mod plugins_files;
 mod quickstart;
 mod reloading;
 mod replay;

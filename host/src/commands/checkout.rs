@@ -5,11 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 
 /// The first-party tools, in the order in which they are built.
-pub(super) const FIRST_PARTY: [&str; 8] = [
+pub(super) const FIRST_PARTY: [&str; 14] = [
+    "archive_list",
     "calculator",
     "csv_query",
     "datetime",
     "diff_text",
+    "file_edit",
+    "file_read",
+    "file_search",
+    "file_write",
+    "hash_file",
     "json_query",
     "regex_extract",
     "text_stats",

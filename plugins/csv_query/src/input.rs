@@ -13,7 +13,9 @@ use crate::{
 #[derive(Clone, Default)]
 pub(crate) struct CsvQueryInput {
     /// The CSV text: a header row with the column names, then one line for each row.
-    pub(crate) csv: String,
+    pub(crate) csv: Option<String>,
+    /// The path of a CSV file, instead of `csv`: `~/data/sales.csv`.
+    pub(crate) path: Option<String>,
     /// The character between two fields: `,`, `;`, tab or `|`. Detected if omitted.
     pub(crate) delimiter: Option<String>,
     /// Keeps only the rows that match every condition: where, only, with, whose, above, below, at least.

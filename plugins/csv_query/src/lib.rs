@@ -21,6 +21,9 @@ mod tests;
 use input::CsvQueryInput;
 use output::CsvQueryOutput;
 
+/// Maximum size of a file, in bytes.
+const MAX_FILE: u64 = 8 << 20;
+
 /// Answers questions about a CSV table (a spreadsheet with a header row): filters rows, groups them by a column,
 /// computes the total, sum, average, mean, median, minimum, maximum or count of a column, sorts, and returns the top
 /// rows. Use it for which region, customer, product or month has the highest, largest, lowest or most sales, revenue or
@@ -1255,8 +1258,43 @@ use output::CsvQueryOutput;
         input = r#"{"csv":"name,city,age\nAda,Bonn,36\nBob,Kiel,17\nCyd,Bonn,51\n","about":"column_count"}"#,
         output = r#"{"rows":[{"column_count":3}],"value":3,"columns":["column_count"],"row_count":1,"matched_rows":3}"#
     ),
+    example(
+        ask = "Which region has the highest total sales in ~/data/sales.csv?",
+        ask = "Which region in ~/data/sales.csv has the highest total sales?",
+        input = r#"{"path":"~/data/sales.csv","aggregate":"sum","column":"sales","group_by":"region","sort":"descending","limit":1}"#
+    ),
+    example(
+        ask = "What are the total sales in ~/data/sales.csv?",
+        input = r#"{"path":"~/data/sales.csv","aggregate":"sum","column":"sales"}"#
+    ),
+    example(
+        ask = "Which columns does ~/data/sales.csv have?",
+        ask = "What are the columns of ~/data/sales.csv?",
+        input = r#"{"path":"~/data/sales.csv","about":"columns"}"#
+    ),
+    example(
+        ask = "How many rows does ~/data/sales.csv have?",
+        ask = "How many rows are in ~/data/sales.csv?",
+        input = r#"{"path":"~/data/sales.csv","aggregate":"count"}"#
+    ),
+    capabilities(fs(read, path = "{args.path}", reason = "reads the table if a call names a file")),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
-fn csv_query(input: CsvQueryInput) -> Result<CsvQueryOutput> {
+fn csv_query(mut input: CsvQueryInput) -> Result<CsvQueryOutput> {
+    input.csv = Some(table(&mut input)?);
     query::run(&input).map_err(ToolError::validation)
+}
+
+/// Returns the text of the table.
+fn table(input: &mut CsvQueryInput) -> Result<String> {
+    match (input.csv.take(), &input.path) {
+        (Some(csv), None) => Ok(csv),
+        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE),
+        (Some(_), Some(_)) => Err(ToolError::validation(
+            "`csv` and `path` do not go together: leave one of them out",
+        )),
+        (None, None) => Err(ToolError::validation(
+            "there is no table: give its text as `csv`, or the `path` of a file",
+        )),
+    }
 }

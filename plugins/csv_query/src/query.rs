@@ -20,7 +20,7 @@ const MAX_ROWS: usize = 1000;
 
 /// Runs the query.
 pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
-    let table = Table::read(&input.csv, input.delimiter.as_deref())?;
+    let table = Table::read(input.csv.as_deref().unwrap_or_default(), input.delimiter.as_deref())?;
     if let Some(about) = input.about {
         return described(input, &table, about);
     }

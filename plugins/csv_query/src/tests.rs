@@ -427,7 +427,7 @@ fn the_schema_is_flat_and_closed() {
 
 #[test]
 fn the_examples_return_their_outputs() {
-    testing::check(&CSV_QUERY);
+    testing::check_where(&CSV_QUERY, |input| input.get("path").is_none());
 }
 
 proptest! {
@@ -446,4 +446,17 @@ proptest! {
             prop_assert!(number::parse(&cell, style).is_none_or(f64::is_finite));
         }
     }
+}
+
+#[test]
+fn a_table_is_read_from_a_file_or_from_the_text_but_not_from_both() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("sales.csv");
+    std::fs::write(&path, "\u{feff}region,sales\nNorth,10\nSouth,25\n").unwrap();
+    let counted = testing::output(&CSV_QUERY, json!({"path": path, "aggregate": "sum", "column": "sales"}));
+    assert_eq!(counted["value"], 35);
+    let refused = |input| testing::failure(&CSV_QUERY, input).message;
+    assert!(refused(json!({"path": path, "csv": "a\n1\n"})).contains("do not go together"));
+    assert!(refused(json!({"aggregate": "count"})).contains("there is no table"));
+    assert!(refused(json!({"path": directory.path().join("none.csv")})).contains("there is no `"));
 }

@@ -47,14 +47,14 @@ fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     Ok(output(results, false))
 }
 
-/// Runs the filter of `input`, or looks its fields up.
-pub(crate) fn answer(input: &JsonQueryInput) -> Result<JsonQueryOutput, QueryError> {
+/// Runs the filter of `input` on `json`, or looks its fields up.
+pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOutput, QueryError> {
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
     match &input.query {
-        Some(query) if !has_lookup && input.combine.is_none() => run(&input.json, query),
+        Some(query) if !has_lookup && input.combine.is_none() => run(json, query),
         None if has_lookup => {
-            let mut results = lookup::run(input, &inputs(&input.json)?)?;
+            let mut results = lookup::run(input, &inputs(json)?)?;
             let truncated = results.len() > MAX_RESULTS;
             results.truncate(MAX_RESULTS);
             Ok(output(results, truncated))

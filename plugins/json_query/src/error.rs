@@ -23,9 +23,9 @@ pub(crate) enum QueryError {
     NotAList(String),
     #[error("`{0}` is no number, so it cannot be added")]
     NotANumber(String),
-    #[error("`json` is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
+    #[error("the data is text but not valid JSON: {0}; to query the text itself, put it in quotes")]
     Json(#[from] serde_json::Error),
-    #[error("`json` is empty: give a JSON value")]
+    #[error("the data is empty: give a JSON value")]
     Empty,
     #[error("`query` has {0} characters, at most {1} are allowed")]
     TooLong(usize, usize),

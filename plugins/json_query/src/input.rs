@@ -1,13 +1,17 @@
 //! The input and the output of the tool.
 
+use art_sdk::serde::{self, Deserialize};
 use art_sdk::{args, output, promise, schemars, serde_json, serde_json::json};
 
 /// JSON and a question about it.
 #[args]
 pub(crate) struct JsonQueryInput {
     /// The data: any JSON value, or text that contains JSON. Text with several values, such as JSON Lines, is queried value by value.
-    #[schemars(transform = any_type)]
-    pub(crate) json: serde_json::Value,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "serde_json::Value", transform = any_type)]
+    pub(crate) json: Option<serde_json::Value>,
+    /// The path of a file with JSON or JSON Lines, instead of `json`: `~/data/users.json`.
+    pub(crate) path: Option<String>,
     /// The jq filter to run, for example `.items[] | select(.price > 10) | .name`, `length` or `group_by(.city)`.
     pub(crate) query: Option<String>,
     /// The name of a field, instead of a filter: its values are collected wherever they are in the data.
@@ -21,6 +25,11 @@ pub(crate) struct JsonQueryInput {
     pub(crate) smallest: Option<String>,
     /// How to combine the values of `field` into one; `length` is the number of items in the list that the field holds. If omitted, they are listed.
     pub(crate) combine: Option<Combine>,
+}
+
+/// Keeps a null that is given apart from a value that is absent.
+fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
+    serde_json::Value::deserialize(deserializer).map(Some)
 }
 
 /// One condition on an object.

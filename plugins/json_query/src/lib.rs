@@ -14,6 +14,9 @@ mod tests;
 
 use input::{JsonQueryInput, JsonQueryOutput};
 
+/// Maximum size of a file, in bytes.
+const MAX_FILE: u64 = 8 << 20;
+
 /// Queries JSON with a jq filter: picks fields, selects and filters the items of an array or object, counts, sums,
 /// groups, sorts, renames and reshapes them. Use it to extract, look up, find or compute something in JSON data, an API
 /// response, a list of objects or nested records when a jq expression can say it, for example `.users[].name`. Returns
@@ -622,8 +625,39 @@ use input::{JsonQueryInput, JsonQueryOutput};
         ask = "Show the name with the lowest age",
         input = r#"{"json":{"users":[{"name":"Ada","age":36,"city":"Bonn"},{"name":"Bob","age":17,"city":"Kiel"}]},"field":"name","smallest":"age"}"#
     ),
+    example(
+        ask = "How many users are in ~/data/users.json?",
+        ask = "Number of users in ~/data/users.json",
+        input = r#"{"path":"~/data/users.json","field":"users","combine":"length"}"#
+    ),
+    example(
+        ask = "List all names in ~/data/users.json",
+        ask = "What are the names in ~/data/users.json?",
+        input = r#"{"path":"~/data/users.json","field":"name"}"#
+    ),
+    example(
+        ask = "Run the jq filter `.users[].name` on ~/data/users.json",
+        ask = "Apply the jq filter `.users[].name` to ~/data/users.json",
+        input = r#"{"path":"~/data/users.json","query":".users[].name"}"#
+    ),
+    capabilities(fs(read, path = "{args.path}", reason = "reads the data if a call names a file")),
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
-fn json_query(input: JsonQueryInput) -> Result<JsonQueryOutput> {
-    engine::answer(&input).map_err(ToolError::validation)
+fn json_query(mut input: JsonQueryInput) -> Result<JsonQueryOutput> {
+    let json = data(&mut input)?;
+    engine::answer(&input, &json).map_err(ToolError::validation)
+}
+
+/// Returns the data, as text if it comes from a file.
+fn data(input: &mut JsonQueryInput) -> Result<Value> {
+    match (input.json.take(), &input.path) {
+        (Some(json), None) => Ok(json),
+        (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE).map(Value::String),
+        (Some(_), Some(_)) => Err(ToolError::validation(
+            "`json` and `path` do not go together: leave one of them out",
+        )),
+        (None, None) => Err(ToolError::validation(
+            "there is no data: give it as `json`, or the `path` of a file",
+        )),
+    }
 }

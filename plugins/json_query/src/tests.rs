@@ -314,9 +314,9 @@ fn failures_of_the_filter_are_reported() {
     fails(
         json!("not json"),
         ".",
-        "`json` is text but not valid JSON: expected ident at line 1 column 2",
+        "the data is text but not valid JSON: expected ident at line 1 column 2",
     );
-    fails(json!(""), ".", "`json` is empty");
+    fails(json!(""), ".", "the data is empty");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn keys_that_are_not_strings_are_refused() {
 
 #[test]
 fn the_examples_return_their_outputs() {
-    testing::check(&JSON_QUERY);
+    testing::check_where(&JSON_QUERY, |input| input.get("path").is_none());
     assert_eq!(JSON_QUERY.input_schema()["required"], json!(["json"]));
 }
 
@@ -382,4 +382,24 @@ fn a_combination_that_is_a_number_is_the_value() {
         );
     }
     assert_eq!(combined("mean", json!([{"n": null}])).get("value"), None);
+}
+
+#[test]
+fn data_is_read_from_a_file_or_from_the_argument_but_not_from_both() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("users.json");
+    std::fs::write(&path, "{\"users\":[{\"name\":\"Ada\"}]}").unwrap();
+    let names = testing::output(&JSON_QUERY, json!({"path": path, "query": ".users[].name"}));
+    assert_eq!(names["results"], json!(["Ada"]));
+    let refused = |input| testing::failure(&JSON_QUERY, input).message;
+    assert!(refused(json!({"path": path, "json": 1, "query": "."})).contains("do not go together"));
+    assert!(refused(json!({"query": "."})).contains("there is no data"));
+}
+
+#[test]
+fn null_is_data() {
+    assert_eq!(
+        testing::output(&JSON_QUERY, json!({"json": null, "query": "."}))["results"],
+        json!([null])
+    );
 }

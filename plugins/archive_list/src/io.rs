@@ -1,0 +1,173 @@
+//! The input and the output of the tool.
+
+use art_sdk::{args, never_null, output};
+use jiff::Timestamp;
+
+/// Maximum number of entries that are looked at.
+const MAX_ENTRIES: u64 = 100_000;
+/// Maximum size of the names in the output, in bytes.
+const MAX_NAMES: usize = 256 << 10;
+/// Maximum length of a name, in characters.
+const MAX_NAME: usize = 500;
+
+/// An archive, and which of its entries to return.
+#[args]
+pub(crate) struct ArchiveListInput {
+    /// The path of the archive.
+    pub(crate) path: String,
+    /// The maximum number of entries to return.
+    #[serde(default = "two_hundred")]
+    #[schemars(range(min = 1, max = 2000))]
+    pub(crate) limit: usize,
+    /// A text that the names of the entries contain, in any letter case: `.txt`, `src/`.
+    pub(crate) name_contains: Option<String>,
+}
+
+fn two_hundred() -> usize {
+    200
+}
+
+/// The format of an archive.
+#[output]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Format {
+    Zip,
+    Tar,
+    TarGz,
+}
+
+/// The entries of an archive.
+#[output]
+#[schemars(transform = never_null)]
+pub(crate) struct ArchiveListOutput {
+    /// The format of the archive.
+    pub(crate) format: Format,
+    /// The entries, in the order of the archive.
+    pub(crate) entries: Vec<Entry>,
+    /// How many entries the archive has, or of those whose name fits.
+    pub(crate) entry_count: u64,
+    /// The sum of the sizes of these entries without compression, in bytes, as the archive states them.
+    pub(crate) total_size: u64,
+    /// Whether entries are missing in the list or in the count.
+    pub(crate) truncated: bool,
+    /// What the caller should know: entries that need a password, or that would be written outside of the directory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+}
+
+/// An entry of an archive.
+#[output]
+pub(crate) struct Entry {
+    /// The name, with its directories.
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) kind: EntryKind,
+    /// The size without compression, in bytes.
+    pub(crate) size: u64,
+    /// The size in the archive, in bytes. In a zip file only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compressed_size: Option<u64>,
+    /// When it was changed last: in UTC in a tar file, without a zone in a zip file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) modified: Option<String>,
+}
+
+/// What an entry is.
+#[output]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EntryKind {
+    File,
+    Directory,
+    Link,
+    Other,
+}
+
+/// The list while it is made.
+pub(crate) struct Listing<'a> {
+    input: &'a ArchiveListInput,
+    wanted: Option<String>,
+    output: ArchiveListOutput,
+    seen: u64,
+    size_of_names: usize,
+    unsafe_names: u64,
+}
+
+impl<'a> Listing<'a> {
+    pub(crate) fn new(input: &'a ArchiveListInput, format: Format) -> Self {
+        Self {
+            input,
+            wanted: input.name_contains.as_ref().map(|text| text.to_lowercase()),
+            output: ArchiveListOutput {
+                format,
+                entries: Vec::new(),
+                entry_count: 0,
+                total_size: 0,
+                truncated: false,
+                notes: Vec::new(),
+            },
+            seen: 0,
+            size_of_names: 0,
+            unsafe_names: 0,
+        }
+    }
+
+    /// Adds an entry. Returns whether there is room for further ones.
+    pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
+        self.seen += 1;
+        self.unsafe_names += u64::from(leads_out(&entry.name));
+        let is_wanted = self
+            .wanted
+            .as_ref()
+            .is_none_or(|text| entry.name.to_lowercase().contains(text));
+        if is_wanted {
+            self.output.entry_count += 1;
+            self.output.total_size = self.output.total_size.saturating_add(entry.size);
+            if let Some((at, _)) = entry.name.char_indices().nth(MAX_NAME) {
+                entry.name.truncate(at);
+                entry.name.push_str("..");
+            }
+            if self.output.entries.len() < self.input.limit && self.size_of_names + entry.name.len() <= MAX_NAMES {
+                self.size_of_names += entry.name.len();
+                self.output.entries.push(entry);
+            } else {
+                self.output.truncated = true;
+            }
+        }
+        if self.seen == MAX_ENTRIES {
+            self.stop(&format!("only the first {MAX_ENTRIES} entries were looked at"));
+        }
+        self.seen < MAX_ENTRIES
+    }
+
+    pub(crate) fn note(&mut self, note: &str) {
+        self.output.notes.push(note.to_owned());
+    }
+
+    /// Says why there may be more entries than those that were added.
+    pub(crate) fn stop(&mut self, reason: &str) {
+        self.output.truncated = true;
+        self.note(reason);
+    }
+
+    pub(crate) fn finish(mut self) -> ArchiveListOutput {
+        if self.unsafe_names > 0 {
+            let count = self.unsafe_names;
+            self.note(&format!(
+                "{count} names are absolute or contain `..`: unpacking them may write outside of the directory"
+            ));
+        }
+        self.output
+    }
+}
+
+fn leads_out(name: &str) -> bool {
+    name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// Returns a time in UTC.
+pub(crate) fn utc(seconds: u64) -> Option<String> {
+    let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(time.to_string())
+}

@@ -1,0 +1,105 @@
+//! Tar files, compressed or not.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+
+use flate2::read::MultiGzDecoder;
+use tar::{Archive, EntryType};
+
+use crate::io::{Entry, EntryKind, Listing, utc};
+
+/// Maximum number of bytes that are decompressed.
+const MAX_DECOMPRESSED: u64 = 128 << 20;
+/// Size of the pieces that are read: each read crosses into the host.
+const PIECE: usize = 256 << 10;
+
+/// Lists an uncompressed file; the content of the entries is skipped.
+pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
+    let mut archive = Archive::new(file);
+    let entries = archive.entries_with_seek().map_err(|error| error.to_string())?;
+    for entry in entries {
+        let entry = entry.map_err(|error| error.to_string())?;
+        if !listing.add(listed(&entry)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Lists a file that is compressed with gzip, up to the limit on what is decompressed.
+pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
+    let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, file));
+    let mut archive = Archive::new(Bounded {
+        decoder,
+        rest: MAX_DECOMPRESSED,
+    });
+    let mut count = 0;
+    let entries = archive.entries().map_err(|error| error.to_string())?;
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) if is_bound(&error) => {
+                listing.stop("only the first 128 MiB of the content were decompressed; there may be further entries");
+                return Ok(());
+            }
+            Err(error) if count == 0 => return Err(format!("the content is no tar file ({error})")),
+            Err(error) => return Err(error.to_string()),
+        };
+        count += 1;
+        if !listing.add(listed(&entry)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn listed<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
+    let header = entry.header();
+    let kind = match header.entry_type() {
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => EntryKind::File,
+        EntryType::Directory => EntryKind::Directory,
+        EntryType::Symlink | EntryType::Link => EntryKind::Link,
+        _ => EntryKind::Other,
+    };
+    Entry {
+        name: String::from_utf8_lossy(&entry.path_bytes()).into_owned(),
+        kind,
+        size: entry.size(),
+        compressed_size: None,
+        modified: header.mtime().ok().and_then(utc),
+    }
+}
+
+/// A reader that fails after a number of bytes.
+struct Bounded<R> {
+    decoder: R,
+    rest: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.rest == 0 {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::FileTooLarge,
+                "too much to decompress",
+            ));
+        }
+        let length = usize::try_from(self.rest).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.decoder.read(buffer.get_mut(..length).unwrap_or_default())?;
+        self.rest -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Returns whether a reader ended because of its bound. `tar` wraps the errors of its reader.
+fn is_bound(error: &std::io::Error) -> bool {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::FileTooLarge) {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

@@ -1,0 +1,192 @@
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use art_sdk::serde_json;
+use art_sdk::testing::{failure, output};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+
+use super::*;
+
+/// Creates a file that contains `content`.
+fn file(content: &[u8]) -> (TempDir, PathBuf) {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("archive");
+    fs::write(&path, content).unwrap();
+    (directory, path)
+}
+
+fn list(content: &[u8], mut input: Value) -> Value {
+    let (_directory, path) = file(content);
+    input["path"] = json!(path);
+    output(&ARCHIVE_LIST, input)
+}
+
+fn refused(content: &[u8]) -> String {
+    let (_directory, path) = file(content);
+    failure(&ARCHIVE_LIST, json!({"path": path})).message
+}
+
+fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ::zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = ::zip::write::SimpleFileOptions::default().compression_method(::zip::CompressionMethod::Stored);
+    writer.add_directory("docs/", options).unwrap();
+    for (name, content) in entries {
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn tarred(entries: &[(&str, u64)]) -> Vec<u8> {
+    let mut builder = ::tar::Builder::new(Vec::new());
+    for (name, size) in entries {
+        let mut header = ::tar::Header::new_ustar();
+        // `set_path` refuses names such as `../x`, which an attacker writes.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(*size);
+        header.set_mtime(60);
+        header.set_entry_type(::tar::EntryType::Regular);
+        header.set_cksum();
+        builder.append(&header, std::io::repeat(b'x').take(*size)).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn compressed(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let entries = listed["entries"].as_array().unwrap();
+    entries.iter().map(|entry| entry["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_entries_of_a_zip_file_are_listed_with_their_sizes() {
+    let listed = list(&zipped(&[("docs/a.txt", b"hello"), ("b.txt", b"")]), json!({}));
+    assert_eq!(names(&listed), ["docs/", "docs/a.txt", "b.txt"]);
+    assert_eq!(listed["entries"][0]["kind"], "directory");
+    assert_eq!(
+        (&listed["entries"][1]["size"], &listed["entries"][1]["kind"]),
+        (&json!(5), &json!("file"))
+    );
+    assert_eq!(
+        (&listed["format"], &listed["total_size"], &listed["entry_count"]),
+        (&json!("zip"), &json!(5), &json!(3))
+    );
+}
+
+#[test]
+fn the_entries_of_a_tar_file_are_listed_compressed_or_not() {
+    let tar = tarred(&[("a.txt", 700), ("b/c.txt", 0)]);
+    for (content, format) in [(tar.clone(), "tar"), (compressed(&tar), "tar_gz")] {
+        let listed = list(&content, json!({}));
+        assert_eq!(listed["format"], format);
+        let first = json!({"name": "a.txt", "kind": "file", "size": 700, "modified": "1970-01-01T00:01:00Z"});
+        assert_eq!(listed["entries"][0], first);
+        assert_eq!(
+            (names(&listed), &listed["total_size"]),
+            (vec!["a.txt", "b/c.txt"], &json!(700))
+        );
+    }
+}
+
+#[test]
+fn names_are_selected_and_the_list_is_limited() {
+    let zip = zipped(&[("docs/A.TXT", b"1"), ("b.rs", b"22"), ("c.txt", b"333")]);
+    let listed = list(&zip, json!({"name_contains": ".txt"}));
+    assert_eq!(
+        (names(&listed), &listed["total_size"]),
+        (vec!["docs/A.TXT", "c.txt"], &json!(4))
+    );
+    let first = list(&zip, json!({"limit": 1}));
+    assert_eq!(
+        (names(&first), &first["entry_count"], &first["truncated"]),
+        (vec!["docs/"], &json!(4), &json!(true))
+    );
+}
+
+#[test]
+fn names_that_lead_out_of_the_directory_are_pointed_out() {
+    for name in ["../evil", "/etc/passwd", "a/../../b"] {
+        let listed = list(&tarred(&[(name, 1)]), json!({}));
+        assert!(
+            listed["notes"][0]
+                .as_str()
+                .unwrap()
+                .contains("outside of the directory"),
+            "{listed}"
+        );
+    }
+    assert_eq!(list(&tarred(&[("a..b", 1)]), json!({})).get("notes"), None);
+}
+
+#[test]
+fn a_bomb_is_decompressed_up_to_the_limit_only() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let head = tarred(&[("small", 1)]);
+    encoder.write_all(&head[..1024]).unwrap();
+    let mut header = ::tar::Header::new_ustar();
+    header.set_path("bomb").unwrap();
+    header.set_size(300 << 20);
+    header.set_cksum();
+    encoder.write_all(header.as_bytes()).unwrap();
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..300 {
+        encoder.write_all(&zeros).unwrap();
+    }
+    let listed = list(&encoder.finish().unwrap(), json!({}));
+    assert_eq!(
+        (names(&listed), &listed["truncated"]),
+        (vec!["small", "bomb"], &json!(true))
+    );
+    assert!(listed["notes"][0].as_str().unwrap().contains("128 MiB"), "{listed}");
+}
+
+#[test]
+fn a_zip_directory_that_claims_to_be_huge_is_refused() {
+    let mut zip = zipped(&[]);
+    let at = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
+    zip[at + 12..at + 16].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(
+        refused(&zip).contains("its directory has 4294967295 bytes"),
+        "{}",
+        refused(&zip)
+    );
+}
+
+#[test]
+fn what_is_no_archive_or_is_cut_off_is_refused() {
+    assert!(refused(b"hello").contains("no zip, tar or tar.gz"));
+    assert!(refused(b"").contains("no zip, tar or tar.gz"));
+    assert!(refused(&compressed(b"hello")).contains("no tar file"));
+    let zip = zipped(&[("a", b"hello")]);
+    assert!(refused(&zip[..40]).contains("cut off"), "{}", refused(&zip[..40]));
+}
+
+#[test]
+fn a_directory_and_a_missing_file_are_refused() {
+    let (directory, path) = file(b"");
+    assert!(
+        failure(&ARCHIVE_LIST, json!({"path": directory.path()}))
+            .message
+            .contains("is a directory")
+    );
+    let missing = failure(&ARCHIVE_LIST, json!({"path": path.with_extension("zip")}));
+    assert_eq!(missing.code, ErrorCode::NotFound);
+}
+
+#[test]
+fn the_examples_have_arguments_that_the_tool_accepts() {
+    for example in ARCHIVE_LIST.examples() {
+        let input = serde_json::from_str(example.input).unwrap();
+        if let Outcome::Failure(error) = art_sdk::testing::call(&ARCHIVE_LIST, input) {
+            assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
+        }
+    }
+}

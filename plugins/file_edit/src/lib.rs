@@ -1,0 +1,172 @@
+//! `file_edit`: changes a part of a text file after a person has seen the difference.
+
+use art_sdk::change::Change;
+use art_sdk::prelude::*;
+
+#[cfg(test)]
+mod tests;
+
+/// A file, the part to change, and its new text.
+#[args]
+struct FileEditInput {
+    /// The path of the file to edit or change.
+    path: String,
+    /// The text to replace, exactly as it is in the file. It occurs there once, unless `all` is set: add the text around it.
+    old_text: Option<String>,
+    /// The text to put in its place; empty to remove it. Lines that are replaced get an end of line if it has none.
+    new_text: String,
+    /// Whether to replace every place where `old_text` occurs.
+    #[serde(default)]
+    all: bool,
+    /// The first line to replace, counted from 1, instead of `old_text`.
+    #[schemars(range(min = 1))]
+    from_line: Option<usize>,
+    /// The last line to replace. Defaults to `from_line`. One less than `from_line` inserts before that line.
+    to_line: Option<usize>,
+}
+
+/// What was changed.
+#[output]
+struct FileEditOutput {
+    /// The path of the file.
+    path: String,
+    /// How many places were changed.
+    replacements: usize,
+    /// How many lines were added.
+    lines_added: usize,
+    /// How many lines were removed.
+    lines_removed: usize,
+}
+
+/// Changes a part of a text file on the disk: replaces an exact text or some lines, inserts or removes them. A person sees the
+/// difference and approves it before anything is written. Use it to edit, correct, rename or replace something in a file. To write
+/// a whole file, use `file_write`. Returns what was changed.
+#[tool(
+    mode = "blocking",
+    example(
+        ask = "Replace \"milk\" with \"bread\" in ~/notes/todo.txt",
+        ask = "In ~/notes/todo.txt, replace \"milk\" with \"bread\"",
+        ask = "Change \"milk\" to \"bread\" in ~/notes/todo.txt",
+        ask = "In ~/notes/todo.txt, change \"milk\" to \"bread\"",
+        ask = "Edit ~/notes/todo.txt and replace \"milk\" with \"bread\"",
+        input = r#"{"path":"~/notes/todo.txt","old_text":"milk","new_text":"bread"}"#
+    ),
+    example(
+        ask = "Replace every \"milk\" with \"bread\" in ~/notes/todo.txt",
+        ask = "Replace all \"milk\" with \"bread\" in ~/notes/todo.txt",
+        ask = "Replace \"milk\" with \"bread\" everywhere in ~/notes/todo.txt",
+        input = r#"{"path":"~/notes/todo.txt","old_text":"milk","new_text":"bread","all":true}"#
+    ),
+    example(
+        ask = "Remove \"milk\" from ~/notes/todo.txt",
+        ask = "Delete \"milk\" from ~/notes/todo.txt",
+        ask = "Delete \"milk\" in ~/notes/todo.txt",
+        input = r#"{"path":"~/notes/todo.txt","old_text":"milk","new_text":""}"#
+    ),
+    example(
+        ask = "Replace line 3 of ~/notes/todo.txt with \"bread\"",
+        ask = "Change line 3 of ~/notes/todo.txt to \"bread\"",
+        input = r#"{"path":"~/notes/todo.txt","from_line":3,"new_text":"bread"}"#
+    ),
+    example(
+        ask = "Delete line 3 of ~/notes/todo.txt",
+        ask = "Remove line 3 from ~/notes/todo.txt",
+        input = r#"{"path":"~/notes/todo.txt","from_line":3,"new_text":""}"#
+    ),
+    risk = "medium",
+    capabilities(fs(read_write, path = "{args.path}", reason = "changes the file that a call names")),
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
+)]
+fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutput>> {
+    let mut replacements = 0;
+    let change = Change::from(&input.path, |before| {
+        let before = before.ok_or_else(|| {
+            ToolError::not_found(format_args!(
+                "there is no `{}`: check the path, or use `file_write`",
+                input.path
+            ))
+        })?;
+        let (after, count) = edited(&input, before)?;
+        replacements = count;
+        if after == before {
+            return Err(ToolError::validation(
+                "the file would stay the same: there is nothing to change",
+            ));
+        }
+        Ok(after)
+    })?;
+    if let Some(question) = change.question(ctx)? {
+        return Ok(question.into());
+    }
+    change.write()?;
+    let (lines_added, lines_removed) = change.counts();
+    let output = FileEditOutput {
+        path: input.path,
+        replacements,
+        lines_added,
+        lines_removed,
+    };
+    Ok(Reply::new(output).into())
+}
+
+/// Returns the new text of the file, and how many places changed.
+fn edited(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
+    match (&input.old_text, input.from_line) {
+        (Some(old), None) if input.to_line.is_none() => replaced(input, old, before),
+        (None, Some(from)) if !input.all => Ok((with_lines(input, from, before)?, 1)),
+        _ => Err(ToolError::validation(
+            "name the part to change: either `old_text`, with `all` for every place, or `from_line` with `to_line`",
+        )),
+    }
+}
+
+fn replaced(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
+    let count = if old.is_empty() { 0 } else { before.matches(old).count() };
+    match count {
+        0 => Err(ToolError::validation(format_args!(
+            "`old_text` does not occur in `{}`: read the file, and copy the text exactly, with its spaces and line ends",
+            input.path
+        ))),
+        1 => Ok((before.replacen(old, &input.new_text, 1), 1)),
+        _ if input.all => Ok((before.replace(old, &input.new_text), count)),
+        _ => Err(ToolError::validation(format_args!(
+            "`old_text` occurs {count} times in `{}`, on the lines {}: add the text around it, or set `all`",
+            input.path,
+            lines_of(old, before)
+        ))),
+    }
+}
+
+/// Returns the numbers of the lines on which `old` begins, at most ten.
+fn lines_of(old: &str, text: &str) -> String {
+    let places = text.match_indices(old).take(10);
+    let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+    let lines: Vec<_> = places.map(|(at, _)| line(at).to_string()).collect();
+    lines.join(", ")
+}
+
+fn with_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
+    let to = input.to_line.unwrap_or(from);
+    let lines: Vec<&str> = before.split_inclusive('\n').collect();
+    let (Some(head), Some(tail)) = (lines.get(..from.saturating_sub(1)), lines.get(to..)) else {
+        return Err(ToolError::validation(format_args!(
+            "`{}` has {} lines, so line {} does not exist",
+            input.path,
+            lines.len(),
+            from.max(to)
+        )));
+    };
+    if to + 1 < from {
+        return Err(ToolError::validation("`to_line` is before `from_line`"));
+    }
+    let mut text = head.concat();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&input.new_text);
+    if !input.new_text.is_empty() && !input.new_text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&tail.concat());
+    Ok(text)
+}

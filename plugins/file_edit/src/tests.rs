@@ -1,0 +1,140 @@
+use std::fs;
+
+use art_sdk::serde_json;
+use art_sdk::testing::{call_with, failure};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Creates a file with `before`, asks for the edit, approves it, and returns the new text.
+fn edit(before: &str, edit: Value) -> String {
+    let (directory, input) = scene(before, edit);
+    let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
+        panic!("the tool did not ask");
+    };
+    assert_eq!(fs::read_to_string(directory.path().join("a.txt")).unwrap(), before);
+    let answer = question.feedback_schema.unwrap()["defaultValue"].clone();
+    let context = Context::for_test().with_hitl(Hitl::for_test(true, answer));
+    let outcome = call_with(&FILE_EDIT, input, &context);
+    assert!(matches!(outcome, Outcome::Success(_)), "{outcome:?}");
+    fs::read_to_string(directory.path().join("a.txt")).unwrap()
+}
+
+fn refused(before: &str, edit: Value) -> String {
+    let (_directory, input) = scene(before, edit);
+    failure(&FILE_EDIT, input).message
+}
+
+fn scene(before: &str, mut edit: Value) -> (TempDir, Value) {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.txt");
+    fs::write(&path, before).unwrap();
+    edit["path"] = json!(path);
+    (directory, edit)
+}
+
+#[test]
+fn a_text_that_occurs_once_is_replaced() {
+    let after = edit("buy milk\nbuy bread\n", json!({"old_text": "milk", "new_text": "tea"}));
+    assert_eq!(after, "buy tea\nbuy bread\n");
+}
+
+#[test]
+fn a_text_that_occurs_several_times_is_refused_with_its_lines_unless_all_are_meant() {
+    let before = "milk\nbread\nmilk\n";
+    let message = refused(before, json!({"old_text": "milk", "new_text": "tea"}));
+    assert!(
+        message.contains("occurs 2 times") && message.contains("lines 1, 3"),
+        "{message}"
+    );
+    assert_eq!(
+        edit(before, json!({"old_text": "milk", "new_text": "tea", "all": true})),
+        "tea\nbread\ntea\n"
+    );
+}
+
+#[test]
+fn a_text_that_does_not_occur_is_refused() {
+    for old in ["Milk", "", "milk "] {
+        let message = refused("milk\n", json!({"old_text": old, "new_text": "tea"}));
+        assert!(message.contains("does not occur"), "{message}");
+    }
+}
+
+#[test]
+fn lines_are_replaced_inserted_and_removed() {
+    let edit = |from: usize, to: Option<usize>, text: &str| {
+        edit("1\n2\n3\n", json!({"from_line": from, "to_line": to, "new_text": text}))
+    };
+    assert_eq!(edit(2, None, "two"), "1\ntwo\n3\n");
+    assert_eq!(edit(1, Some(2), "both\n"), "both\n3\n");
+    assert_eq!(edit(2, Some(1), "new"), "1\nnew\n2\n3\n");
+    assert_eq!(edit(4, Some(3), "4"), "1\n2\n3\n4\n");
+    assert_eq!(edit(2, Some(3), ""), "1\n");
+}
+
+#[test]
+fn a_line_after_one_without_an_end_begins_a_new_line() {
+    assert_eq!(
+        edit("1", json!({"from_line": 2, "to_line": 1, "new_text": "2"})),
+        "1\n2\n"
+    );
+}
+
+#[test]
+fn lines_that_do_not_exist_are_refused() {
+    let message =
+        |from: usize, to: usize| refused("1\n2\n", json!({"from_line": from, "to_line": to, "new_text": "x"}));
+    assert!(message(3, 3).contains("has 2 lines"), "{}", message(3, 3));
+    assert!(message(9, 9).contains("line 9 does not exist"));
+    assert!(message(2, 0).contains("is before"));
+}
+
+#[test]
+fn an_edit_names_exactly_one_part_and_changes_something() {
+    for input in [
+        json!({"new_text": "x"}),
+        json!({"old_text": "1", "from_line": 1, "new_text": "x"}),
+        json!({"from_line": 1, "all": true, "new_text": "x"}),
+        json!({"old_text": "1", "to_line": 1, "new_text": "x"}),
+    ] {
+        let message = refused("1\n", input);
+        assert!(message.contains("name the part to change"), "{message}");
+    }
+    assert!(refused("1\n", json!({"old_text": "1", "new_text": "1"})).contains("nothing to change"));
+}
+
+#[test]
+fn a_file_that_changed_after_the_question_is_kept() {
+    let (directory, input) = scene("milk\n", json!({"old_text": "milk", "new_text": "tea"}));
+    let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
+        panic!("the tool did not ask");
+    };
+    let path = directory.path().join("a.txt");
+    fs::write(&path, "milk\nbread\n").unwrap();
+    let answer = question.feedback_schema.unwrap()["defaultValue"].clone();
+    let context = Context::for_test().with_hitl(Hitl::for_test(true, answer));
+    let outcome = call_with(&FILE_EDIT, input, &context);
+    assert!(matches!(outcome, Outcome::Failure(error) if error.message.contains("has changed since")));
+    assert_eq!(fs::read_to_string(path).unwrap(), "milk\nbread\n");
+}
+
+#[test]
+fn a_missing_file_is_left_to_the_tool_that_creates_files() {
+    let error = failure(
+        &FILE_EDIT,
+        json!({"path": "/no/such/file", "old_text": "a", "new_text": "b"}),
+    );
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(error.message.contains("use `file_write`"), "{error}");
+}
+
+#[test]
+fn the_examples_have_arguments_that_the_tool_accepts() {
+    for example in FILE_EDIT.examples() {
+        let input = serde_json::from_str(example.input).unwrap();
+        if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_EDIT, input) {
+            assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The entries of a directory.
+
+use std::cmp::Reverse;
+use std::fs::{self, Metadata};
+use std::io;
+use std::time::SystemTime;
+
+use art_sdk::{Result, ToolError, files};
+use jiff::Timestamp;
+
+use crate::io::{Entry, FileReadInput, FileReadOutput, Kind, Sort};
+
+/// Maximum number of entries that are looked at.
+const MAX_SEEN: usize = 20_000;
+/// Number of entries that are returned by default.
+const DEFAULT_LIMIT: u32 = 1000;
+
+/// An entry with what it is sorted by.
+struct Found {
+    name: String,
+    metadata: Metadata,
+}
+
+impl Found {
+    fn modified(&self) -> SystemTime {
+        self.metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+}
+
+/// Lists a directory.
+pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
+    if input.from_line.or(input.to_line).or(input.last_lines).is_some() {
+        return Err(ToolError::validation(format_args!(
+            "`{}` is a directory and has no lines: name a file in it, or leave out the lines",
+            input.path
+        )));
+    }
+    let (mut found, unreadable) = entries(input).map_err(|error| files::explain(&input.path, &error))?;
+    sort(&mut found, input.sort);
+    let limit = input.limit.unwrap_or(DEFAULT_LIMIT) as usize;
+    let mut output = FileReadOutput {
+        entry_count: Some(found.len()),
+        truncated: found.len() > limit || found.len() == MAX_SEEN,
+        ..FileReadOutput::empty(Kind::Directory)
+    };
+    if found.len() == MAX_SEEN {
+        output.notes.push(format!(
+            "only {MAX_SEEN} entries were looked at: the directory has more"
+        ));
+    }
+    if unreadable > 0 {
+        output
+            .notes
+            .push(format!("{unreadable} entries could not be read and are left out"));
+    }
+    let entries = found.iter().take(limit).map(|found| entry(&input.path, found));
+    output.entries = Some(entries.collect());
+    Ok(output)
+}
+
+/// Returns the entries, and how many could not be read.
+fn entries(input: &FileReadInput) -> io::Result<(Vec<Found>, usize)> {
+    let (mut found, mut unreadable) = (Vec::new(), 0);
+    for entry in fs::read_dir(&input.path)?.take(MAX_SEEN) {
+        match entry.and_then(|entry| Ok((entry.file_name(), entry.metadata()?))) {
+            Ok((_, metadata)) if input.files_only && !metadata.is_file() => {}
+            Ok((name, metadata)) => found.push(Found {
+                name: name.to_string_lossy().into_owned(),
+                metadata,
+            }),
+            Err(_) => unreadable += 1,
+        }
+    }
+    Ok((found, unreadable))
+}
+
+fn sort(found: &mut [Found], order: Sort) {
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    match order {
+        Sort::Name => {}
+        Sort::Newest => found.sort_by_key(|found| Reverse(found.modified())),
+        Sort::Oldest => found.sort_by_key(Found::modified),
+        Sort::Largest => found.sort_by_key(|found| Reverse(found.metadata.len())),
+        Sort::Smallest => found.sort_by_key(|found| found.metadata.len()),
+    }
+}
+
+fn entry(directory: &str, found: &Found) -> Entry {
+    let kind = match found.metadata.file_type() {
+        kind if kind.is_file() => Kind::File,
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_symlink() => Kind::Link,
+        _ => Kind::Other,
+    };
+    Entry {
+        name: found.name.clone(),
+        path: format!("{}/{}", directory.trim_end_matches('/'), found.name),
+        kind,
+        size: (kind == Kind::File).then(|| found.metadata.len()),
+        modified: modified(&found.metadata),
+    }
+}
+
+/// Returns when a file was changed last, to the second.
+pub(crate) fn modified(metadata: &Metadata) -> Option<String> {
+    let time = Timestamp::try_from(metadata.modified().ok()?).ok()?;
+    Some(Timestamp::from_second(time.as_second()).ok()?.to_string())
+}

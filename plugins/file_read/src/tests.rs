@@ -1,0 +1,202 @@
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use art_sdk::serde_json;
+use art_sdk::testing::{failure, output};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Creates a directory with files, each with the time of its last change in seconds since 1970.
+fn directory(files: &[(&str, &[u8], u64)]) -> TempDir {
+    let directory = TempDir::new().unwrap();
+    for (name, content, time) in files {
+        let path = directory.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(*time);
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    }
+    directory
+}
+
+fn read(directory: &TempDir, name: &str, mut rest: Value) -> Value {
+    rest["path"] = json!(directory.path().join(name));
+    output(&FILE_READ, rest)
+}
+
+fn refused(path: &Path, mut rest: Value) -> ToolError {
+    rest["path"] = json!(path);
+    failure(&FILE_READ, rest)
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let entries = listed["entries"].as_array().unwrap();
+    entries.iter().map(|entry| entry["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_text_is_returned_with_its_lines_size_and_time() {
+    let files = directory(&[("a.txt", b"one\ntwo\n", 1_700_000_000)]);
+    assert_eq!(
+        read(&files, "a.txt", json!({})),
+        json!({
+            "kind": "file", "text": "one\ntwo\n", "first_line": 1, "last_line": 2, "line_count": 2, "size": 8,
+            "modified": "2023-11-14T22:13:20Z", "encoding": "utf-8", "truncated": false,
+        })
+    );
+}
+
+#[test]
+fn lines_are_counted_from_one_and_the_end_is_included() {
+    let files = directory(&[("a.txt", b"1\n2\n3\n4", 0)]);
+    let text = |rest| read(&files, "a.txt", rest)["text"].clone();
+    assert_eq!(text(json!({"from_line": 2, "to_line": 3})), "2\n3\n");
+    assert_eq!(text(json!({"to_line": 1})), "1\n");
+    assert_eq!(text(json!({"from_line": 4, "to_line": 9})), "4");
+    assert_eq!(text(json!({"last_lines": 2})), "3\n4");
+    assert_eq!(text(json!({"last_lines": 9})), "1\n2\n3\n4");
+}
+
+#[test]
+fn lines_that_do_not_exist_are_refused() {
+    let files = directory(&[("a.txt", b"1\n2\n", 0)]);
+    let path = files.path().join("a.txt");
+    assert!(refused(&path, json!({"from_line": 3})).message.contains("has 2 lines"));
+    assert!(
+        refused(&path, json!({"from_line": 2, "to_line": 1}))
+            .message
+            .contains("`to_line` is before")
+    );
+    assert!(
+        refused(&path, json!({"from_line": 1, "last_lines": 1}))
+            .message
+            .contains("leave one of them out")
+    );
+}
+
+#[test]
+fn an_empty_file_has_no_lines() {
+    let files = directory(&[("empty", b"", 0)]);
+    let empty = read(&files, "empty", json!({}));
+    assert_eq!(
+        (&empty["text"], &empty["line_count"], &empty["last_line"]),
+        (&json!(""), &json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn a_long_text_is_cut_after_a_whole_line_and_says_how_to_go_on() {
+    let line = format!("{}\n", "x".repeat(1023));
+    let files = directory(&[("long", line.repeat(300).as_bytes(), 0)]);
+    let long = read(&files, "long", json!({}));
+    assert_eq!((&long["last_line"], &long["truncated"]), (&json!(256), &json!(true)));
+    assert_eq!(
+        long["notes"],
+        json!(["lines 257 to 300 are not shown: set `from_line` to read them"])
+    );
+    let rest = read(&files, "long", json!({"from_line": 257}));
+    assert_eq!((&rest["last_line"], &rest["truncated"]), (&json!(300), &json!(false)));
+}
+
+#[test]
+fn a_single_line_that_is_too_long_is_cut_at_a_character() {
+    let files = directory(&[("line", "é".repeat(200_000).as_bytes(), 0)]);
+    let line = read(&files, "line", json!({}));
+    assert_eq!(line["text"].as_str().unwrap().len(), 256 << 10);
+    assert_eq!(line["truncated"], true);
+}
+
+#[test]
+fn utf_16_is_decoded_and_other_bytes_are_replaced_with_a_note() {
+    let files = directory(&[
+        ("wide", b"\xff\xfeh\0i\0", 0),
+        ("big", b"\xfe\xff\0h\0i", 0),
+        ("latin", b"caf\xe9", 0),
+        ("marked", b"\xef\xbb\xbfhi", 0),
+    ]);
+    let wide = read(&files, "wide", json!({}));
+    assert_eq!((&wide["text"], &wide["encoding"]), (&json!("hi"), &json!("utf-16le")));
+    assert_eq!(read(&files, "big", json!({}))["text"], "hi");
+    let latin = read(&files, "latin", json!({}));
+    assert_eq!(latin["text"], "caf\u{fffd}");
+    assert!(
+        latin["notes"][0].as_str().unwrap().contains("not valid UTF-8"),
+        "{latin}"
+    );
+    assert_eq!(read(&files, "marked", json!({}))["text"], "hi");
+}
+
+#[test]
+fn a_binary_file_is_refused_with_the_tools_that_read_it() {
+    let files = directory(&[("a.bin", b"PK\0\0", 0)]);
+    let error = refused(&files.path().join("a.bin"), json!({}));
+    assert!(error.message.contains("`hash_file`"), "{error}");
+}
+
+#[test]
+fn a_directory_is_listed_in_the_order_that_was_asked_for() {
+    let files = directory(&[("b", b"22", 300), ("a", b"333", 200), ("c", b"1", 100)]);
+    std::fs::create_dir(files.path().join("inner")).unwrap();
+    let listed = |rest| read(&files, "", rest);
+    assert_eq!(names(&listed(json!({}))), ["a", "b", "c", "inner"]);
+    let files_only = |sort: &str| listed(json!({"sort": sort, "files_only": true}));
+    assert_eq!(names(&files_only("newest")), ["b", "a", "c"]);
+    assert_eq!(names(&files_only("oldest")), ["c", "a", "b"]);
+    assert_eq!(names(&files_only("largest")), ["a", "b", "c"]);
+    assert_eq!(names(&files_only("smallest")), ["c", "b", "a"]);
+}
+
+#[test]
+fn the_paths_of_a_listing_can_be_read() {
+    let files = directory(&[("a.txt", b"hello", 60)]);
+    let listed = read(&files, "", json!({}));
+    assert_eq!(listed["entries"][0]["modified"], "1970-01-01T00:01:00Z");
+    let path = listed["entries"][0]["path"].clone();
+    assert_eq!(output(&FILE_READ, json!({"path": path}))["text"], "hello");
+}
+
+#[test]
+fn a_limit_keeps_the_first_entries_and_says_that_there_are_more() {
+    let files = directory(&[("a", b"", 0), ("b", b"", 0), ("c", b"", 0)]);
+    let listed = read(&files, "", json!({"limit": 2}));
+    assert_eq!(
+        (names(&listed), &listed["entry_count"], &listed["truncated"]),
+        (vec!["a", "b"], &json!(3), &json!(true))
+    );
+    assert_eq!(read(&files, "", json!({"limit": 3}))["truncated"], false);
+}
+
+#[test]
+fn arguments_that_do_not_fit_the_kind_are_refused() {
+    let files = directory(&[("a.txt", b"x", 0)]);
+    assert!(
+        refused(files.path(), json!({"last_lines": 1}))
+            .message
+            .contains("has no lines")
+    );
+    let newest = refused(&files.path().join("a.txt"), json!({"sort": "newest"}));
+    assert!(newest.message.contains("`sort` is for directories"), "{newest}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = refused(Path::new("/no/such/file"), json!({}));
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(error.message.contains("`/no/such/file`"), "{error}");
+}
+
+#[test]
+fn the_examples_have_arguments_that_the_tool_accepts() {
+    for example in FILE_READ.examples() {
+        let input = serde_json::from_str(example.input).unwrap();
+        if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_READ, input) {
+            assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
+        }
+    }
+}

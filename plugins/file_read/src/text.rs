@@ -1,0 +1,122 @@
+//! The text of a file, and the lines that were asked for.
+
+use art_sdk::prelude::*;
+
+use crate::io::{FileReadInput, FileReadOutput, Kind};
+
+/// Maximum size of a file, in bytes.
+pub(crate) const MAX_FILE: u64 = 16 << 20;
+/// Maximum size of the returned text, in bytes.
+const MAX_TEXT: usize = 256 << 10;
+
+/// Returns the part of a file that `input` asks for.
+pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput> {
+    let (text, encoding, lossy) = decode(&input.path, bytes)?;
+    let starts = line_starts(&text);
+    let (first, last) = range(input, starts.len())?;
+    let mut output = FileReadOutput {
+        encoding: Some(encoding),
+        line_count: Some(starts.len() as u64),
+        size: Some(bytes.len() as u64),
+        ..FileReadOutput::empty(Kind::File)
+    };
+    if lossy {
+        let note = "the file is not valid UTF-8: bytes that are no text are shown as `\u{fffd}`";
+        output.notes.push(note.to_owned());
+    }
+    take(&text, &starts, first, last, &mut output);
+    Ok(output)
+}
+
+/// Returns the text with its encoding, and whether bytes had to be replaced.
+fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
+    let units = |pair: fn([u8; 2]) -> u16| {
+        let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
+        let text: String = char::decode_utf16(pairs.iter().map(|bytes| pair(*bytes)))
+            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        let lossy = !rest.is_empty() || text.contains(char::REPLACEMENT_CHARACTER);
+        (text, lossy)
+    };
+    match bytes {
+        [0xff, 0xfe, ..] => {
+            let (text, lossy) = units(u16::from_le_bytes);
+            Ok((text, "utf-16le", lossy))
+        }
+        [0xfe, 0xff, ..] => {
+            let (text, lossy) = units(u16::from_be_bytes);
+            Ok((text, "utf-16be", lossy))
+        }
+        _ if bytes.iter().take(8192).any(|byte| *byte == 0) => Err(ToolError::validation(format_args!(
+            "`{path}` is not a text file: it contains NUL bytes; `hash_file` and `archive_list` read files that are no text"
+        ))),
+        _ => {
+            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            let text = String::from_utf8_lossy(bytes);
+            let lossy = matches!(text, std::borrow::Cow::Owned(_));
+            Ok((text.into_owned(), "utf-8", lossy))
+        }
+    }
+}
+
+/// Returns where each line begins. An empty text has no line, and the end of a line does not begin another one.
+fn line_starts(text: &str) -> Vec<usize> {
+    let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let starts = std::iter::once(0).chain(after.map(|(at, _)| at + 1));
+    starts.filter(|start| *start < text.len()).collect()
+}
+
+/// Returns the indexes of the lines to return: from the first, up to but without the last.
+fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
+    let index = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+    if let Some(lines) = input.last_lines {
+        if input.from_line.is_some() || input.to_line.is_some() {
+            return Err(ToolError::validation(
+                "`last_lines` does not go together with `from_line` and `to_line`: leave one of them out",
+            ));
+        }
+        return Ok((count.saturating_sub(index(lines)), count));
+    }
+    let first = index(input.from_line.unwrap_or(1)).saturating_sub(1);
+    let last = index(input.to_line.unwrap_or(u64::MAX));
+    if first >= last {
+        return Err(ToolError::validation("`to_line` is before `from_line`"));
+    }
+    if first >= count && input.from_line.is_some_and(|line| line > 1) {
+        return Err(ToolError::validation(format_args!(
+            "`from_line` is {}, but `{}` has {count} lines",
+            first.saturating_add(1),
+            input.path
+        )));
+    }
+    Ok((first, last.min(count)))
+}
+
+/// Puts the lines into the output, as many as fit.
+fn take(text: &str, starts: &[usize], first: usize, last: usize, output: &mut FileReadOutput) {
+    let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
+    let fitting = (first..last).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);
+    let end = first + fitting.count();
+    let mut part = text.get(start(first)..start(end)).unwrap_or_default().to_owned();
+    let mut shown = end;
+    if end < last {
+        output.truncated = true;
+        if end == first {
+            // Not even one line fits.
+            let line = text.get(start(first)..start(first + 1)).unwrap_or_default();
+            part = line
+                .get(..line.floor_char_boundary(MAX_TEXT))
+                .unwrap_or_default()
+                .to_owned();
+            shown = first + 1;
+        }
+        output.notes.push(format!(
+            "lines {} to {last} are not shown: set `from_line` to read them",
+            shown + 1
+        ));
+    }
+    let number = |line: usize| if shown > first { line as u64 } else { 0 };
+    output.first_line = Some(number(first + 1));
+    output.last_line = Some(number(shown));
+    output.text = Some(part);
+}

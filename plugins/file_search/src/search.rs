@@ -1,0 +1,229 @@
+//! Searches the files.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use art_sdk::files;
+use art_sdk::prelude::*;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
+
+use crate::input::FileSearchInput;
+use crate::output::{FileSearchOutput, Found, Line};
+use crate::walk::{self, MAX_FILES};
+
+/// Maximum length of a line in the output, in characters.
+const MAX_CHARS: usize = 400;
+/// Maximum size of all lines in the output, in bytes.
+const MAX_TEXT: usize = 256 << 10;
+/// Maximum size of the memory of a pattern, in bytes.
+const MAX_PATTERN: usize = 1 << 20;
+/// Maximum size of the buffer for one line or one file, in bytes.
+const MAX_HEAP: usize = 8 << 20;
+
+pub(crate) fn run(input: &FileSearchInput, ctx: &Context) -> Result<FileSearchOutput> {
+    if input.text.is_empty() {
+        return Err(ToolError::validation("`text` is empty: say what to find"));
+    }
+    fs::metadata(&input.path).map_err(|error| files::explain(&input.path, &error))?;
+    let mut search = Search::new(input)?;
+    let unreadable = walk::files(input, |path| {
+        if search.output.searched.is_multiple_of(100) {
+            ctx.progress("searching", json!({"files": search.output.searched}));
+        }
+        Ok(!ctx.cancelled() && search.file(path))
+    })?;
+    Ok(search.finish(unreadable))
+}
+
+struct Search<'a> {
+    input: &'a FileSearchInput,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    output: FileSearchOutput,
+    /// Size of the lines so far, in bytes.
+    size: usize,
+    binary: usize,
+    failed: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(input: &'a FileSearchInput) -> Result<Self> {
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .word(input.whole_words)
+            .fixed_strings(!input.pattern)
+            .line_terminator(Some(b'\n'))
+            .size_limit(MAX_PATTERN)
+            .dfa_size_limit(MAX_PATTERN);
+        match input.case_sensitive {
+            Some(differ) => builder.case_insensitive(!differ),
+            None => builder.case_smart(true),
+        };
+        let matcher = builder.build(&input.text).map_err(|error| {
+            ToolError::validation(format_args!(
+                "`text` is no regular expression: {error}; to find it as it is, leave out `pattern`"
+            ))
+        })?;
+        let context = if input.files_only { 0 } else { input.context.min(10) };
+        let searcher = SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(MAX_HEAP))
+            .before_context(context)
+            .after_context(context)
+            .build();
+        Ok(Self {
+            input,
+            matcher,
+            searcher,
+            output: FileSearchOutput {
+                matches: (!input.files_only).then(Vec::new),
+                ..FileSearchOutput::default()
+            },
+            size: 0,
+            binary: 0,
+            failed: 0,
+        })
+    }
+
+    /// Searches one file. Returns whether to go on.
+    fn file(&mut self, path: &Path) -> bool {
+        if self.is_full() || self.output.searched == MAX_FILES {
+            self.output.truncated = true;
+            return false;
+        }
+        let name = path.to_string_lossy().into_owned();
+        let mut sink = Collector {
+            path: &name,
+            lines: Vec::new(),
+            before: Vec::new(),
+            count: 0,
+            room: self.room(),
+            is_binary: false,
+        };
+        let searched = self.searcher.search_path(&self.matcher, path, &mut sink);
+        self.output.searched += 1;
+        let Collector {
+            lines,
+            count,
+            is_binary,
+            ..
+        } = sink;
+        match searched {
+            Err(_) => self.failed += 1,
+            Ok(()) if is_binary => self.binary += 1,
+            Ok(()) if count > 0 => self.add(name, count, lines),
+            Ok(()) => {}
+        }
+        true
+    }
+
+    /// Returns how many lines a file may add.
+    fn room(&self) -> usize {
+        let taken = self.output.matches.as_ref().map_or(0, Vec::len);
+        if self.input.files_only {
+            0
+        } else {
+            self.input.limit.saturating_sub(taken)
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let is_at_limit = match &self.output.matches {
+            Some(lines) => lines.len() >= self.input.limit,
+            None => self.output.files.len() >= self.input.limit,
+        };
+        is_at_limit || self.size > MAX_TEXT
+    }
+
+    fn add(&mut self, path: String, count: u64, lines: Vec<Line>) {
+        self.output.count += count;
+        self.output.truncated |= !self.input.files_only && count > lines.len() as u64;
+        self.size += path.len() + lines.iter().map(size).sum::<usize>();
+        self.output.files.push(Found { path, count });
+        if let Some(matches) = &mut self.output.matches {
+            matches.extend(lines);
+        }
+    }
+
+    fn finish(mut self, unreadable: usize) -> FileSearchOutput {
+        let failed = self.failed + unreadable;
+        if self.binary > 0 {
+            self.output
+                .notes
+                .push(format!("{} binary files were left out", self.binary));
+        }
+        if failed > 0 {
+            let note = format!("{failed} files or directories could not be read, or have a line that is too long");
+            self.output.notes.push(note);
+        }
+        if self.output.truncated {
+            let note = "there is more: name a directory below, a `glob`, or a longer `text`";
+            self.output.notes.push(note.to_owned());
+        }
+        self.output
+    }
+}
+
+fn size(line: &Line) -> usize {
+    let around = line.before.iter().chain(&line.after);
+    line.path.len() + line.text.len() + around.map(String::len).sum::<usize>()
+}
+
+/// Collects what is found in one file.
+struct Collector<'a> {
+    path: &'a str,
+    lines: Vec<Line>,
+    /// The lines of context since the last match.
+    before: Vec<String>,
+    count: u64,
+    /// Maximum number of lines.
+    room: usize,
+    is_binary: bool,
+}
+
+impl Sink for Collector<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.count += 1;
+        let before = std::mem::take(&mut self.before);
+        if self.lines.len() < self.room {
+            self.lines.push(Line {
+                path: self.path.to_owned(),
+                line: found.line_number().unwrap_or_default(),
+                text: shown(found.bytes()),
+                before,
+                after: Vec::new(),
+            });
+        }
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
+        let has_room = self.lines.len() < self.room;
+        let is_within = self.lines.len() as u64 == self.count;
+        match (found.kind(), self.lines.last_mut()) {
+            (SinkContextKind::After, Some(line)) if is_within => line.after.push(shown(found.bytes())),
+            (SinkContextKind::Before, _) if has_room => self.before.push(shown(found.bytes())),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
+        self.is_binary = true;
+        Ok(false)
+    }
+}
+
+/// Returns a line as text, without its end, cut to the limit.
+fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end_matches(['\n', '\r']);
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{} ..", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,171 @@
+use std::fs;
+
+use art_sdk::serde_json;
+use art_sdk::testing::{failure, output};
+use tempfile::TempDir;
+
+use super::*;
+
+fn notes() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();
+    fs::create_dir(directory.path().join("old")).unwrap();
+    write("a.txt", b"The budget for May\nnothing\nBudgets of others\n");
+    write("b.md", b"one\ntwo\nbudget\nfour\nfive\n");
+    write("c.txt", b"nothing here\n");
+    write("old/d.txt", b"no budget\n");
+    write("e.bin", b"budget\0\n");
+    write(".hidden", b"budget\n");
+    write("f.log", b"budget\n");
+    write(".gitignore", b"*.log\n");
+    directory
+}
+
+fn search(directory: &TempDir, mut input: Value) -> Value {
+    input["path"] = json!(directory.path());
+    output(&FILE_SEARCH, input)
+}
+
+/// Returns the names of the files, relative to the directory.
+fn files(directory: &TempDir, input: Value) -> Vec<String> {
+    let found = search(directory, input);
+    let root = directory.path().to_str().unwrap().to_owned() + "/";
+    let files = found["files"].as_array().unwrap();
+    let name = |file: &Value| file["path"].as_str().unwrap().strip_prefix(&root).unwrap().to_owned();
+    files.iter().map(name).collect()
+}
+
+#[test]
+fn files_below_the_directory_are_found_in_their_order() {
+    let notes = notes();
+    assert_eq!(files(&notes, json!({"text": "budget"})), ["a.txt", "b.md", "old/d.txt"]);
+    assert_eq!(files(&notes, json!({"text": "nothing in it"})), Vec::<String>::new());
+}
+
+#[test]
+fn lines_have_their_numbers_and_what_surrounds_them() {
+    let notes = notes();
+    let found = search(&notes, json!({"text": "budget", "glob": "*.md", "context": 1}));
+    let line = json!({
+        "path": notes.path().join("b.md"), "line": 3, "text": "budget", "before": ["two"], "after": ["four"],
+    });
+    assert_eq!(found["matches"], json!([line]));
+    assert_eq!((&found["count"], &found["searched"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn hidden_and_ignored_files_are_searched_if_asked() {
+    let notes = notes();
+    let all = files(&notes, json!({"text": "budget", "hidden": true}));
+    assert_eq!(all, [".hidden", "a.txt", "b.md", "f.log", "old/d.txt"]);
+}
+
+#[test]
+fn binary_files_are_left_out_with_a_note() {
+    let notes = notes();
+    let found = search(&notes, json!({"text": "budget"}));
+    assert_eq!(found["notes"], json!(["1 binary files were left out"]));
+}
+
+#[test]
+fn whole_words_and_letter_case_narrow_the_search() {
+    let notes = notes();
+    let count = |mut input: Value| {
+        input["glob"] = json!("a.txt");
+        search(&notes, input)["count"].clone()
+    };
+    assert_eq!(count(json!({"text": "budget"})), 2);
+    assert_eq!(count(json!({"text": "budget", "whole_words": true})), 1);
+    assert_eq!(count(json!({"text": "Budget"})), 1);
+    assert_eq!(count(json!({"text": "Budget", "case_sensitive": false})), 2);
+    assert_eq!(count(json!({"text": "budget", "case_sensitive": true})), 1);
+}
+
+#[test]
+fn a_text_is_no_pattern_unless_asked() {
+    let notes = notes();
+    assert_eq!(files(&notes, json!({"text": "budget|four"})), Vec::<String>::new());
+    assert_eq!(
+        files(&notes, json!({"text": "^(two|four)$", "pattern": true})),
+        ["b.md"]
+    );
+    let error = failure(
+        &FILE_SEARCH,
+        json!({"path": notes.path(), "text": "(", "pattern": true}),
+    );
+    assert!(error.message.contains("leave out `pattern`"), "{error}");
+}
+
+#[test]
+fn names_without_lines_are_returned_if_asked() {
+    let notes = notes();
+    let found = search(&notes, json!({"text": "budget", "files_only": true}));
+    assert_eq!(found.get("matches"), None);
+    assert_eq!(found["files"][0]["count"], 2);
+}
+
+#[test]
+fn a_limit_ends_the_search_and_says_so() {
+    let notes = notes();
+    let lines = search(&notes, json!({"text": "budget", "limit": 1}));
+    assert_eq!(
+        (lines["matches"].as_array().unwrap().len(), &lines["truncated"]),
+        (1, &json!(true))
+    );
+    let names = search(&notes, json!({"text": "budget", "files_only": true, "limit": 2}));
+    assert_eq!(
+        (names["files"].as_array().unwrap().len(), &names["truncated"]),
+        (2, &json!(true))
+    );
+    let all = search(&notes, json!({"text": "budget", "limit": 4}));
+    assert_eq!(all["count"], 4);
+}
+
+#[test]
+fn a_long_line_is_cut() {
+    let notes = notes();
+    fs::write(notes.path().join("long.txt"), format!("needle {}", "é".repeat(10_000))).unwrap();
+    let text = search(&notes, json!({"text": "needle"}))["matches"][0]["text"].clone();
+    assert_eq!(text.as_str().unwrap().chars().count(), 403);
+}
+
+#[test]
+fn one_file_can_be_searched() {
+    let notes = notes();
+    let found = output(
+        &FILE_SEARCH,
+        json!({"path": notes.path().join("f.log"), "text": "budget"}),
+    );
+    assert_eq!(found["count"], 1);
+}
+
+#[test]
+fn a_link_is_not_followed() {
+    let notes = notes();
+    std::os::unix::fs::symlink(notes.path().join("old"), notes.path().join("link")).unwrap();
+    assert_eq!(files(&notes, json!({"text": "no budget"})), ["old/d.txt"]);
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let notes = notes();
+    assert!(
+        failure(&FILE_SEARCH, json!({"path": notes.path(), "text": ""}))
+            .message
+            .contains("say what to find")
+    );
+    let glob = failure(&FILE_SEARCH, json!({"path": notes.path(), "text": "a", "glob": "["}));
+    assert!(glob.message.contains("`glob`"), "{glob}");
+    let missing = failure(&FILE_SEARCH, json!({"path": "/no/such/folder", "text": "a"}));
+    assert_eq!(missing.code, ErrorCode::NotFound);
+}
+
+#[test]
+fn the_examples_have_arguments_that_the_tool_accepts() {
+    for example in FILE_SEARCH.examples() {
+        let input = serde_json::from_str(example.input).unwrap();
+        if let Outcome::Failure(error) = art_sdk::testing::call(&FILE_SEARCH, input) {
+            assert_eq!(error.code, ErrorCode::NotFound, "{}: {error}", example.input);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The files to search.
+
+use std::path::Path;
+
+use art_sdk::prelude::*;
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+
+use crate::input::FileSearchInput;
+
+/// Maximum number of files that are searched.
+pub(crate) const MAX_FILES: usize = 10_000;
+/// Maximum depth of directories.
+const MAX_DEPTH: usize = 64;
+
+/// Calls `visit` with each file in the order of their paths, until it returns false. Returns how many entries could not be read.
+pub(crate) fn files(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Result<bool>) -> Result<usize> {
+    let mut unreadable = 0;
+    for entry in builder(input)?.build() {
+        let Ok(entry) = entry else {
+            unreadable += 1;
+            continue;
+        };
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        if is_file && !visit(entry.path())? {
+            break;
+        }
+    }
+    Ok(unreadable)
+}
+
+fn builder(input: &FileSearchInput) -> Result<WalkBuilder> {
+    let mut builder = WalkBuilder::new(&input.path);
+    builder
+        // Only what is below `path` is granted, so no ignore file above it or in the home directory is looked for.
+        .parents(false)
+        .git_global(false)
+        .git_exclude(false)
+        .require_git(false)
+        .hidden(!input.hidden)
+        .git_ignore(!input.hidden)
+        .ignore(!input.hidden)
+        .max_depth(Some(MAX_DEPTH))
+        .sort_by_file_name(Ord::cmp);
+    if let Some(glob) = &input.glob {
+        let mut globs = OverrideBuilder::new(&input.path);
+        let built = globs.add(glob).and_then(|globs| globs.build());
+        let globs = built.map_err(|error| {
+            ToolError::validation(format_args!(
+                "`glob` is no pattern of names: {error}; for example `*.md`"
+            ))
+        })?;
+        builder.overrides(globs);
+    }
+    Ok(builder)
+}

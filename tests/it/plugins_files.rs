@@ -1,0 +1,231 @@
+//! The first-party plugins that use files, through the program: refused without a grant, and working with the one that the
+//! refusal names.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+
+/// A home with one plugin, and a folder with a few files outside of it.
+struct Scene {
+    home: Home,
+    folder: TempDir,
+    tool: &'static str,
+}
+
+impl Scene {
+    fn new(tool: &'static str) -> Self {
+        let home = Home::empty();
+        let mut plugins = components::PLUGINS.iter();
+        let (_, component) = plugins.find(|(name, _)| *name == tool).unwrap();
+        home.add(tool, component);
+        let folder = TempDir::new().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("a.txt", "buy milk\nannual budget\n");
+        write("sales.csv", "region,sales\nNorth,10\nSouth,25\n");
+        write("users.json", r#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#);
+        Self { home, folder, tool }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().canonicalize().unwrap();
+        if name.is_empty() { path } else { path.join(name) }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn call(&self, name: &str, mut arguments: Value) -> CommandOutput {
+        arguments["path"] = json!(self.path(name));
+        self.home
+            .art(&["--json", "tool", "call", self.tool, &arguments.to_string()])
+    }
+
+    /// Calls the tool without a grant, makes the grant that the denial names, and calls it again.
+    fn granted(&self, name: &str, arguments: Value) -> CommandOutput {
+        let denied = self.call(name, arguments.clone());
+        assert_eq!(denied.code(), 5, "{denied}");
+        let result = &denied.json()["result"];
+        assert_eq!(result["code"], "PERMISSION_DENIED", "{denied}");
+        let command = result["metadata"]["denials"][0]["command"].as_str().unwrap().to_owned();
+        assert!(
+            command.starts_with(&format!("art grant add {} --", self.tool)),
+            "{command}"
+        );
+        let words: Vec<_> = command.strip_prefix("art ").unwrap().split(' ').collect();
+        let added = self.home.art(&words);
+        assert_eq!(added.code(), 0, "{added}");
+        self.call(name, arguments)
+    }
+
+    /// Same as [`Scene::granted`], for a call that succeeds. Returns its output.
+    fn output(&self, name: &str, arguments: Value) -> Value {
+        let called = self.granted(name, arguments);
+        assert_eq!(called.code(), 0, "{called}");
+        called.json()["result"]["output"].clone()
+    }
+}
+
+#[test]
+fn file_read_reads_a_file_with_the_grant_that_its_denial_names() {
+    let scene = Scene::new("file_read");
+    let read = scene.output("a.txt", json!({"from_line": 2}));
+    assert_eq!(
+        (&read["text"], &read["line_count"]),
+        (&json!("annual budget\n"), &json!(2))
+    );
+    // The grant is of one file.
+    assert_eq!(scene.call("users.json", json!({})).code(), 5);
+}
+
+#[test]
+fn file_read_lists_a_directory_with_sizes_and_times() {
+    let scene = Scene::new("file_read");
+    let listed = scene.output("", json!({"sort": "largest", "limit": 1, "files_only": true}));
+    let first = &listed["entries"][0];
+    assert_eq!((&first["name"], &first["size"]), (&json!("users.json"), &json!(45)));
+    assert!(first["modified"].as_str().unwrap().ends_with('Z'), "{listed}");
+    // The path of an entry is one that can be read.
+    assert_eq!(scene.call("a.txt", json!({})).code(), 0);
+}
+
+#[test]
+fn file_search_finds_text_below_a_directory() {
+    let scene = Scene::new("file_search");
+    fs::create_dir(scene.path("below")).unwrap();
+    fs::write(scene.path("below/b.txt"), "no budget\n").unwrap();
+    let found = scene.output("", json!({"text": "budget", "whole_words": true}));
+    let files = [scene.path("a.txt"), scene.path("below/b.txt")];
+    let found_files: Vec<_> = found["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| &file["path"])
+        .collect();
+    assert_eq!(json!(found_files), json!(files));
+    assert_eq!(
+        (&found["matches"][0]["line"], &found["truncated"]),
+        (&json!(2), &json!(false))
+    );
+}
+
+#[test]
+fn file_search_does_not_leave_the_directory_through_a_link() {
+    let scene = Scene::new("file_search");
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("secret.txt"), "budget").unwrap();
+    std::os::unix::fs::symlink(outside.path(), scene.path("link")).unwrap();
+    let found = scene.output("", json!({"text": "budget"}));
+    assert_eq!(found["files"].as_array().unwrap().len(), 1, "{found}");
+}
+
+#[test]
+fn hash_file_returns_the_checksum_of_a_file() {
+    let scene = Scene::new("hash_file");
+    fs::write(scene.path("abc"), "abc").unwrap();
+    let hashed = scene.output("abc", json!({"algorithm": "md5"}));
+    assert_eq!(hashed["value"], "900150983cd24fb0d6963f7d28e17f72");
+}
+
+#[test]
+fn archive_list_lists_an_archive() {
+    let scene = Scene::new("archive_list");
+    // An empty zip file: the end of its directory.
+    let mut zip = b"PK\x05\x06".to_vec();
+    zip.resize(22, 0);
+    fs::write(scene.path("empty.zip"), zip).unwrap();
+    let listed = scene.output("empty.zip", json!({}));
+    assert_eq!((&listed["format"], &listed["entry_count"]), (&json!("zip"), &json!(0)));
+    let refused = scene.granted("a.txt", json!({}));
+    assert!(
+        refused.json().to_string().contains("no zip, tar or tar.gz"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
+    let scene = Scene::new("csv_query");
+    let sum = json!({"aggregate": "sum", "column": "sales"});
+    assert_eq!(scene.output("sales.csv", sum)["value"], 35);
+    let text = r#"{"csv":"sales\n1\n2\n","aggregate":"sum","column":"sales"}"#;
+    let other = Scene::new("csv_query")
+        .home
+        .art(&["--json", "tool", "call", "csv_query", text]);
+    assert_eq!(other.json()["result"]["output"]["value"], 3, "{other}");
+}
+
+#[test]
+fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
+    let scene = Scene::new("json_query");
+    let names = scene.output("users.json", json!({"query": ".users[].name"}));
+    assert_eq!(names["results"], json!(["Ada", "Bob"]));
+    let text = r#"{"json":[1,2],"query":"length"}"#;
+    let other = Scene::new("json_query")
+        .home
+        .art(&["--json", "tool", "call", "json_query", text]);
+    assert_eq!(other.json()["result"]["output"]["value"], 2, "{other}");
+}
+
+/// Calls a tool that asks before it writes, and returns the preview of the change.
+fn asked(scene: &Scene, name: &str, arguments: Value) -> String {
+    let waiting = scene.granted(name, arguments);
+    assert_eq!(waiting.code(), 7, "{waiting}");
+    let listed = scene.home.art(&["--json", "approve", "show", "last"]);
+    assert_eq!(listed.code(), 0, "{listed}");
+    listed.json()["call"]["preview"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn file_write_writes_what_a_person_has_seen_and_approved() {
+    let scene = Scene::new("file_write");
+    let preview = asked(&scene, "new.txt", json!({"text": "hello\n"}));
+    assert!(preview.ends_with("@@ -0,0 +1 @@\n+hello\n"), "{preview}");
+    assert_eq!(scene.text("new.txt"), None);
+    let approved = scene.home.art(&["approve", "yes", "last"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert_eq!(scene.text("new.txt").as_deref(), Some("hello\n"));
+}
+
+#[test]
+fn file_edit_changes_nothing_if_the_person_says_no() {
+    let scene = Scene::new("file_edit");
+    let preview = asked(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
+    assert!(preview.contains("-buy milk\n+buy tea\n"), "{preview}");
+    scene.home.art(&["approve", "no", "last", "--reason", "keep it"]);
+    assert_eq!(scene.text("a.txt").as_deref(), Some("buy milk\nannual budget\n"));
+}
+
+#[test]
+fn file_edit_does_not_overwrite_a_file_that_changed_while_it_waited() {
+    let scene = Scene::new("file_edit");
+    asked(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
+    fs::write(scene.path("a.txt"), "buy milk and bread\n").unwrap();
+    let approved = scene.home.art(&["approve", "yes", "last"]);
+    assert!(
+        approved
+            .stderr()
+            .contains("has changed since the person saw the change"),
+        "{approved}"
+    );
+    assert_eq!(scene.text("a.txt").as_deref(), Some("buy milk and bread\n"));
+}
+
+#[test]
+fn a_grant_to_read_does_not_let_a_tool_write() {
+    let scene = Scene::new("file_edit");
+    let path = scene.path("");
+    let added = scene
+        .home
+        .art(&["grant", "add", "file_edit", "--read", path.to_str().unwrap()]);
+    assert_eq!(added.code(), 0, "{added}");
+    let denied = scene.call("a.txt", json!({"old_text": "milk", "new_text": "tea"}));
+    let denial = &denied.json()["result"]["metadata"]["denials"][0];
+    assert!(denial["command"].as_str().unwrap().contains("--write"), "{denied}");
+}
