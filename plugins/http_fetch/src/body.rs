@@ -1,0 +1,141 @@
+//! The body of a response: a page, JSON, another text, or something else.
+
+use art_sdk::http::Response;
+use art_sdk::prelude::*;
+use art_sdk::serde_json;
+use encoding_rs::{Encoding, UTF_8};
+use scraper::{Html, Selector};
+use url::Url;
+
+use crate::io::{HttpFetchInput, HttpFetchOutput, Part};
+use crate::page;
+
+/// Maximum size of JSON that is returned as a value, in bytes.
+const MAX_JSON: usize = 256 << 10;
+
+/// Puts what the body has into the output.
+pub(crate) fn read(input: &HttpFetchInput, url: &Url, response: &Response, output: &mut HttpFetchOutput) -> Result<()> {
+    if let Some(coding) = response
+        .header("content-encoding")
+        .filter(|coding| *coding != "identity")
+    {
+        return Err(ToolError::io(format_args!(
+            "`{url}` is compressed with `{coding}` and cannot be read"
+        )));
+    }
+    let kind = media_type(response);
+    let text = || decode(response);
+    match kind.as_str() {
+        "text/html" | "application/xhtml+xml" => html(input, url, &text(), output),
+        _ if kind == "application/json" || kind.ends_with("+json") => json(input, &text(), output),
+        _ if kind.starts_with("text/") || is_text(&kind) => cut(input, &text(), output),
+        "" if !response.bytes().contains(&0) => cut(input, &text(), output),
+        _ => {
+            let size = response.bytes().len();
+            output.notes.push(format!(
+                "the content has {size} bytes of the type `{kind}`, which is no text"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the type of the content in lower case, without parameters.
+fn media_type(response: &Response) -> String {
+    let header = response.header("content-type").unwrap_or_default();
+    header.split(';').next().unwrap_or_default().trim().to_lowercase()
+}
+
+fn is_text(kind: &str) -> bool {
+    let names = [
+        "application/xml",
+        "application/javascript",
+        "application/yaml",
+        "application/toml",
+        "application/x-ndjson",
+    ];
+    names.contains(&kind) || kind.ends_with("+xml")
+}
+
+/// Decodes the body by its byte order mark, its header, what the page says, or else as UTF-8.
+fn decode(response: &Response) -> String {
+    let bytes = response.bytes();
+    let header = response
+        .header("content-type")
+        .and_then(|header| charset(header.as_bytes()));
+    let declared = || charset(bytes.get(..1024).unwrap_or(bytes));
+    let encoding = header.or_else(declared).unwrap_or(UTF_8);
+    encoding.decode(bytes).0.into_owned()
+}
+
+/// Returns the encoding after `charset=`.
+fn charset(text: &[u8]) -> Option<&'static Encoding> {
+    let text = String::from_utf8_lossy(text).to_lowercase();
+    let (_, after) = text.split_once("charset=")?;
+    let after = after.trim_start_matches(['"', '\'']);
+    let end = after
+        .find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c))
+        .unwrap_or(after.len());
+    Encoding::for_label(after.get(..end)?.as_bytes())
+}
+
+fn html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
+    let document = Html::parse_document(text);
+    let wants = |part| input.only.is_none_or(|only| only == part);
+    output.language = attribute(&document, "html", "lang");
+    if wants(Part::Title) {
+        output.title = page::title(&document);
+        output.description = attribute(&document, "meta[name=description]", "content");
+    }
+    if wants(Part::Headings) {
+        output.headings = Some(page::headings(&document));
+    }
+    if input.only == Some(Part::Links) {
+        let (links, more) = page::links(&document, url);
+        output.truncated |= more;
+        output.links = Some(links);
+    }
+    if wants(Part::Text) {
+        cut(input, &page::text(&document), output);
+    }
+}
+
+fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
+    let selector = Selector::parse(selector).ok()?;
+    let value = document.select(&selector).next()?.value().attr(name)?.trim();
+    (!value.is_empty()).then(|| value.chars().take(1000).collect())
+}
+
+/// Returns JSON as a value if it is not too long, and as text otherwise.
+fn json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
+    match serde_json::from_str(text) {
+        Ok(value) if text.len() <= MAX_JSON => output.json = Some(value),
+        Ok(_) => {
+            output
+                .notes
+                .push(format!("the JSON has {} bytes and is returned as text", text.len()));
+            cut(input, text, output);
+        }
+        Err(error) => {
+            output.notes.push(format!(
+                "the content is no valid JSON ({error}) and is returned as text"
+            ));
+            cut(input, text, output);
+        }
+    }
+}
+
+/// Puts the part of a text that was asked for into the output.
+fn cut(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
+    let mut rest = text.chars().skip(input.skip_chars);
+    let part: String = rest.by_ref().take(input.max_chars.min(200_000)).collect();
+    let left = rest.count();
+    if left > 0 {
+        output.truncated = true;
+        let next = input.skip_chars + part.chars().count();
+        output.notes.push(format!(
+            "{left} further characters are not shown: set `skip_chars` to {next} to read on"
+        ));
+    }
+    output.text = Some(part);
+}

@@ -1,0 +1,128 @@
+//! Sends the request, and follows redirects within one origin.
+
+use art_sdk::http::{Request, Response};
+use art_sdk::prelude::*;
+use url::Url;
+
+use crate::io::{HttpFetchInput, HttpFetchOutput, Method};
+use crate::{body, page};
+
+/// Maximum number of redirects that are followed.
+const MAX_REDIRECTS: usize = 5;
+/// Maximum length of what an error shows of a page, in characters.
+const MAX_ERROR_CHARS: usize = 300;
+
+/// Fetches what `input` asks for.
+pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
+    let mut url = address(&input.url)?;
+    for _ in 0..=MAX_REDIRECTS {
+        let response = request(input, &url).send()?;
+        let Some(next) = redirect(&url, &response) else {
+            return answer(input, &url, &response);
+        };
+        if next.origin() != url.origin() {
+            return Ok(moved(&url, &response, &next));
+        }
+        url = next;
+    }
+    Err(ToolError::io(format_args!(
+        "`{}` redirects more than {MAX_REDIRECTS} times: the page cannot be reached",
+        input.url
+    )))
+}
+
+fn address(text: &str) -> Result<Url> {
+    let url = Url::parse(text.trim());
+    match url {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        _ => Err(ToolError::validation(format_args!(
+            "`url` is `{text}`, which is no address of a page: write it in full, as `https://example.com/page`"
+        ))),
+    }
+}
+
+fn request(input: &HttpFetchInput, url: &Url) -> Request {
+    let mut request = Request::new(input.method.name(), url.as_str())
+        .header("accept", "text/html, application/json, text/*;q=0.9, */*;q=0.5");
+    let conditions = [
+        ("if-none-match", &input.etag),
+        ("if-modified-since", &input.last_modified),
+    ];
+    for (name, value) in conditions {
+        if let Some(value) = value {
+            request = request.header(name, value);
+        }
+    }
+    request
+}
+
+/// Returns where a response redirects to.
+fn redirect(url: &Url, response: &Response) -> Option<Url> {
+    if !matches!(response.status(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    url.join(response.header("location")?).ok()
+}
+
+/// Says where a page on another site is. It is not followed, since the grant is of this site only.
+fn moved(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
+    HttpFetchOutput {
+        redirect: Some(next.to_string()),
+        notes: vec![format!(
+            "the page has moved to another site, which was not asked: call again with `url` = `{next}` to read it"
+        )],
+        ..head(url, response)
+    }
+}
+
+/// Returns what the head of a response says.
+fn head(url: &Url, response: &Response) -> HttpFetchOutput {
+    let header = |name| response.header(name).map(str::to_owned);
+    HttpFetchOutput {
+        status: response.status(),
+        url: url.to_string(),
+        content_type: header("content-type"),
+        etag: header("etag"),
+        last_modified: header("last-modified"),
+        ..HttpFetchOutput::default()
+    }
+}
+
+fn answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
+    let mut output = head(url, response);
+    if response.status() == 304 {
+        output.not_modified = true;
+        return Ok(output);
+    }
+    if !(200..300).contains(&response.status()) {
+        return Err(failure(url, response));
+    }
+    if input.method == Method::Get {
+        body::read(input, url, response, &mut output)?;
+    }
+    Ok(output)
+}
+
+/// Returns the error for a status that is no success, with the beginning of what the page says.
+fn failure(url: &Url, response: &Response) -> ToolError {
+    let error = match response.clone().success() {
+        Err(error) => error,
+        Ok(_) => ToolError::io("the server answered without success"),
+    };
+    let says = page::plain_text(&String::from_utf8_lossy(response.bytes()));
+    let says: String = says.chars().take(MAX_ERROR_CHARS).collect();
+    let what = match response.status() {
+        404 | 410 => "the page does not exist: check the address",
+        401 | 403 => "the site does not allow it",
+        429 => "the site has had too many requests: try again later",
+        _ => "the site could not answer",
+    };
+    ToolError {
+        message: format!(
+            "`{url}` has the status {}: {what}; it says: {}",
+            response.status(),
+            says.trim()
+        ),
+        ..error
+    }
+}

@@ -1,0 +1,254 @@
+//! The readable parts of a page. Trees are walked without recursion, since a page may nest as deeply as it likes.
+
+use ego_tree::iter::Edge;
+use scraper::node::Node;
+use scraper::{ElementRef, Html, Selector};
+use url::Url;
+
+use crate::io::{Heading, Link};
+
+/// Maximum number of headings and of links.
+const MAX_ITEMS: usize = 500;
+/// Maximum length of a heading, a title and the text of a link, in characters.
+const MAX_CHARS: usize = 300;
+
+/// Elements that are no text for readers.
+const HIDDEN: [&str; 16] = [
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "nav", "footer", "aside", "form",
+    "button", "select", "head", "dialog",
+];
+/// Elements that begin and end a line.
+const BLOCKS: [&str; 27] = [
+    "address",
+    "article",
+    "blockquote",
+    "br",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "header",
+    "hr",
+    "li",
+    "main",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "thead",
+    "tr",
+    "ul",
+    "caption",
+];
+
+/// Returns the title.
+pub(crate) fn title(document: &Html) -> Option<String> {
+    let selector = Selector::parse("title").ok()?;
+    let title = shown(document.select(&selector).next()?);
+    (!title.is_empty()).then_some(title)
+}
+
+/// Returns the headings that are not empty.
+pub(crate) fn headings(document: &Html) -> Vec<Heading> {
+    let Ok(selector) = Selector::parse("h1, h2, h3, h4, h5, h6") else {
+        return Vec::new();
+    };
+    let heading = |element: ElementRef<'_>| Heading {
+        level: level(element.value().name()).unwrap_or(1),
+        text: shown(element),
+    };
+    let headings = document.select(&selector).map(heading);
+    headings
+        .filter(|heading| !heading.text.is_empty())
+        .take(MAX_ITEMS)
+        .collect()
+}
+
+/// Returns the links to other pages, each address once, and whether there are more.
+pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
+    let Ok(selector) = Selector::parse("a[href]") else {
+        return (Vec::new(), false);
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    let mut links = document.select(&selector).filter_map(|element| {
+        let mut url = base.join(element.value().attr("href")?.trim()).ok()?;
+        url.set_fragment(None);
+        let is_page = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= 2000;
+        (is_page && seen.insert(url.to_string())).then(|| Link {
+            text: shown(element),
+            url: url.to_string(),
+        })
+    });
+    let found = links.by_ref().take(MAX_ITEMS).collect();
+    let more = links.next().is_some();
+    (found, more)
+}
+
+/// Returns the text of the main part of a page.
+pub(crate) fn text(document: &Html) -> String {
+    let main = ["main", "article", "[role=main]", "body"].into_iter().find_map(|name| {
+        let selector = Selector::parse(name).ok()?;
+        let mut found = document.select(&selector);
+        let first = found.next()?;
+        // Of several articles none is the main part.
+        (name != "article" || found.next().is_none()).then_some(first)
+    });
+    main.map(readable).unwrap_or_default()
+}
+
+/// Returns the text of a page or of a text that may be one.
+pub(crate) fn plain_text(page: &str) -> String {
+    let page: String = page.chars().take(20_000).collect();
+    text(&Html::parse_document(&page))
+}
+
+/// Returns the text of an element on one line.
+fn shown(element: ElementRef<'_>) -> String {
+    let text: String = element.text().flat_map(str::chars).take(10 * MAX_CHARS).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.chars().take(MAX_CHARS).collect()
+}
+
+fn level(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
+        _ => None,
+    }
+}
+
+/// Returns the text of an element as a person would read it: a line for each block, `#` before headings, `-` before items of lists,
+/// `|` between the cells of a table.
+fn readable(root: ElementRef<'_>) -> String {
+    let mut lines = Lines::default();
+    // The element that hides what is inside.
+    let mut hidden = None;
+    let mut preformatted = 0_usize;
+    for edge in root.traverse() {
+        let (node, opens) = match edge {
+            Edge::Open(node) => (node, true),
+            Edge::Close(node) => (node, false),
+        };
+        match node.value() {
+            _ if hidden.is_some_and(|id| id != node.id()) => {}
+            Node::Element(element) => {
+                let name = element.name();
+                let hides = node.id() != root.id() && (HIDDEN.contains(&name) || is_hidden(element));
+                match (hides, opens) {
+                    (true, true) => hidden = Some(node.id()),
+                    (true, false) => hidden = None,
+                    (false, _) => lines.element(name, opens),
+                }
+                if name == "pre" && !hides {
+                    preformatted = if opens {
+                        preformatted + 1
+                    } else {
+                        preformatted.saturating_sub(1)
+                    };
+                }
+            }
+            Node::Text(text) if opens && preformatted > 0 => lines.verbatim(text),
+            Node::Text(text) if opens => lines.words(text),
+            _ => {}
+        }
+    }
+    lines.finish()
+}
+
+fn is_hidden(element: &scraper::node::Element) -> bool {
+    element.attr("hidden").is_some() || element.attr("aria-hidden") == Some("true")
+}
+
+/// The text while it is written.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    line: String,
+    /// Whether there is white space before the next word.
+    gap: bool,
+}
+
+impl Lines {
+    /// Notes the beginning or the end of an element.
+    fn element(&mut self, name: &str, opens: bool) {
+        if let Some(level) = level(name) {
+            self.end_line();
+            if opens {
+                self.blank_line();
+                self.line.push_str(&"#".repeat(level.into()));
+                self.gap = true;
+            }
+        } else if name == "td" || name == "th" {
+            if opens && !self.line.is_empty() {
+                self.line.push_str(" |");
+            }
+            self.gap = true;
+        } else if BLOCKS.contains(&name) {
+            if opens && name != "li" && self.line == "-" {
+                // A paragraph in an item begins on its line.
+                return;
+            }
+            self.end_line();
+            if name == "p" || name == "table" || name == "pre" {
+                self.blank_line();
+            }
+            if name == "li" && opens {
+                self.line.push('-');
+                self.gap = true;
+            }
+        }
+    }
+
+    fn words(&mut self, text: &str) {
+        self.gap |= text.starts_with(char::is_whitespace);
+        for word in text.split_whitespace() {
+            if self.gap && !self.line.is_empty() {
+                self.line.push(' ');
+            }
+            self.line.push_str(word);
+            self.gap = true;
+        }
+        if !text.trim().is_empty() {
+            self.gap = text.ends_with(char::is_whitespace);
+        }
+    }
+
+    fn verbatim(&mut self, text: &str) {
+        for (index, line) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.text.push_str(self.line.trim_end());
+                self.text.push('\n');
+                self.line.clear();
+            }
+            self.line.push_str(line);
+        }
+    }
+
+    /// Ends a line unless it is empty, or only has the sign before a heading or an item.
+    fn end_line(&mut self) {
+        self.gap = false;
+        let line = self.line.trim_end();
+        if !line.trim_start_matches(['#', '-', '|', ' ']).is_empty() {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        self.line.clear();
+    }
+
+    fn blank_line(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.end_line();
+        self.text.trim().to_owned()
+    }
+}

@@ -1,0 +1,203 @@
+use art_sdk::http::Response;
+use art_sdk::testing::{answer_http, failure, output};
+
+use super::*;
+
+const PAGE: &str = r##"<!DOCTYPE html><html lang="en"><head><title> The  News </title>
+<meta name="description" content="What is new."><style>p { color: red }</style></head>
+<body><nav><a href="/menu">Menu</a></nav><main><h1>News</h1><p>Hello <b>big</b> world,
+it is&nbsp;<i>late</i>.</p><h2>More</h2><ul><li>one</li><li><p>two</p></li></ul>
+<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><pre>x
+  y</pre><p><a href="next?p=2#top">Next</a> <a href="next?p=2">again</a> <a href="mailto:a@b.example">Mail</a></p>
+<script>evil()</script><p hidden>secret</p></main><footer>end</footer></body></html>"##;
+
+fn html(body: &str) -> Response {
+    Response::new(200, body.to_owned()).with_header("content-type", "text/html; charset=utf-8")
+}
+
+/// Fetches an address at which this response is.
+fn fetch(response: Response, mut input: Value) -> Value {
+    answer_http(move |_| Ok(response.clone()));
+    input["url"] = json!("https://example.com/news/");
+    output(&HTTP_FETCH, input)
+}
+
+#[test]
+fn a_page_is_returned_as_readable_text_with_its_title_and_headings() {
+    let page = fetch(html(PAGE), json!({}));
+    assert_eq!((&page["title"], &page["language"]), (&json!("The News"), &json!("en")));
+    assert_eq!(page["description"], "What is new.");
+    assert_eq!(
+        page["headings"],
+        json!([{"level": 1, "text": "News"}, {"level": 2, "text": "More"}])
+    );
+    let text =
+        "# News\n\nHello big world, it is late.\n\n## More\n- one\n- two\n\na | b\n1 | 2\n\nx\n  y\n\nNext again Mail";
+    assert_eq!(page["text"], text);
+}
+
+#[test]
+fn only_the_part_that_was_asked_for_is_returned() {
+    let headings = fetch(html(PAGE), json!({"only": "headings"}));
+    assert_eq!((headings.get("text"), headings.get("title")), (None, None));
+    assert_eq!(headings["headings"].as_array().unwrap().len(), 2);
+    let links = fetch(html(PAGE), json!({"only": "links"}));
+    let expected = json!([
+        {"text": "Menu", "url": "https://example.com/menu"},
+        {"text": "Next", "url": "https://example.com/news/next?p=2"},
+    ]);
+    assert_eq!(links["links"], expected);
+}
+
+#[test]
+fn a_long_text_is_cut_and_can_be_read_on() {
+    let first = fetch(html("<p>abcdef"), json!({"max_chars": 4}));
+    assert_eq!((&first["text"], &first["truncated"]), (&json!("abcd"), &json!(true)));
+    assert!(
+        first["notes"][0].as_str().unwrap().contains("`skip_chars` to 4"),
+        "{first}"
+    );
+    let rest = fetch(html("<p>abcdef"), json!({"max_chars": 4, "skip_chars": 4}));
+    assert_eq!((&rest["text"], &rest["truncated"]), (&json!("ef"), &json!(false)));
+}
+
+#[test]
+fn json_is_returned_as_a_value_and_broken_json_as_text() {
+    let reply = |body: &str| Response::new(200, body.to_owned()).with_header("content-type", "application/json");
+    assert_eq!(fetch(reply(r#"{"a": [1]}"#), json!({}))["json"], json!({"a": [1]}));
+    let broken = fetch(reply("{"), json!({}));
+    assert_eq!((&broken["text"], broken.get("json")), (&json!("{"), None));
+    let long = format!("[\"{}\"]", "x".repeat(300 << 10));
+    assert_eq!(fetch(reply(&long), json!({}))["truncated"], true);
+}
+
+#[test]
+fn encodings_are_read_from_the_header_or_from_the_page() {
+    let by_header = Response::new(200, *b"caf\xe9").with_header("content-type", "text/plain; charset=ISO-8859-1");
+    assert_eq!(fetch(by_header, json!({}))["text"], "café");
+    let by_page =
+        Response::new(200, *b"<meta charset=\"windows-1252\"><p>caf\xe9").with_header("content-type", "text/html");
+    assert_eq!(fetch(by_page, json!({}))["text"], "café");
+}
+
+#[test]
+fn what_is_no_text_is_described_only() {
+    let picture = Response::new(200, *b"\x89PNG\0").with_header("content-type", "image/png");
+    let fetched = fetch(picture, json!({}));
+    assert_eq!(fetched.get("text"), None);
+    assert!(
+        fetched["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("5 bytes of the type `image/png`"),
+        "{fetched}"
+    );
+}
+
+#[test]
+fn a_redirect_within_the_site_is_followed() {
+    answer_http(|request| {
+        Ok(match request.url() {
+            "https://example.com/old" => Response::new(301, "").with_header("location", "/new"),
+            "https://example.com/new" => html("<p>here"),
+            other => panic!("{other}"),
+        })
+    });
+    let page = output(&HTTP_FETCH, json!({"url": "https://example.com/old"}));
+    assert_eq!(
+        (&page["url"], &page["text"]),
+        (&json!("https://example.com/new"), &json!("here"))
+    );
+}
+
+#[test]
+fn a_redirect_to_another_site_is_named_and_not_followed() {
+    for location in [
+        "https://other.example/x",
+        "http://example.com/",
+        "https://example.com:8443/",
+        "//other.example/",
+    ] {
+        answer_http(move |request| {
+            assert_eq!(request.url(), "https://example.com/old");
+            Ok(Response::new(302, "").with_header("location", location))
+        });
+        let moved = output(&HTTP_FETCH, json!({"url": "https://example.com/old"}));
+        assert!(moved["redirect"].as_str().unwrap().starts_with("http"), "{moved}");
+        assert!(
+            moved["notes"][0].as_str().unwrap().contains("call again with `url`"),
+            "{moved}"
+        );
+    }
+}
+
+#[test]
+fn a_circle_of_redirects_ends() {
+    answer_http(|_| Ok(Response::new(302, "").with_header("location", "/again")));
+    let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/again"}));
+    assert!(error.message.contains("redirects more than 5 times"), "{error}");
+}
+
+#[test]
+fn a_page_that_has_not_changed_is_not_returned_again() {
+    answer_http(|request| {
+        let headers = [("accept", 0), ("if-none-match", 1), ("if-modified-since", 2)];
+        for (name, index) in headers {
+            assert_eq!(request.headers()[index].0, name);
+        }
+        assert_eq!(request.headers()[1].1, "\"v1\"");
+        Ok(Response::new(304, "").with_header("etag", "\"v1\""))
+    });
+    let input = json!({
+        "url": "https://example.com/", "etag": "\"v1\"", "last_modified": "Tue, 24 Nov 2026 06:00:00 GMT",
+    });
+    let page = output(&HTTP_FETCH, input);
+    assert_eq!(
+        (&page["not_modified"], &page["etag"], page.get("text")),
+        (&json!(true), &json!("\"v1\""), None)
+    );
+}
+
+#[test]
+fn a_request_for_the_head_returns_no_content() {
+    answer_http(|request| {
+        assert_eq!(request.method(), "HEAD");
+        Ok(html("").with_header("last-modified", "Tue, 24 Nov 2026 06:00:00 GMT"))
+    });
+    let head = output(&HTTP_FETCH, json!({"url": "https://example.com/", "method": "HEAD"}));
+    assert_eq!((&head["status"], head.get("text")), (&json!(200), None));
+    assert_eq!(head["last_modified"], "Tue, 24 Nov 2026 06:00:00 GMT");
+}
+
+#[test]
+fn a_failure_says_what_it_means_and_what_the_page_says() {
+    answer_http(|_| Ok(Response::new(404, "<h1>Not here</h1>").with_header("content-type", "text/html")));
+    let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/x"}));
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(
+        error.message.contains("status 404") && error.message.contains("# Not here"),
+        "{error}"
+    );
+    answer_http(|_| Ok(Response::new(503, "")));
+    assert!(failure(&HTTP_FETCH, json!({"url": "https://example.com/x"})).retryable);
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    for url in ["example.com", "file:///etc/passwd", "notes.txt", "https://"] {
+        let error = failure(&HTTP_FETCH, json!({"url": url}));
+        assert!(error.message.contains("write it in full"), "{error}");
+    }
+}
+
+#[test]
+fn a_page_may_nest_deeply() {
+    let deep = format!("{}end", "<div>".repeat(2_000));
+    assert_eq!(fetch(html(&deep), json!({}))["text"], "end");
+}
+
+#[test]
+fn the_examples_have_arguments_that_the_tool_accepts() {
+    answer_http(|_| Ok(html(PAGE)));
+    art_sdk::testing::check(&HTTP_FETCH);
+}

@@ -1,0 +1,73 @@
+//! The results in the reply of a search service.
+
+use std::collections::VecDeque;
+
+use art_sdk::serde_json::{Map, Value};
+
+use crate::SearchResult;
+
+/// Maximum number of values of a reply that are looked at.
+const MAX_VALUES: usize = 10_000;
+/// Maximum length of a title and of a snippet, in characters.
+const MAX_CHARS: usize = 500;
+
+/// The names of fields in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
+const URL: [&str; 3] = ["url", "link", "href"];
+const TITLE: [&str; 3] = ["title", "name", "heading"];
+const SNIPPET: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
+
+/// Returns the first list of pages, in the order of nesting; `None` if there is none. A list named `results` may be empty.
+pub(crate) fn of(reply: &Value) -> Option<Vec<SearchResult>> {
+    let mut values = VecDeque::from([reply]);
+    let mut seen = 0;
+    while let Some(value) = values.pop_front() {
+        seen += 1;
+        if let Value::Array(items) = value {
+            let pages: Vec<_> = items.iter().filter_map(page).collect();
+            if !pages.is_empty() {
+                return Some(pages);
+            }
+        }
+        if seen < MAX_VALUES {
+            match value {
+                Value::Array(items) => values.extend(items.iter().take(MAX_VALUES)),
+                Value::Object(fields) => values.extend(fields.values()),
+                _ => {}
+            }
+        }
+    }
+    // A search that finds nothing.
+    reply
+        .get("results")
+        .filter(|results| results.is_array())
+        .map(|_| Vec::new())
+}
+
+fn page(item: &Value) -> Option<SearchResult> {
+    let fields = item.as_object()?;
+    let url = text(fields, &URL)?;
+    let is_page = url.starts_with("http://") || url.starts_with("https://");
+    Some(SearchResult {
+        title: text(fields, &TITLE)?,
+        url: is_page.then_some(url)?,
+        snippet: text(fields, &SNIPPET),
+    })
+}
+
+/// Returns the first of the fields that is a text and not empty, on one line and without tags.
+fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
+    let text = without_tags(found);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.chars().take(MAX_CHARS).collect();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Removes the tags with which services mark words, such as `<b>`.
+fn without_tags(text: &str) -> String {
+    let mut plain = text.to_owned();
+    for tag in ["b", "strong", "em", "mark", "span"] {
+        plain = plain.replace(&format!("<{tag}>"), "").replace(&format!("</{tag}>"), "");
+    }
+    plain
+}

@@ -1,0 +1,114 @@
+use art_sdk::http::Response;
+use art_sdk::testing::{answer_http, failure};
+
+use super::*;
+
+fn input(query: &str) -> WebSearchInput {
+    WebSearchInput {
+        query: query.to_owned(),
+        limit: 10,
+    }
+}
+
+/// Searches with a service that gives this reply.
+fn found(reply: Value) -> Result<Vec<SearchResult>> {
+    answer_http(move |_| Ok(Response::new(200, reply.to_string())));
+    search("https://search.example/search", &input("x")).map(|output| output.results)
+}
+
+fn page(title: &str, url: &str, snippet: Option<&str>) -> SearchResult {
+    SearchResult {
+        title: title.to_owned(),
+        url: url.to_owned(),
+        snippet: snippet.map(str::to_owned),
+    }
+}
+
+#[test]
+fn the_words_are_encoded_into_the_address_of_the_service() {
+    let address = |service: &str| address(service, "a&b c").unwrap().to_string();
+    assert_eq!(
+        address("https://s.example/search"),
+        "https://s.example/search?q=a%26b+c&format=json"
+    );
+    assert_eq!(
+        address("https://s.example/?q={query}&n=5"),
+        "https://s.example/?q=a%26b+c&n=5"
+    );
+    assert_eq!(
+        address("https://s.example/x?key=1"),
+        "https://s.example/x?key=1&q=a%26b+c&format=json"
+    );
+}
+
+#[test]
+fn the_reply_of_searxng_is_read() {
+    let reply = json!({"query": "x", "results": [
+        {"url": "https://a.example/", "title": "A", "content": "about a", "engine": "e"},
+        {"url": "https://b.example/", "title": "B", "content": ""},
+    ], "suggestions": ["y"]});
+    let pages = [
+        page("A", "https://a.example/", Some("about a")),
+        page("B", "https://b.example/", None),
+    ];
+    assert_eq!(found(reply).unwrap(), pages);
+}
+
+#[test]
+fn replies_of_other_services_are_read() {
+    let one = [page("A", "https://a.example/", Some("about a"))];
+    let nested = json!({"web": {"results": [{"url": "https://a.example/", "title": "A", "description": "about <strong>a</strong>"}]}});
+    assert_eq!(found(nested).unwrap(), one);
+    let items = json!({"items": [{"link": "https://a.example/", "title": "A", "snippet": "about\n a"}]});
+    assert_eq!(found(items).unwrap(), one);
+    let list = json!([{"href": "https://a.example/", "name": "A", "body": "about a"}]);
+    assert_eq!(found(list).unwrap(), one);
+}
+
+#[test]
+fn what_is_no_page_is_left_out() {
+    let reply = json!({"results": [
+        {"url": "javascript:alert(1)", "title": "A"},
+        {"url": "https://b.example/"},
+        {"url": "https://c.example/", "title": "C"},
+    ]});
+    assert_eq!(found(reply).unwrap(), [page("C", "https://c.example/", None)]);
+}
+
+#[test]
+fn a_search_that_finds_nothing_is_no_error_but_a_strange_reply_is() {
+    assert_eq!(found(json!({"results": []})).unwrap(), []);
+    assert_eq!(found(json!({"error": "x"})).unwrap_err().code, ErrorCode::ConfigError);
+    answer_http(|_| Ok(Response::new(200, "<html>")));
+    let error = search("https://s.example/", &input("x")).unwrap_err();
+    assert!(error.message.contains("enable its JSON format"), "{error}");
+}
+
+#[test]
+fn a_status_of_the_service_is_an_error() {
+    answer_http(|_| Ok(Response::new(429, "")));
+    let error = search("https://s.example/", &input("x")).unwrap_err();
+    assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
+}
+
+#[test]
+fn the_number_of_results_is_limited() {
+    let result = |n: u32| json!({"url": format!("https://a.example/{n}"), "title": "A"});
+    let reply = json!({"results": (0..20).map(result).collect::<Vec<_>>()});
+    answer_http(move |_| Ok(Response::new(200, reply.to_string())));
+    let search = |limit| search("https://s.example/", &WebSearchInput { limit, ..input("x") }).unwrap();
+    assert_eq!((search(3).count, search(50).count), (3, 20));
+}
+
+#[test]
+fn without_a_service_the_error_names_the_grant() {
+    let error = failure(&WEB_SEARCH, json!({"query": "x"}));
+    assert_eq!(error.code, ErrorCode::ConfigError);
+    assert!(error.message.contains("art grant add web_search --http"), "{error}");
+    assert!(
+        failure(&WEB_SEARCH, json!({"query": " "}))
+            .message
+            .contains("say what to search for")
+    );
+    assert!(address("search", "x").unwrap_err().message.contains("is no address"));
+}
