@@ -16,6 +16,7 @@ fn racers() -> usize {
     set.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
 }
 
+// A38: in several processes.
 #[test]
 fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
     let world = suspend("effect");

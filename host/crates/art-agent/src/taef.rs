@@ -65,6 +65,7 @@ mod tests {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
+    // A30, which lets `reasoning` win over required tools. Here required tools win: a step that names a tool is not done without it.
     #[test]
     fn the_kind_of_a_step_follows_its_type_and_its_tools() {
         let kind = |step_type, tools: &[&str]| {

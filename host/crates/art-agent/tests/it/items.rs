@@ -59,6 +59,7 @@ fn an_item_change_carries_the_step_output_once_it_ended() {
     assert_eq!(changes[1].parent_id.as_deref(), Some("a"));
 }
 
+// A42. Here the run says that it hit a limit, so it is partial.
 #[test]
 fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit() {
     let mut start = start("q");
@@ -83,6 +84,19 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
             .last_message("answer", 0)
             .contains("## Limits reached\n[\"step `a` used")
     );
+}
+
+// A41, in which an output with `status` and `data` is unwrapped. Here an output is data, so a step without content has the whole
+// output.
+#[test]
+fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
+    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
+    let report = driver.drive();
+    assert_eq!(report.items[0].result, Some(json!({"result": 42})));
+    let state = driver.saved_state();
+    let stored = state.todo_list.first().unwrap();
+    assert_eq!(stored.status, TodoItemStatus::Completed);
+    assert_eq!(stored.tool_results.len(), 1);
 }
 
 #[test]

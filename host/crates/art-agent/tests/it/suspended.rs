@@ -89,7 +89,7 @@ fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     assert_eq!(driver.observations(Kind::FinalResponse).len(), 0);
 }
 
-// A35: an approval that is the result.
+// A35: an approval that is the result. A44: the step goes on and is completed, and nothing waits any more.
 #[test]
 fn after_an_approval_the_model_reads_a_result_that_says_so() {
     let mut driver = asking(&["ask"])
@@ -156,6 +156,26 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     );
     driver.drive();
     assert_eq!(driver.statuses(), [("a", Failed)]);
+}
+
+// A37, in which a decision refers to itself. A decision here is JSON, which cannot; the nearest to it is one that is nested deeply.
+#[test]
+fn a_deeply_nested_decision_completes_the_call_as_any_other() {
+    let mut driver = asking(&["ask"])
+        .script("a", [completes_item("x")])
+        .script("answer", [says("ok")]);
+    let nested = (0..60).fold(json!("blue"), |value, _| json!([value]));
+    driver.apply(&decided(
+        "s",
+        Feedback {
+            value: Some(nested),
+            ..approval()
+        },
+    ));
+    driver.drive();
+    let result = last_messages(&driver, "a").pop().unwrap();
+    assert!(result.content_text().contains("\"approved\":true"), "{result:?}");
+    assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
 // A39: the same call again.

@@ -21,6 +21,7 @@ fn reminders(driver: &Driver) -> usize {
     texts.filter(|text| text.starts_with("VALIDATION FAILED")).count()
 }
 
+// A32: strict.
 #[test]
 fn a_strict_step_continues_after_two_reminders() {
     let mut driver = driver_with_item(
@@ -66,6 +67,7 @@ fn the_calls_of_a_reply_that_is_reminded_are_not_made() {
     assert_eq!(names, ["calculator"]);
 }
 
+// A31: none was called. A32: advisory.
 #[test]
 fn an_advisory_step_is_never_reminded() {
     let mut item = tool_item("a", &[]);
@@ -77,6 +79,7 @@ fn an_advisory_step_is_never_reminded() {
     assert_eq!(status(&report), RunStatus::Success);
 }
 
+// A31: all were called.
 #[test]
 fn a_required_tool_that_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
@@ -172,6 +175,34 @@ fn a_failed_step_includes_the_problems_of_its_plan_update() {
     assert!(error.starts_with("no; `updatedPlan` was not used: item `c`"), "{error}");
 }
 
+// A32: called in an earlier reply.
+#[test]
+fn a_tool_that_was_called_earlier_in_its_step_satisfies_it() {
+    let replies = [calculate("6 * 7"), calls(&[("clock", json!({}))]), completes_item("42")];
+    let mut driver = driver_with_item(&tool_item("a", &[]), replies);
+    let report = driver.drive();
+    assert_eq!(reminders(&driver), 0);
+    assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
+}
+
+// A32: a tool that asked a person.
+#[test]
+fn a_tool_that_asked_a_person_satisfies_its_step_after_the_decision() {
+    for (feedback, expected) in [
+        (approval(), ValidationStatus::Passed),
+        // X15: a rejected call was made as well.
+        (rejection("no"), ValidationStatus::Passed),
+    ] {
+        let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("ask"), completes_item("42")]);
+        driver.drive_to_question();
+        driver.apply(&decided("s", feedback));
+        let report = driver.drive();
+        assert_eq!(reminders(&driver), 0);
+        assert_eq!(report.items[0].validation_status, Some(expected));
+    }
+}
+
+// A31: reasoning.
 #[test]
 fn a_reasoning_step_is_not_validated() {
     let mut driver = driver_with_item(&reasoning_item("a", &[]), [completes_item("42")]);

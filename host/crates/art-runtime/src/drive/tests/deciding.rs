@@ -122,7 +122,7 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     assert_eq!(output["message"], "User approved the action.");
 }
 
-// 200 clients, 100 rounds.
+// A38: 200 clients, 100 rounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
