@@ -367,6 +367,10 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
+    /// Tokens of a request to a planner, estimated, for a run that has a plan and asks no planner: the request for the answer begins in
+    /// the same way. See [`with_request_tokens`](Self::with_request_tokens).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub request_tokens: u64,
     /// Whether the model cannot carry out a step. If so, a step fails with the error of its planned calls, or because it has none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plans_only: bool,
@@ -480,6 +484,7 @@ impl RunStart {
             model,
             price: None,
             context: ContextWindow::Unbounded,
+            request_tokens: 0,
             plans_only: false,
             vision: false,
             native_tools: false,

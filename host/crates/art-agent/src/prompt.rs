@@ -19,7 +19,7 @@ mod tools;
 pub(crate) use execution::{
     begin_step, continue_message, enforcement, problem_message, rejected, tool_message, unmade_call, unresolved,
 };
-pub(crate) use fit::{budget, byte_tokens, fit, request_tokens, text_tokens};
+pub(crate) use fit::{budget, byte_tokens, fit, reply_tokens, request_tokens, text_tokens};
 pub use manager::PromptManager;
 pub(crate) use planning::{Conversation, plan_turn, planning, repair};
 pub(crate) use quote::sanitize;

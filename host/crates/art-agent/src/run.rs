@@ -87,6 +87,8 @@ pub struct Run {
     call_ids: CallIds,
     files: Files,
     usage: RunUsage,
+    /// The tokens of the last request to the planner and of its reply, estimated.
+    planner_tokens: Option<u64>,
     /// What the model used for each step and for the answer, in the order in which they ended.
     work: Vec<(ModelWork, ModelUsage)>,
     limits_hit: Vec<String>,
@@ -346,6 +348,7 @@ impl Run {
             call_ids: CallIds::default(),
             files: Files::default(),
             usage: RunUsage::default(),
+            planner_tokens: None,
             work: Vec::new(),
             limits_hit: Vec::new(),
             repairs: 0,

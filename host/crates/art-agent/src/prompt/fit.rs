@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use art_core::prompt::{Message, Role};
 use art_core::provider::{Media, ModelRequest};
+use art_core::stream::ModelReply;
 use art_core::text::truncate;
+use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
 use super::quote::{
@@ -52,6 +54,17 @@ pub(crate) fn budget(context_tokens: u64) -> u64 {
 pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
     let messages: u64 = request.prompt.0.iter().map(message_tokens).sum();
     messages.saturating_add(fixed_tokens(request))
+}
+
+/// Estimates the number of tokens that a reply adds to the next request.
+pub(crate) fn reply_tokens(reply: &ModelReply) -> u64 {
+    let calls = reply.tool_calls.iter().map(call_tokens);
+    OVERHEAD + text_tokens(&reply.text) + calls.sum::<u64>()
+}
+
+fn call_tokens(call: &ToolCallRequest) -> u64 {
+    let texts = [&call.id, &call.function.name, &call.function.arguments];
+    OVERHEAD + texts.into_iter().map(|text| text_tokens(text)).sum::<u64>()
 }
 
 /// Estimates the number of tokens of `text`.
@@ -99,10 +112,7 @@ fn message_tokens(message: &Message) -> u64 {
         other => text_tokens(&other.to_string()),
     };
     let names = [&message.name, &message.tool_call_id].into_iter().flatten();
-    let calls = message.tool_calls.iter().map(|call| {
-        let texts = [&call.id, &call.function.name, &call.function.arguments];
-        OVERHEAD + texts.into_iter().map(|text| text_tokens(text)).sum::<u64>()
-    });
+    let calls = message.tool_calls.iter().map(call_tokens);
     let state = message
         .provider_state
         .as_ref()
@@ -182,17 +192,20 @@ impl Fitting {
 
     /// Cuts long results to the first of [`RESULT_CHARS`] with which the request fits.
     fn cut_results(&mut self) {
+        if self.excess() == 0 {
+            return;
+        }
         let original = self.messages.clone();
         for limit in RESULT_CHARS {
-            if self.excess() == 0 {
-                return;
-            }
             self.messages.clone_from(&original);
             for message in self.messages.iter_mut().skip(self.task + 1).filter(is_long_text) {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in RESULT_HEADINGS {
                 self.edit(heading, |entries| truncate_fields(entries, limit));
+            }
+            if self.excess() == 0 {
+                return;
             }
         }
     }

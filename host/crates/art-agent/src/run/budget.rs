@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use art_core::json::text_len;
 use art_core::pes::TodoItem;
 use art_core::stream::{LlmMetadata, Phase};
 
@@ -12,6 +13,7 @@ use crate::estimate::{
     self, AnswerEstimate, Basis, CallEstimate, Estimator, ModelBasis, ModelEstimate, PlanEstimate, REPLY_TOKENS,
     ToolRecord, json_bytes,
 };
+use crate::event::RunStart;
 use crate::plan::{Fault, Origin};
 use crate::prompt;
 
@@ -139,18 +141,21 @@ impl Run {
         PlanEstimate::new(calls, steps, answer)
     }
 
-    /// Returns the number of tokens of a request for the answer without the outputs of `items`.
+    /// Returns the number of tokens of a request for the answer without the outputs of `items`. It begins with the last request to the
+    /// planner, whose size the journal has, so what a plan needs does not depend on how today's prompts are worded.
     fn answer_tokens(&self, items: &[TodoItem]) -> u64 {
         if self.start.context.is_unbounded() {
             return 0;
         }
-        let new = self.conversation.messages.is_empty();
-        let new = new.then(|| prompt::planning(&self.start, &self.state, self.files.all()));
-        let conversation = new.as_ref().unwrap_or(&self.conversation);
-        let request = self.build(&conversation.messages, Phase::Synthesis, self.planner_tools());
-        let files = self.files.of_this_run();
-        let results = prompt::results(&self.start, items, files, &self.limits_hit);
-        prompt::request_tokens(&request).saturating_add(prompt::text_tokens(&results))
+        let planner = self.planner_tokens.unwrap_or(self.start.request_tokens);
+        let sizes = items.iter().map(|item| item_bytes(item) as u64);
+        planner.saturating_add(prompt::byte_tokens(sizes.sum()))
+    }
+
+    /// Returns the number of tokens of the first request to a planner.
+    fn request_tokens(&self) -> u64 {
+        let conversation = prompt::planning(&self.start, &self.state, self.files.all());
+        prompt::request_tokens(&self.build(&conversation.messages, Phase::Planning, self.planner_tools()))
     }
 
     /// Returns a fault for each call that will use more than its tool may use, by the records of the tool.
@@ -250,6 +255,25 @@ impl Run {
         let limit = config.max_cost_usd.filter(|limit| limit.is_nan() || cost >= *limit)?;
         Some(format!("the run cost ${cost:.4}; its maximum is ${limit:.4}"))
     }
+}
+
+impl RunStart {
+    /// Adds the size of a request to a planner, if the run asks none because it has a plan.
+    #[must_use]
+    pub fn with_request_tokens(mut self) -> Self {
+        let continues = self.props.query.trim().is_empty() && self.prior.is_some();
+        if (continues || self.plan.is_some()) && !self.context.is_unbounded() {
+            self.request_tokens = Run::new(&self, String::new(), 0).request_tokens();
+        }
+        self
+    }
+}
+
+/// Returns the size of an item in the list of results, without its outputs.
+fn item_bytes(item: &TodoItem) -> usize {
+    let calls = item.tool_calls.iter();
+    let calls: usize = calls.map(|call| call.tool_name.len() + text_len(&call.arguments)).sum();
+    item.id.len() + item.description.len() + calls
 }
 
 /// Returns a fault for each limit of a tool that a recorded call would exceed, which happens after the limit was lowered.

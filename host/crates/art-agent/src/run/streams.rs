@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{OpenAction, Run, Stage, ToolBatch};
 use crate::action::ActionId;
 use crate::effect::Outbox;
+use crate::prompt;
 
 impl Run {
     /// Counts and records the reply of an open model call, and continues the run with it.
@@ -24,7 +25,10 @@ impl Run {
         out.observe(ObservationType::LlmStreamMetadata, parent, json!(reply.metadata));
         out.observe(ObservationType::LlmStreamEnd, parent, json!({"phase": phase}));
         match open {
-            OpenAction::Plan => self.handle_plan(reply, out),
+            OpenAction::Plan => {
+                self.planner_tokens = Some(tokens.saturating_add(prompt::reply_tokens(reply)));
+                self.handle_plan(reply, out);
+            }
             OpenAction::Item(id) => self.handle_item_reply(&id, reply, out),
             OpenAction::Answer => self.handle_answer(reply, out),
             OpenAction::Tools(_) => {}

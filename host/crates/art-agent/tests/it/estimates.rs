@@ -1,6 +1,10 @@
 //! Estimates of plans, plans that exceed a budget, and budgets that parallel steps share (M12).
 
-use art_agent::{Basis, CallEstimate, ModelBasis, ModelRecord, PlanEstimate, Quantiles, RunStart, ToolRecord};
+use art_agent::{
+    Basis, CallEstimate, KeptPlan, ModelBasis, ModelRecord, PlanEstimate, PlanToRun, Quantiles, Run, RunEvent,
+    RunStart, ToolRecord,
+};
+use art_core::JsonObject;
 use art_core::agent::RunStatus;
 use art_core::limits::Limits;
 use art_core::observation::ObservationType as Kind;
@@ -319,6 +323,46 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
         "{limits:?}"
     );
     assert!(limits[0].contains("its maximum is $1.0000"), "{limits:?}");
+}
+
+#[test]
+fn the_estimate_of_the_answer_begins_with_the_size_of_the_request_in_the_journal() {
+    let mut driver = one_call(recorded_start(3_000));
+    let before = estimate(&mut driver).answer.input_tokens;
+    let mut journal = driver.journal.clone();
+    // As if prompts were worded with more words then.
+    let asked = journal.iter_mut().find_map(|event| match event {
+        RunEvent::ModelAsked { tokens, .. } => Some(tokens),
+        _ => None,
+    });
+    *asked.unwrap() += 5_000;
+    let replayed = Run::replay(&journal).unwrap();
+    let after = replayed.estimate().answer.input_tokens;
+    assert_eq!((after.median, after.p95), (before.median + 5_000, before.p95 + 5_000));
+}
+
+#[test]
+fn a_run_that_asks_no_planner_starts_with_the_size_of_a_request() {
+    let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step("a", "calculator")]});
+    let plan = KeptPlan::parse(&plan.to_string()).unwrap();
+    let mut start = recorded_start(3_000);
+    assert_eq!(
+        start.clone().with_request_tokens().request_tokens,
+        0,
+        "it asks a planner"
+    );
+    start.plan = Some(Box::new(PlanToRun {
+        plan,
+        values: JsonObject::new(),
+    }));
+    let start = start.with_request_tokens();
+    let without = RunStart {
+        request_tokens: 0,
+        ..start.clone()
+    };
+    let tokens = |start: RunStart| Driver::new(start).run.estimate().answer.input_tokens.p95;
+    assert!(start.request_tokens > 100);
+    assert_eq!(tokens(start.clone()), tokens(without) + start.request_tokens);
 }
 
 #[test]

@@ -160,7 +160,7 @@ pub(crate) async fn start_in(
         prior: thread.prior,
         ..start_for_model(&model, props)
     };
-    Ok(merge_settings(&runtime.config, thread.config, question.settings, start))
+    Ok(merge_settings(&runtime.config, thread.config, question.settings, start).with_request_tokens())
 }
 
 pub(super) fn all_tools() -> ThreadConfig {
