@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use art_core::JsonObject;
 use art_core::agent::ExecutionMetadata;
 use art_runtime::compose::open_store_read_only;
+use art_runtime::read_journal;
 use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
@@ -180,7 +181,7 @@ struct Shown {
 
 async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Result<Exit, CommandError> {
     let run = find_run(store, id).await?;
-    let journal = store.read_journal(&run.trace_id).await?;
+    let journal = read_journal(store, &run).await?;
     let listed = ListedRun::new(run, &interrupted_runs(store).await?);
     let files = produced::files(&journal);
     let call_logs = if shown.logs {
@@ -196,7 +197,10 @@ async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Res
         let mut output = JsonObject::new();
         let mut add = |name: &str, value| drop(output.insert(name.to_owned(), value));
         add("run", json!(listed));
-        add("journal", json!(journal));
+        add(
+            "journal",
+            json!(journal.iter().map(produced::entry).collect::<Result<Vec<_>, _>>()?),
+        );
         add("files", json!(files));
         if shown.logs {
             add("logs", json!(call_logs));

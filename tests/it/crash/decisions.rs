@@ -55,8 +55,11 @@ fn taken_and_endings(world: &World) -> (usize, Vec<String>) {
     let journal = world.journal(&the_run(world).trace_id);
     let taken = journal.iter().filter(|entry| entry.kind == "call_decided").count();
     let ends = journal.iter().filter(|entry| entry.kind == "tool_ended");
-    let ending = ends.filter_map(|entry| entry.payload.pointer("/end/ending")?.as_str());
-    (taken, ending.map(str::to_owned).collect())
+    let ending = ends.filter_map(|entry| {
+        let payload: Value = serde_json::from_str(&entry.payload).unwrap();
+        payload.pointer("/end/ending")?.as_str().map(str::to_owned)
+    });
+    (taken, ending.collect())
 }
 
 /// Decides if that is still open, or else goes on with the run if it has not ended.

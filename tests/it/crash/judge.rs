@@ -170,7 +170,8 @@ fn check_gapless(run: &RunRecord, journal: &[JournalEntry]) {
 fn calls(journal: &[JournalEntry]) -> BTreeMap<String, Call> {
     let mut calls = BTreeMap::<String, Call>::new();
     for entry in journal {
-        let (text, at) = (|pointer| text(&entry.payload, pointer), entry.sequence);
+        let payload: Value = serde_json::from_str(&entry.payload).unwrap();
+        let (text, at) = (|pointer| text(&payload, pointer), entry.sequence);
         match entry.kind.as_str() {
             "tool_called" => {
                 let call = calls.entry(text("/callId")).or_default();

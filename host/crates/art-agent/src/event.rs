@@ -279,6 +279,26 @@ impl RunEvent {
         }
     }
 
+    /// Returns the name of the kind of event, which is its `type` in the journal.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Started { .. } => "started",
+            Self::ModelAsked { .. } => "model_asked",
+            Self::ModelNotAsked { .. } => "model_not_asked",
+            Self::ModelReplied { .. } => "model_replied",
+            Self::ModelFailed { .. } => "model_failed",
+            Self::ToolCalled { .. } => "tool_called",
+            Self::ToolEnded { .. } => "tool_ended",
+            Self::CallSuspended { .. } => "call_suspended",
+            Self::CallDecided { .. } => "call_decided",
+            Self::Resumed { .. } => "resumed",
+            Self::ToolsReturned { .. } => "tools_returned",
+            Self::CancelRequested { .. } => "cancel_requested",
+            Self::HostFailed { .. } => "host_failed",
+        }
+    }
+
     /// Returns the time of the event.
     #[must_use]
     pub const fn at(&self) -> Timestamp {

@@ -17,6 +17,7 @@ mod task;
 mod together;
 mod view;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::Timestamp;
@@ -27,7 +28,6 @@ use art_core::stream::LlmMetadata;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::{ParsedToolCall, ToolResult};
 use art_core::usage::{ModelUsage, ModelWork, TokenUsage, Usage};
-use serde_json::Value;
 
 use crate::action::{ActionId, Approval};
 use crate::call::CallIds;
@@ -290,9 +290,9 @@ impl Run {
         &self.state
     }
 
-    /// Returns the state of the thread as it is stored: a [`PesAgentStateData`] as JSON, with large outputs truncated.
+    /// Returns the state of the thread as it is stored, with large outputs truncated.
     #[must_use]
-    pub fn stored_state(&self) -> Value {
+    pub fn stored_state(&self) -> Cow<'_, PesAgentStateData> {
         truncate::state(&self.state)
     }
 

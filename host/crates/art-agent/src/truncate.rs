@@ -1,8 +1,8 @@
 //! Truncates large outputs for the store. The run itself keeps the complete outputs.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
 
-use art_core::json::{MAX_DEPTH, is_deeper};
+use art_core::json::{MAX_DEPTH, is_deeper, measure, text_len};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
 use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
@@ -18,8 +18,8 @@ const TOTAL_BYTES: usize = 4 << 20;
 /// Beginning of the marker that ends a text that was cut.
 const CUT_MARKER: &str = "... [kept ";
 
-/// Returns the state of a thread as JSON, truncated.
-pub(crate) fn state(state: &PesAgentStateData) -> Value {
+/// Returns the state of a thread, truncated.
+pub(crate) fn state(state: &PesAgentStateData) -> Cow<'_, PesAgentStateData> {
     fit(state, |state, limit| {
         let earlier = state
             .earlier_questions
@@ -36,14 +36,14 @@ pub(crate) fn state(state: &PesAgentStateData) -> Value {
 
 /// Returns the items of a plan as JSON, truncated.
 pub(crate) fn items(items: &Vec<TodoItem>) -> Value {
-    fit(items, |items, limit| {
+    json!(fit(items, |items, limit| {
         items.iter_mut().for_each(|item| cut_item(item, limit));
-    })
+    }))
 }
 
 /// Returns the changes of a plan as JSON, truncated. They contain each changed item several times.
 pub(crate) fn changes(changes: &TodoListChanges) -> Value {
-    fit(changes, |shortened, limit| {
+    json!(fit(changes, |shortened, limit| {
         let lists = [
             &mut shortened.added,
             &mut shortened.modified,
@@ -51,58 +51,35 @@ pub(crate) fn changes(changes: &TodoListChanges) -> Value {
             &mut shortened.changes,
         ];
         lists.into_iter().flatten().for_each(|change| cut_change(change, limit));
-    })
+    }))
 }
 
 /// Returns the output of a step as JSON, truncated.
 pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
-    fit(entry, cut_entry)
+    json!(fit(entry, cut_entry))
 }
 
-/// Returns `whole` as JSON, with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`].
-fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> Value {
-    let json = json!(whole);
+/// Returns `whole` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON.
+fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
     // Most are so small that nothing in them has to be cut.
-    if size(&json) <= first && !is_deeper(&json, MAX_DEPTH) {
-        return json;
+    let size = measure(whole);
+    if size.bytes <= first && size.depth < MAX_DEPTH {
+        return Cow::Borrowed(whole);
     }
     let cut_to = |limit| {
         let mut shortened = whole.clone();
         cut(&mut shortened, limit);
-        json!(shortened)
+        shortened
     };
     let mut shortened = cut_to(first);
     for limit in others {
-        if size(&shortened) <= TOTAL_BYTES {
+        if text_len(&shortened) <= TOTAL_BYTES {
             break;
         }
         shortened = cut_to(limit);
     }
-    shortened
-}
-
-/// Returns the size of a value as JSON text, in bytes.
-fn size(value: &Value) -> usize {
-    let mut size = Size(0);
-    match serde_json::to_writer(&mut size, value) {
-        Ok(()) => size.0,
-        Err(_) => usize::MAX,
-    }
-}
-
-/// Counts the bytes that are written to it.
-struct Size(usize);
-
-impl Write for Size {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Cow::Owned(shortened)
 }
 
 fn cut_item(item: &mut TodoItem, limit: usize) {
@@ -140,7 +117,7 @@ fn cut_value(value: &mut Value, limit: usize) {
         Value::Null | Value::Bool(_) | Value::Number(_) => return,
         Value::String(text) if text.len() <= limit => return,
         Value::String(text) => std::mem::take(text),
-        Value::Array(_) | Value::Object(_) if size(value) <= limit && !is_deeper(value, MAX_DEPTH) => return,
+        Value::Array(_) | Value::Object(_) if text_len(value) <= limit && !is_deeper(value, MAX_DEPTH) => return,
         Value::Array(_) | Value::Object(_) => value.to_string(),
     };
     if text.len() > limit {
@@ -246,6 +223,6 @@ mod tests {
             todo_list: vec![item_with(24, 256 << 10)],
             ..PesAgentStateData::default()
         };
-        assert!(state(&large).to_string().len() <= TOTAL_BYTES);
+        assert!(text_len(state(&large).as_ref()) <= TOTAL_BYTES);
     }
 }

@@ -54,22 +54,64 @@ fn write_sorted(value: &Value, out: &mut String) {
     }
 }
 
-/// Returns the length of the compact JSON text of `value` in bytes, without building the text.
+/// The size of a compact JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextSize {
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// How deep its arrays and objects are nested; 0 for a scalar.
+    pub depth: usize,
+}
+
+/// Returns the size of the compact JSON text of `value`, without building the text.
 #[must_use]
-pub fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
-    let mut counter = Counter(0);
-    match serde_json::to_writer(&mut counter, value) {
-        Ok(()) => counter.0,
+pub fn measure<T: serde::Serialize + ?Sized>(value: &T) -> TextSize {
+    let mut gauge = Gauge::default();
+    match serde_json::to_writer(&mut gauge, value) {
+        Ok(()) => TextSize {
+            bytes: gauge.bytes,
+            depth: gauge.deepest,
+        },
         // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
-        Err(_) => usize::MAX,
+        Err(_) => TextSize {
+            bytes: usize::MAX,
+            depth: usize::MAX,
+        },
     }
 }
 
-struct Counter(usize);
+/// Returns the length of the compact JSON text of `value` in bytes, without building the text.
+#[must_use]
+pub fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
+    measure(value).bytes
+}
 
-impl std::io::Write for Counter {
+/// Measures the JSON text that is written to it.
+#[derive(Default)]
+struct Gauge {
+    bytes: usize,
+    depth: usize,
+    deepest: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl std::io::Write for Gauge {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
+        self.bytes += bytes.len();
+        for byte in bytes {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.in_string => self.is_escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'[' | b'{' if !self.in_string => {
+                    self.depth += 1;
+                    self.deepest = self.deepest.max(self.depth);
+                }
+                b']' | b'}' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
         Ok(bytes.len())
     }
 
@@ -93,6 +135,18 @@ mod tests {
         ] {
             assert!(!is_deeper(&value, levels), "{value}");
             assert!(is_deeper(&value, levels - 1), "{value}");
+        }
+    }
+
+    #[test]
+    fn the_size_of_a_text_does_not_count_brackets_in_strings() {
+        for (value, depth) in [
+            (json!(1), 0),
+            (json!([[], {"a": "\\\"[[["}]), 2),
+            (json!({"[": [[1]]}), 3),
+        ] {
+            let bytes = value.to_string().len();
+            assert_eq!(measure(&value), TextSize { bytes, depth }, "{value}");
         }
     }
 

@@ -131,10 +131,11 @@ impl<'a> Driver<'a> {
     fn new(
         runtime: &'a Runtime,
         run: Run,
-        (log, lease): (RunLog, ThreadLease),
+        (mut log, lease): (RunLog, ThreadLease),
         cancel: CancellationToken,
         watcher: &'a mut dyn Watcher,
     ) -> Self {
+        log.release_at_end();
         let trace_id = run.trace_id().to_owned();
         Self {
             runtime,
@@ -178,8 +179,13 @@ impl<'a> Driver<'a> {
             self.end_with_error(error).await;
         }
         let report = driven?;
+        let has_released = self.log.has_released();
         let (answer, lease) = self.answer(report);
-        lease.release().await;
+        if has_released {
+            lease.was_released();
+        } else {
+            lease.release().await;
+        }
         Ok(answer)
     }
 
@@ -206,6 +212,7 @@ impl<'a> Driver<'a> {
                 Some(event) => self.handle(event)?,
                 None => self.stop().await?,
             }
+            self.handle_other_ends()?;
         }
     }
 
@@ -317,6 +324,16 @@ impl<'a> Driver<'a> {
                 None => return Err(RuntimeError::internal("the run is stuck")),
             }
         }
+    }
+
+    /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
+    fn handle_other_ends(&mut self) -> Result<(), RuntimeError> {
+        while self.run.finished().is_none()
+            && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
+        {
+            self.end_call(ended)?;
+        }
+        Ok(())
     }
 
     /// Applies the end of a call.

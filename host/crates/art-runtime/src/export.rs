@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use art_sandbox::{Plugin, Sandbox};
 use art_store::limits::MAX_JOURNAL_ENTRIES;
-use art_store::{RunRecord, StoredEntry, digest, verify_journal};
+use art_store::{JournalEntry, RunRecord, digest, verify_journal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ const VERSION: u32 = 1;
 enum Line {
     Header { format: String, version: u32 },
     Run(Box<RunRecord>),
-    Entry(StoredEntry),
+    Entry(JournalEntry),
     Blob { digest: String, data: String },
     Component { name: String, digest: String, data: String },
     End { digest: String },
@@ -211,7 +211,7 @@ fn write_line(file: &mut Vec<u8>, line: &Line) -> Result<(), RuntimeError> {
 #[derive(Default)]
 struct Parts {
     run: Option<RunRecord>,
-    entries: Vec<StoredEntry>,
+    entries: Vec<JournalEntry>,
     blobs: BTreeMap<String, Vec<u8>>,
     components: Vec<Component>,
     limits: Limits,
@@ -268,7 +268,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn add_entry(&mut self, entry: &StoredEntry) -> Result<(), RuntimeError> {
+    fn add_entry(&mut self, entry: &JournalEntry) -> Result<(), RuntimeError> {
         self.entries += 1;
         self.journal_bytes = self.journal_bytes.saturating_add(entry.payload.len());
         if self.entries > MAX_JOURNAL_ENTRIES {
@@ -314,7 +314,7 @@ mod tests {
         };
         let event = NewEvent {
             kind: "started".to_owned(),
-            payload: serde_json::to_value(started).unwrap(),
+            payload: art_store::JsonText::of("an event", "r", &started).unwrap(),
         };
         let read = async {
             let store = store_with_run(|commit| commit.events = vec![event]).await;

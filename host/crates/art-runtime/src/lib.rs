@@ -58,6 +58,7 @@ pub mod error;
 pub mod export;
 pub mod grants;
 mod instance;
+mod journal;
 pub mod params;
 pub mod planned;
 pub mod plugins;
@@ -80,6 +81,7 @@ pub use instance::{
     ArtInstance, ConversationManager, ObservationManager, StateManager, StateSaving, Subscription, ThreadContext,
     create_art_instance,
 };
+pub use journal::read_journal;
 pub use params::read_plan;
 pub use planned::{PlanReview, Planned};
 pub use recording::{Component, Recording};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use art_agent::{Run, RunEvent, ToolCall};
 use art_core::tool::ToolResult;
-use art_store::{JournalEntry, RunRecord, Store, StoredEntry, verify_journal};
+use art_store::{JournalEntry, RunRecord, Store, verify_journal};
 
 use crate::error::RuntimeError;
+use crate::journal;
 
 /// Everything that a run consists of. It can be replayed without the store that it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +15,8 @@ pub struct Recording {
     /// The run as the store lists it.
     pub run: RunRecord,
     /// The journal, verified.
-    pub entries: Vec<StoredEntry>,
-    /// The files and logs that the run names, by digest.
+    pub entries: Vec<JournalEntry>,
+    /// The large values of its events, and the files and logs that the run names, by digest.
     pub blobs: BTreeMap<String, Vec<u8>>,
     /// The components that its calls ran, if the recording comes from a file.
     pub components: Vec<Component>,
@@ -43,7 +44,7 @@ impl Recording {
         let journal = store.read_journal(trace_id).await?.into_iter();
         // The run may have gone on since it was read.
         let known = journal.take_while(|entry| entry.sequence <= run.last_sequence);
-        let entries: Vec<_> = known.map(stored).collect();
+        let entries: Vec<_> = known.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
             // Databases before format 5 have no digests.
             run.head.clone_from(&last.digest);
@@ -59,10 +60,17 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Reads the files and logs that the run names. One that is not kept any more is left out.
+    /// Reads the large values of the events, and then the files and logs that these name. One that is not kept any more is left out.
     async fn read_blobs(&mut self, store: &dyn Store) -> Result<(), RuntimeError> {
-        let mut digests = Vec::new();
-        self.fold(|run, event| digests.extend(named_blobs(run, event)))?;
+        let values = self.entries.iter().flat_map(|entry| journal::digests(&entry.payload));
+        let values: Vec<String> = values.collect();
+        self.add_blobs(store, values).await?;
+        let mut files = Vec::new();
+        self.fold(|run, event| files.extend(named_blobs(run, event)))?;
+        self.add_blobs(store, files).await
+    }
+
+    async fn add_blobs(&mut self, store: &dyn Store, digests: Vec<String>) -> Result<(), RuntimeError> {
         for digest in digests {
             if !self.blobs.contains_key(&digest)
                 && let Some(bytes) = store.get_blob(&self.run.thread_id, &digest).await?
@@ -118,11 +126,10 @@ impl Recording {
         self.parse(entry)
     }
 
-    fn parse(&self, entry: &StoredEntry) -> Result<RunEvent, RuntimeError> {
-        serde_json::from_str(&entry.payload).map_err(|error| {
-            let (number, id) = (entry.sequence, &self.run.trace_id);
-            RuntimeError::Damaged(format!("event {number} of run `{id}` cannot be read: {error}"))
-        })
+    fn parse(&self, entry: &JournalEntry) -> Result<RunEvent, RuntimeError> {
+        let unreadable = |reason: String| journal::unreadable(&self.run, entry.sequence, reason);
+        let payload = journal::whole(&entry.payload, &self.blobs).map_err(unreadable)?;
+        serde_json::from_str(&payload).map_err(|error| unreadable(error.to_string()))
     }
 
     /// Returns the digests of the components that the calls of the run ran, without duplicates.
@@ -137,17 +144,6 @@ impl Recording {
             }
         }
         Ok(digests)
-    }
-}
-
-/// Returns the entry with the text of its payload, which is that of the store: its digest is verified.
-fn stored(entry: JournalEntry) -> StoredEntry {
-    StoredEntry {
-        sequence: entry.sequence,
-        timestamp: entry.timestamp,
-        kind: entry.kind,
-        payload: entry.payload.to_string(),
-        digest: entry.digest,
     }
 }
 

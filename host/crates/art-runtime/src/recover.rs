@@ -19,9 +19,10 @@ use tokio::time::{Instant, sleep};
 use crate::decisions;
 use crate::drive::clock::now;
 use crate::drive::lease::ThreadLease;
-use crate::drive::log::{RunLog, events};
+use crate::drive::log::RunLog;
 use crate::drive::{CallCost, RunOf};
 use crate::error::RuntimeError;
+use crate::journal::read_events;
 use crate::runtime::Runtime;
 
 /// How long a host may take to release the thread of a run that it has suspended.
@@ -291,7 +292,7 @@ struct Replayed {
 }
 
 async fn replay(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> Result<Replayed, RuntimeError> {
-    let events = events(store.as_ref(), &record.trace_id).await?;
+    let events = read_events(store.as_ref(), &record.trace_id).await?;
     let damaged = |error| {
         RuntimeError::Damaged(format!(
             "the journal of run `{}` does not fold: {error}",

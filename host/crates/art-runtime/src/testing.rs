@@ -1,7 +1,10 @@
 //! What several unit tests need.
 
-use art_store::{Commit, MemoryStore, NewEvent, NewRun, NewThread, Store};
-use serde_json::json;
+use art_store::{Commit, JournalEntry, JsonText, MemoryStore, NewEvent, NewRun, NewThread, Store};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::journal::read_journal;
 
 /// Creates a store with the run `r` of the thread `t`, and commits what `add` adds.
 pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore {
@@ -22,11 +25,25 @@ pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore
         lease,
         events: vec![NewEvent {
             kind: "started".to_owned(),
-            payload: json!({}),
+            payload: text(&json!({})),
         }],
         ..Commit::default()
     };
     add(&mut commit);
     store.commit(commit).await.unwrap();
     store
+}
+
+pub(crate) fn text<T: Serialize>(value: &T) -> JsonText {
+    JsonText::of("a value", "of a test", value).unwrap()
+}
+
+/// Returns the journal of a run with the large values in their places.
+pub(crate) async fn journal_of(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
+    let run = store.get_run(trace_id).await.unwrap().unwrap();
+    read_journal(store, &run).await.unwrap()
+}
+
+pub(crate) fn payload(entry: &JournalEntry) -> Value {
+    serde_json::from_str(&entry.payload).unwrap()
 }

@@ -1,8 +1,41 @@
 //! Blobs: bytes of a run that are stored once and identified by their digest.
 
+use std::sync::Arc;
+
 use crate::check;
 use crate::error::StoreError;
 use crate::limits::{BLOB_OVERHEAD_BYTES, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
+
+/// Bytes with their digest, which a run stores once. Copies share the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    digest: String,
+    bytes: Arc<[u8]>,
+}
+
+impl Blob {
+    /// Creates a blob.
+    #[must_use]
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
+        let bytes = bytes.into();
+        Self {
+            digest: digest(&bytes),
+            bytes,
+        }
+    }
+
+    /// Returns the [digest](crate::digest()), by which the blob is found.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
 
 /// Returns the digest of `bytes`: `blake3:` and 64 hexadecimal digits.
 #[must_use]

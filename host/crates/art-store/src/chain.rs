@@ -4,10 +4,9 @@
 //! the digests of all later ones, so the last digest of a run stands for its whole journal.
 
 use art_core::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::record::RunRecord;
+use crate::record::{JournalEntry, RunRecord};
 
 /// Separates these digests from digests of other data.
 const DOMAIN: &[u8] = b"art journal 1\0";
@@ -35,26 +34,11 @@ pub(crate) fn next(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[
     name(&hasher)
 }
 
-/// An entry of a journal with the text of its payload as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredEntry {
-    /// Position in the journal, from 1 and without gaps.
-    pub sequence: u64,
-    /// Time at which it was stored.
-    pub timestamp: Timestamp,
-    /// Kind of the payload.
-    pub kind: String,
-    /// Payload as JSON text.
-    pub payload: String,
-    /// Digest of this entry and, through the digest before it, of all earlier ones.
-    pub digest: String,
-}
-
 /// Verifies the digests of the whole journal of a run.
 ///
 /// # Errors
 /// Fails with [`StoreError::BrokenChain`] if an entry was changed or is missing.
-pub fn verify_journal(run: &RunRecord, entries: &[StoredEntry]) -> Result<(), StoreError> {
+pub fn verify_journal(run: &RunRecord, entries: &[JournalEntry]) -> Result<(), StoreError> {
     let broken = |sequence| StoreError::BrokenChain {
         trace_id: run.trace_id.clone(),
         sequence,
@@ -102,7 +86,7 @@ mod tests {
         assert_ne!(next("pa", 1, 2, b"b", b"c"), next("p", 1, 2, b"ab", b"c"));
     }
 
-    fn journal() -> (RunRecord, Vec<StoredEntry>) {
+    fn journal() -> (RunRecord, Vec<JournalEntry>) {
         let new = crate::NewRun {
             trace_id: "r".to_owned(),
             ..crate::NewRun::default()
@@ -113,7 +97,7 @@ mod tests {
             let (kind, payload) = ("kind".to_owned(), format!("[{sequence}]"));
             run.head = next(&run.head, sequence, 7, kind.as_bytes(), payload.as_bytes());
             run.last_sequence = sequence;
-            entries.push(StoredEntry {
+            entries.push(JournalEntry {
                 sequence,
                 timestamp: 7,
                 kind,
@@ -132,7 +116,7 @@ mod tests {
 
     #[test]
     fn any_change_of_a_journal_is_found_at_its_entry() {
-        let broken_at = |change: fn(&mut RunRecord, &mut Vec<StoredEntry>)| {
+        let broken_at = |change: fn(&mut RunRecord, &mut Vec<JournalEntry>)| {
             let (mut run, mut entries) = journal();
             change(&mut run, &mut entries);
             match verify_journal(&run, &entries) {

@@ -8,13 +8,14 @@ use art_core::text::prefix;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::blob::{self, Blob};
 use crate::chain;
-use crate::commit::CheckedCommit;
+use crate::commit::{CheckedCommit, NewEvent};
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::limits::{
-    MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS, MAX_TIMESTAMP,
-    MAX_VALUE_BYTES,
+    MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES, MAX_JSON_DEPTH, MAX_LIST, MAX_NAME_BYTES, MAX_QUERY_CHARS,
+    MAX_RUN_BLOB_BYTES, MAX_TIMESTAMP, MAX_VALUE_BYTES,
 };
 use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkRecord};
 
@@ -89,6 +90,18 @@ pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'s
         value: truncated(value),
         problem,
     })
+}
+
+/// Refuses events whose kinds are no valid names.
+pub(crate) fn kinds(events: &[NewEvent]) -> Result<(), StoreError> {
+    let mut kinds = events.iter().map(|event| &event.kind);
+    kinds.try_for_each(|kind| name("kind of a journal entry", kind))
+}
+
+/// Refuses blobs one of which is too large for any run.
+pub(crate) fn blobs(trace_id: &str, blobs: &[Blob]) -> Result<(), StoreError> {
+    let mut blobs = blobs.iter();
+    blobs.try_for_each(|blob| blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, blob.bytes()).map(drop))
 }
 
 /// Refuses calls whose tools have no valid digest.

@@ -1,18 +1,17 @@
 //! A commit: what one step of a run stores, in one transaction.
 
-use std::collections::BTreeMap;
-
 use art_core::agent::RunStatus;
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, Observation};
 use serde_json::Value;
 
+use crate::blob::Blob;
 use crate::check::{self, encode};
 use crate::error::StoreError;
-use crate::limits::MAX_RUN_BLOB_BYTES;
-use crate::record::{CallRecord, JournalEntry, NewRun, RunRecord, WorkRecord};
+use crate::json::JsonText;
+use crate::lease::Lease;
+use crate::record::{CallRecord, NewRun, RunRecord, WorkRecord};
 use crate::suspension::{self, NewSuspension, Settled};
-use crate::{Lease, blob};
 
 /// Everything that one step of a run leads to. Stored in one transaction, or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,9 +27,9 @@ pub struct Commit {
     /// Entries to append to the journal.
     pub events: Vec<NewEvent>,
     /// Blobs to which the journal of the run refers. A run stores equal blobs once.
-    pub blobs: Vec<Vec<u8>>,
+    pub blobs: Vec<Blob>,
     /// Replaces the state of the thread; its version increases by one.
-    pub state: Option<Value>,
+    pub state: Option<JsonText>,
     /// Messages to add to the thread.
     pub messages: Vec<ConversationMessage>,
     /// Observations to record in the thread.
@@ -45,6 +44,8 @@ pub struct Commit {
     pub settled: Vec<Settled>,
     /// Ends or suspends the run. Without it, a suspended run is running again.
     pub end: Option<RunEnd>,
+    /// Releases the lease, after everything else.
+    pub release: bool,
 }
 
 /// An entry to append to the journal of a run.
@@ -53,7 +54,7 @@ pub struct NewEvent {
     /// Kind of the payload; the host defines the kinds.
     pub kind: String,
     /// Payload.
-    pub payload: Value,
+    pub payload: JsonText,
 }
 
 /// How a run ends, or that it waits for a person.
@@ -70,10 +71,6 @@ pub struct RunEnd {
 pub struct Committed {
     /// The run after the commit.
     pub run: RunRecord,
-    /// The new entries of the journal.
-    pub entries: Vec<JournalEntry>,
-    /// The [digests](crate::digest) of the blobs, in the order of the commit.
-    pub blobs: Vec<String>,
     /// The new observations.
     pub observations: Vec<Observation>,
     /// Version of the state, if the commit replaced it.
@@ -86,14 +83,9 @@ pub(crate) struct CheckedCommit {
     pub(crate) trace_id: String,
     pub(crate) lease: Lease,
     pub(crate) after: u64,
-    /// Each event with the text of its payload.
-    pub(crate) events: Vec<(NewEvent, String)>,
-    /// Digests of the blobs, in the order of the commit.
-    pub(crate) digests: Vec<String>,
-    /// The blobs by their digests.
-    pub(crate) blobs: BTreeMap<String, Vec<u8>>,
-    /// The state and its text.
-    pub(crate) state: Option<(Value, String)>,
+    pub(crate) events: Vec<NewEvent>,
+    pub(crate) blobs: Vec<Blob>,
+    pub(crate) state: Option<JsonText>,
     /// Each message with the text of its metadata.
     pub(crate) messages: Vec<(ConversationMessage, String)>,
     /// Each observation with the texts of its content and metadata.
@@ -105,6 +97,7 @@ pub(crate) struct CheckedCommit {
     pub(crate) settled: Vec<Settled>,
     /// The end and the text of its summary.
     pub(crate) end: Option<(RunEnd, String)>,
+    pub(crate) release: bool,
 }
 
 impl CheckedCommit {
@@ -114,23 +107,22 @@ impl CheckedCommit {
         check::calls(&commit.calls)?;
         check::work(&commit.work)?;
         check::messages(&commit.lease.thread_id, &commit.messages)?;
-        let (digests, blobs) = identified(&commit.trace_id, commit.blobs)?;
+        check::kinds(&commit.events)?;
+        check::blobs(&commit.trace_id, &commit.blobs)?;
         Ok(Self {
             begin: commit.begin,
             after: commit.after,
-            events: encode_each(commit.events, |event| encode_event(&commit.trace_id, event))?,
-            digests,
-            blobs,
-            state: optionally(commit.state, |state| {
-                encode("the state", &commit.lease.thread_id, state)
-            })?,
+            events: commit.events,
+            blobs: commit.blobs,
+            state: commit.state,
             messages: encode_messages(commit.messages)?,
             observations: encode_observations(&commit.lease.thread_id, commit.observations)?,
             calls: commit.calls,
             work: commit.work,
             suspended: encode_each(commit.suspended, suspension::encode_new)?,
             settled: commit.settled,
-            end: optionally(commit.end, |end| encode("the summary", &commit.trace_id, &end.summary))?,
+            end: encode_end(&commit.trace_id, commit.end)?,
+            release: commit.release,
             trace_id: commit.trace_id,
             lease: commit.lease,
         })
@@ -138,7 +130,7 @@ impl CheckedCommit {
 
     /// Returns the size of the payloads of all events, in bytes.
     pub(crate) fn event_bytes(&self) -> u64 {
-        self.events.iter().map(|(_, text)| text.len() as u64).sum()
+        self.events.iter().map(|event| event.payload.len() as u64).sum()
     }
 }
 
@@ -149,25 +141,6 @@ fn check_begin(commit: &Commit) -> Result<(), StoreError> {
     check::same("identifier of a new run", &new.trace_id, &commit.trace_id, problem)?;
     let problem = "is not the one of the lease: use the lease of the run's thread";
     check::same("thread of a new run", &new.thread_id, &commit.lease.thread_id, problem)
-}
-
-type Identified = (Vec<String>, BTreeMap<String, Vec<u8>>);
-
-/// Returns the digests of the blobs in their order, and the blobs by their digests.
-fn identified(trace_id: &str, blobs: Vec<Vec<u8>>) -> Result<Identified, StoreError> {
-    let (mut digests, mut by_digest) = (Vec::with_capacity(blobs.len()), BTreeMap::new());
-    for bytes in blobs {
-        blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, &bytes)?;
-        let digest = blob::digest(&bytes);
-        digests.push(digest.clone());
-        by_digest.insert(digest, bytes);
-    }
-    Ok((digests, by_digest))
-}
-
-fn encode_event(trace_id: &str, event: &NewEvent) -> Result<String, StoreError> {
-    check::name("kind of a journal entry", &event.kind)?;
-    encode("a journal entry", trace_id, &event.payload)
 }
 
 /// Returns each message with the JSON text of its metadata.
@@ -211,11 +184,8 @@ fn encode_each<T>(
     encoded.collect()
 }
 
-fn optionally<T>(
-    value: Option<T>,
-    encode: impl FnOnce(&T) -> Result<String, StoreError>,
-) -> Result<Option<(T, String)>, StoreError> {
-    let Some(value) = value else { return Ok(None) };
-    let text = encode(&value)?;
-    Ok(Some((value, text)))
+fn encode_end(trace_id: &str, end: Option<RunEnd>) -> Result<Option<(RunEnd, String)>, StoreError> {
+    let Some(end) = end else { return Ok(None) };
+    let text = encode("the summary", trace_id, &end.summary)?;
+    Ok(Some((end, text)))
 }

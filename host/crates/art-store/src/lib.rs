@@ -17,6 +17,7 @@ pub mod clock;
 mod commit;
 mod error;
 pub mod fail_point;
+mod json;
 mod lease;
 pub mod limits;
 mod memory;
@@ -25,12 +26,13 @@ mod sqlite;
 mod store;
 mod suspension;
 
-pub use blob::digest;
-pub use chain::{StoredEntry, verify_journal};
+pub use blob::{Blob, digest};
+pub use chain::verify_journal;
 pub use clock::Clock;
 pub use commit::{Commit, Committed, NewEvent, RunEnd};
 pub use error::StoreError;
 pub use fail_point::FailPoint;
+pub use json::JsonText;
 pub use lease::Lease;
 pub use memory::MemoryStore;
 pub use record::{

@@ -11,10 +11,12 @@ use art_core::suspension::Decision;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use serde_json::Value;
 
+use crate::blob::Blob;
 use crate::check;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::{CheckedCommit, Commit, Committed};
 use crate::error::StoreError;
+use crate::json::JsonText;
 use crate::lease::Lease;
 use crate::record::{
     CallRecord, JournalEntry, MessageOptions, NewThread, ObservationFilter, Owner, RunFilter, RunRecord, Thread,
@@ -59,8 +61,16 @@ struct ThreadData {
     thread: Thread,
     messages: Vec<ConversationMessage>,
     observations: Vec<Observation>,
-    state: Option<AgentState>,
+    state: Option<StoredState>,
     lease: Option<HeldLease>,
+}
+
+/// The agent's state as text, which most writers replace before anybody reads it.
+#[derive(Debug)]
+struct StoredState {
+    data: JsonText,
+    version: u64,
+    modified: Timestamp,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +87,7 @@ struct RunData {
     entries: Vec<JournalEntry>,
     bytes: u64,
     /// The blobs by their digests.
-    blobs: BTreeMap<String, Vec<u8>>,
+    blobs: BTreeMap<String, Blob>,
 }
 
 impl Default for MemoryStore {
@@ -118,6 +128,14 @@ impl MemoryStore {
 impl Store for MemoryStore {
     fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread> {
         self.defer(move |data, now| data.create_thread(new, now))
+    }
+
+    fn create_leased_thread(&self, new: NewThread) -> StoreFuture<'_, (Thread, Lease)> {
+        self.defer(move |data, now| {
+            let thread = data.create_thread(new, now)?;
+            let lease = data.acquire_lease(&thread.id, now)?;
+            Ok((thread, lease))
+        })
     }
 
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
@@ -170,7 +188,7 @@ impl Store for MemoryStore {
     }
 
     fn load_state<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<AgentState>> {
-        self.defer(move |data, _| Ok(data.threads.get(thread_id).and_then(|thread| thread.state.clone())))
+        self.defer(move |data, _| data.load_state(thread_id))
     }
 
     fn save_state<'a>(&'a self, thread_id: &'a str, state: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {

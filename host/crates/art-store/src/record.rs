@@ -251,7 +251,7 @@ pub struct RunFilter {
 }
 
 /// An entry of the journal of a run. Entries are never changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalEntry {
     /// Position in the journal, from 1 and without gaps.
@@ -260,8 +260,8 @@ pub struct JournalEntry {
     pub timestamp: Timestamp,
     /// Kind of the payload; the host defines the kinds.
     pub kind: String,
-    /// Payload.
-    pub payload: Value,
+    /// Payload, as the JSON text that was written.
+    pub payload: String,
     /// Digest of this entry and, through the digest before it, of all earlier ones.
     pub digest: String,
 }

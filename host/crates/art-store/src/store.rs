@@ -59,6 +59,11 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with [`StoreError::AlreadyExists`] when its identifier is in use.
     fn create_thread(&self, new: NewThread) -> StoreFuture<'_, Thread>;
 
+    /// Creates a thread and takes its lease, so that its creator has the first turn in it.
+    ///
+    /// Fails as [`create_thread`](Self::create_thread) does.
+    fn create_leased_thread(&self, new: NewThread) -> StoreFuture<'_, (Thread, Lease)>;
+
     /// Returns the thread with that identifier.
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>>;
 
@@ -128,7 +133,7 @@ pub trait Store: Send + Sync + Debug {
     /// Releases a lease. Does nothing if it is not the current one of its thread.
     fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
-    /// Stores everything that one step of a run leads to, and renews the lease.
+    /// Stores everything that one step of a run leads to, and renews the lease or, if the commit says so, releases it.
     ///
     /// Fails without any change
     /// - with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread,

@@ -61,7 +61,7 @@ impl<'a> Log<'a> {
         let (mut events, mut costs) = (Vec::new(), Costs::default());
         for entry in journal {
             let number = entry.sequence;
-            let event: RunEvent = serde_json::from_value(entry.payload.clone())
+            let event: RunEvent = serde_json::from_str(&entry.payload)
                 .map_err(|error| format!("event {number} cannot be read: {error}"))?;
             let step = run
                 .as_ref()

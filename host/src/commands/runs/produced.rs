@@ -5,6 +5,7 @@ use art_core::outcome::CallLog;
 use art_core::tool::ToolResult;
 use art_store::{JournalEntry, RunRecord, Store};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::commands::tool::log_lines;
 use crate::error::CommandError;
@@ -21,12 +22,23 @@ pub(super) struct CallLogEntry {
 
 /// Returns the files of a run, with the names that the run gave them. Returns an empty list if the journal cannot be replayed.
 pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
-    let events = journal
-        .iter()
-        .map(|entry| serde_json::from_value(entry.payload.clone()));
+    let events = journal.iter().map(|entry| serde_json::from_str(&entry.payload));
     let events: Result<Vec<RunEvent>, _> = events.collect();
     let run = events.ok().and_then(|events| art_agent::Run::replay(&events).ok());
     run.map(|run| run.files().to_vec()).unwrap_or_default()
+}
+
+/// Returns an entry as JSON, with its event as a value.
+pub(super) fn entry(entry: &JournalEntry) -> Result<Value, CommandError> {
+    let unreadable = |error| CommandError::Failed(format!("event {} cannot be read: {error}", entry.sequence));
+    let payload: Value = serde_json::from_str(&entry.payload).map_err(unreadable)?;
+    Ok(json!({
+        "sequence": entry.sequence,
+        "timestamp": entry.timestamp,
+        "kind": entry.kind,
+        "payload": payload,
+        "digest": entry.digest,
+    }))
 }
 
 /// Returns the logs of the calls of a run, in the order of the journal.
@@ -57,7 +69,7 @@ pub(super) async fn logs(
 
 /// Returns the tool results in a journal entry.
 pub(super) fn results(entry: &JournalEntry) -> Vec<ToolResult> {
-    match serde_json::from_value(entry.payload.clone()) {
+    match serde_json::from_str(&entry.payload) {
         Ok(RunEvent::ToolEnded { end, .. }) => vec![end.result],
         Ok(RunEvent::ToolsReturned { results, .. }) => results,
         _ => Vec::new(),

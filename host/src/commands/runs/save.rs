@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use art_runtime::read_journal;
 use art_store::{Store, digest};
 use serde_json::json;
 
@@ -28,7 +29,7 @@ pub(super) async fn save(
     destination: &Destination<'_>,
 ) -> Result<Exit, CommandError> {
     let run = find_run(store, id).await?;
-    let files = produced::files(&store.read_journal(&run.trace_id).await?);
+    let files = produced::files(&read_journal(store, &run).await?);
     let Some(file) = files.iter().find(|file| file.name == name) else {
         let names: Vec<_> = files.iter().map(|file| format!("`{}`", file.name)).collect();
         let names = if names.is_empty() {

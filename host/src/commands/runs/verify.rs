@@ -1,6 +1,7 @@
 //! `art runs verify`: checks the digests of a journal.
 
 use art_runtime::compose::open_store_read_only;
+use art_runtime::read_journal;
 use serde_json::json;
 
 use super::{exported, find_run};
@@ -23,7 +24,7 @@ pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError>
             let store = open_store_read_only(&config(global)?)?;
             executor()?.block_on(async {
                 let run = find_run(store.as_ref(), named).await?;
-                let events = store.read_journal(&run.trace_id).await?.len();
+                let events = read_journal(store.as_ref(), &run).await?.len();
                 Ok::<_, CommandError>((run, events))
             })?
         }

@@ -535,7 +535,7 @@ impl Driver {
 
     fn record_effects(&mut self, effects: Vec<Effect>) {
         if effects.contains(&Effect::SaveState) {
-            self.saved_state = Some(serde_json::from_value(self.run.stored_state()).unwrap());
+            self.saved_state = Some(self.run.stored_state().into_owned());
         }
         self.effects.extend(effects);
     }

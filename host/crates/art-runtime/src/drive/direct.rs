@@ -9,7 +9,8 @@ use art_sandbox::Sandbox;
 use art_store::NewThread;
 use tokio_util::sync::CancellationToken;
 
-use super::prepare::{all_tools, wait_for_lease};
+use super::lease::ThreadLease;
+use super::prepare::all_tools;
 use super::{Answer, Driver, Watcher};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -40,8 +41,7 @@ impl Runtime {
             config: all_tools(),
             ..NewThread::default()
         };
-        let thread = self.store.create_thread(new).await?;
-        let lease = wait_for_lease(&self.store, &thread.id, &cancel).await?;
+        let (thread, lease) = ThreadLease::of_new_thread(&self.store, new).await?;
         let start = self.start_of_call(thread.id, call);
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use art_store::limits::LEASE_MS;
-use art_store::{Lease, Store, StoreError};
+use art_store::{Lease, NewThread, Store, StoreError, Thread};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval_at};
@@ -32,15 +32,28 @@ impl ThreadLease {
     /// Fails if the thread is in use or does not exist, or the store fails.
     pub(crate) async fn acquire(store: &Arc<dyn Store>, thread_id: &str) -> Result<Self, StoreError> {
         let lease = store.acquire_lease(thread_id).await?;
+        Ok(Self::hold(store, lease))
+    }
+
+    /// Creates a thread and takes its lease.
+    ///
+    /// # Errors
+    /// Fails if the store fails.
+    pub(crate) async fn of_new_thread(store: &Arc<dyn Store>, new: NewThread) -> Result<(Thread, Self), StoreError> {
+        let (thread, lease) = store.create_leased_thread(new).await?;
+        Ok((thread, Self::hold(store, lease)))
+    }
+
+    fn hold(store: &Arc<dyn Store>, lease: Lease) -> Self {
         let lost = CancellationToken::new();
         let renewal = tokio::spawn(renew(Arc::clone(store), lease.clone(), lost.clone()));
-        Ok(Self {
+        Self {
             store: Arc::clone(store),
             lease,
             lost,
             renewal,
             is_released: false,
-        })
+        }
     }
 
     /// Returns the lease, with which the runs of the thread are written.
@@ -54,6 +67,11 @@ impl ThreadLease {
         StoreError::LeaseLost {
             thread_id: self.lease.thread_id.clone(),
         }
+    }
+
+    /// Notes that the commit which ended the run has released the lease.
+    pub(crate) fn was_released(mut self) {
+        self.is_released = true;
     }
 
     /// Releases the lease for the next turn of the thread. An error is only logged: the lease expires.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use art_agent::{Effect, Run, RunEvent, RunReport};
 use art_core::observation::NewObservation;
 use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
-use art_store::{Commit, FailPoint, Lease, NewEvent, NewRun, RunEnd, RunRecord, Settled, Store, StoreError, digest};
-use serde_json::{Value, json};
+use art_store::{Blob, Commit, FailPoint, JsonText, Lease, NewRun, RunEnd, RunRecord, Settled, Store, StoreError};
+use serde_json::json;
 
 use super::answer::CallCost;
 use super::records;
 use crate::decisions;
 use crate::error::RuntimeError;
+use crate::journal::{encode, read_events};
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
 const MAX_BUSY: u32 = 3;
@@ -24,12 +25,15 @@ pub(crate) struct RunLog {
     /// Identifiers of the suspensions that the pending events begin.
     suspended: Vec<String>,
     state_changed: bool,
-    /// How many more bytes of files and logs the run may store.
+    /// How many more bytes of files, logs and large values the run may store.
     blob_room: u64,
     /// The digests of those that it stored, which take no more room.
     blobs: HashSet<String>,
     /// Number of entries of the run's model work that are committed.
     recorded_work: usize,
+    /// Whether the commit that ends the run releases the lease.
+    releases: bool,
+    has_released: bool,
 }
 
 impl RunLog {
@@ -66,7 +70,19 @@ impl RunLog {
             blob_room,
             blobs: HashSet::new(),
             recorded_work,
+            releases: false,
+            has_released: false,
         }
+    }
+
+    /// Releases the lease of the thread with the commit that ends the run.
+    pub(crate) const fn release_at_end(&mut self) {
+        self.releases = true;
+    }
+
+    /// Returns whether the lease was released with a commit.
+    pub(crate) const fn has_released(&self) -> bool {
+        self.has_released
     }
 
     /// Adds an event, which the run has accepted, with its effects.
@@ -92,13 +108,9 @@ impl RunLog {
     }
 
     fn add_event(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
-        let payload = serde_json::to_value(event).map_err(RuntimeError::internal)?;
-        let kind = payload
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        self.pending.events.push(NewEvent { kind, payload });
+        let trace_id = self.pending.trace_id.clone();
+        let event_to_store = encode(&trace_id, event, |value| self.add_blob(value))?;
+        self.pending.events.push(event_to_store);
         self.add_suspension(event);
         Ok(())
     }
@@ -145,28 +157,26 @@ impl RunLog {
         self.pending.observations.push(observation);
     }
 
-    /// Adds a file or a log, and returns its digest. Returns `None` if the run has no room for it.
+    /// Adds a file, a log or a large value, and returns its digest. Returns `None` if the run has no room for it.
     pub(crate) fn add_blob(&mut self, bytes: Vec<u8>) -> Option<String> {
-        let digest = digest(&bytes);
+        let size = (bytes.len() as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
+        let fits = bytes.len() <= MAX_VALUE_BYTES;
+        let blob = Blob::new(bytes);
+        let digest = blob.digest().to_owned();
         if self.blobs.contains(&digest) {
             return Some(digest);
         }
-        let size = (bytes.len() as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
-        let room = self
-            .blob_room
-            .checked_sub(size)
-            .filter(|_| bytes.len() <= MAX_VALUE_BYTES);
-        let Some(room) = room else {
+        let Some(room) = self.blob_room.checked_sub(size).filter(|_| fits) else {
             tracing::warn!(
                 run = self.pending.trace_id,
-                bytes = bytes.len(),
-                "a file or log of a tool is not stored"
+                bytes = size,
+                "a file, a log or a value is not stored by its digest"
             );
             return None;
         };
         self.blob_room = room;
         self.blobs.insert(digest.clone());
-        self.pending.blobs.push(bytes);
+        self.pending.blobs.push(blob);
         Some(digest)
     }
 
@@ -183,8 +193,9 @@ impl RunLog {
         let work = run.model_work();
         let new = work.get(self.recorded_work..).unwrap_or_default();
         self.pending.work = records::of_work(&run.started_with().model, new);
-        self.pending.state = self.state_changed.then(|| run.stored_state());
+        self.pending.state = self.state_changed.then(|| self.state_of(run)).transpose()?;
         self.pending.end = run.finished().map(end_of);
+        self.pending.release = self.releases && run.finished().is_some();
         if self.is_empty() {
             return Ok(());
         }
@@ -199,7 +210,7 @@ impl RunLog {
             self.pending.after + self.pending.events.len() as u64,
         );
         let commit = std::mem::replace(&mut self.pending, next);
-        let contents = Contents::of(&commit);
+        let (contents, releases) = (Contents::of(&commit), commit.release);
         contents.reach(
             FailPoint::BeforeIntents,
             FailPoint::BeforeToolEnds,
@@ -211,9 +222,14 @@ impl RunLog {
             FailPoint::AfterToolEnds,
             FailPoint::AfterRunEnd,
         );
+        self.has_released |= releases;
         self.state_changed = false;
         self.recorded_work = work.len();
         Ok(())
+    }
+
+    fn state_of(&self, run: &Run) -> Result<JsonText, StoreError> {
+        JsonText::of("the state", &self.pending.lease.thread_id, run.stored_state().as_ref())
     }
 
     /// Stores a commit. Repeats it while another process keeps the store busy.
@@ -247,7 +263,10 @@ impl RunLog {
     /// Fails if the store cannot be read.
     pub(crate) async fn reload(&mut self) -> Result<Vec<RunEvent>, RuntimeError> {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
-        let events = events(self.store.as_ref(), &trace_id).await?;
+        let events = read_events(self.store.as_ref(), &trace_id).await?;
+        // Of the blobs that were added it is not known which are stored.
+        self.blob_room = self.store.blob_room(&trace_id).await?;
+        self.blobs.clear();
         self.pending = commit_after(trace_id, lease, events.len() as u64);
         self.suspended.clear();
         self.state_changed = false;
@@ -294,17 +313,6 @@ fn commit_after(trace_id: String, lease: Lease, after: u64) -> Commit {
         after,
         ..Commit::default()
     }
-}
-
-/// Returns the events of a run, oldest first. A run that does not exist has none.
-///
-/// # Errors
-/// Fails if the store cannot be read, or the journal was changed or cannot be understood.
-pub(crate) async fn events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, RuntimeError> {
-    let entries = store.read_journal(trace_id).await?;
-    let events = entries.into_iter().map(|entry| serde_json::from_value(entry.payload));
-    let events: Result<_, _> = events.collect();
-    events.map_err(|error| RuntimeError::Damaged(format!("the journal of run `{trace_id}` cannot be read: {error}")))
 }
 
 /// Returns how the store ends a run: its status, and a summary for listings with its cost, its answer, and its error if it has one.

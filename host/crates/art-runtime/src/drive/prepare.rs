@@ -48,9 +48,20 @@ pub(super) async fn prepare(
     if let Some(model) = &question.settings.model {
         resolve_model(&runtime.engine, model)?;
     }
-    let thread = open_thread(runtime, &question).await?;
-    let lease = wait_for_lease(&runtime.store, &thread.id, cancel).await?;
-    match start_under_lease(runtime, question, thread, lease.lease()).await {
+    let (started, lease) = match &question.thread_id {
+        None => {
+            let (thread, lease) = ThreadLease::of_new_thread(&runtime.store, new_thread(&question)).await?;
+            (start_in(runtime, question, ThreadContext::new(thread.id)).await, lease)
+        }
+        Some(id) => {
+            let thread = runtime
+                .find_thread(id, &Owner::user(question.user_id.as_deref()))
+                .await?;
+            let lease = wait_for_lease(&runtime.store, &thread.id, cancel).await?;
+            (start_under_lease(runtime, question, thread, lease.lease()).await, lease)
+        }
+    };
+    match started {
         Ok(start) => Ok((start, lease)),
         Err(error) => {
             lease.release().await;
@@ -226,17 +237,13 @@ pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: Call
     }
 }
 
-/// Returns the thread of the question, which must belong to the person who asks, or a new one in which all tools are enabled.
-async fn open_thread(runtime: &Runtime, question: &Question) -> Result<Thread, RuntimeError> {
-    if let Some(id) = &question.thread_id {
-        return runtime.find_thread(id, &Owner::user(question.user_id.as_deref())).await;
-    }
-    let new = NewThread {
+/// Returns a new thread for the question, in which all tools are enabled.
+fn new_thread(question: &Question) -> NewThread {
+    NewThread {
         id: id::ordered(),
         user_id: question.user_id.clone(),
         config: all_tools(),
-    };
-    Ok(runtime.store.create_thread(new).await?)
+    }
 }
 
 async fn load_history(runtime: &Runtime, thread: &Thread) -> Result<Vec<ConversationMessage>, RuntimeError> {

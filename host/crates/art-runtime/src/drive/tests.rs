@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
+use crate::testing::{journal_of, payload};
 
 /// Returns a runtime with one tool, `city_population`, whose function is `run`.
 fn runtime_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
@@ -123,8 +124,8 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
 
 /// Returns the entries of the journal of a run, oldest first.
 async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
-    let entries = runtime.store.read_journal(trace_id).await.unwrap();
-    entries.into_iter().map(|entry| entry.payload).collect()
+    let entries = journal_of(runtime.store.as_ref(), trace_id).await;
+    entries.iter().map(payload).collect()
 }
 
 #[tokio::test]

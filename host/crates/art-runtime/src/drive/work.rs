@@ -15,8 +15,8 @@ use art_core::stream::PartialReply;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
 use art_tools::{CallScope, EnabledTools, ToolReport};
-use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll};
+use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::notifier::Notifier;
@@ -102,6 +102,17 @@ impl<'a> Work<'a> {
             }
             Some(event) = self.tools.next(), if !self.tools.is_empty() => Some(event),
             else => None,
+        }
+    }
+
+    /// Returns the next tool call that has ended already. Passes on progress.
+    pub(super) fn next_ended_tool(&mut self, notifier: &mut Notifier<'_>) -> Option<EndedCall> {
+        loop {
+            match self.tools.next().now_or_never()?? {
+                WorkEvent::ToolEnded(call) => return Some(*call),
+                WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
+                WorkEvent::Piece { .. } | WorkEvent::Replied(_) => {}
+            }
         }
     }
 

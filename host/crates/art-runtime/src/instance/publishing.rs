@@ -38,6 +38,10 @@ impl Store for PublishingStore {
         self.store.create_thread(new)
     }
 
+    fn create_leased_thread(&self, new: NewThread) -> StoreFuture<'_, (Thread, Lease)> {
+        self.store.create_leased_thread(new)
+    }
+
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
         self.store.get_thread(thread_id)
     }

@@ -1,6 +1,6 @@
 //! Leases and commits. A commit makes all its checks before its first change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use art_core::Timestamp;
 
@@ -60,8 +60,9 @@ impl Data {
         }
         let thread_id = commit.lease.thread_id;
         let data = self.run(&commit.trace_id)?;
-        let entries = data.append(commit.events, now);
-        data.blobs.extend(commit.blobs);
+        data.append(commit.events, now);
+        let blobs = commit.blobs.into_iter();
+        data.blobs.extend(blobs.map(|blob| (blob.digest().to_owned(), blob)));
         match commit.end {
             Some((end, _)) => {
                 data.run.status = end.status.into();
@@ -89,13 +90,14 @@ impl Data {
             .extend(messages.iter().map(|message| message.message_id.clone()));
         let data = self.touch(&thread_id, now)?;
         data.messages.extend(messages);
+        if commit.release {
+            data.lease = None;
+        }
         let observations = commit.observations.into_iter().map(|(new, ..)| data.observe(new, now));
         Ok(Committed {
             run,
-            entries,
-            blobs: commit.digests,
             observations: observations.collect(),
-            state_version: commit.state.map(|(state, _)| data.replace_state(state, now)),
+            state_version: commit.state.map(|state| data.replace_state(state, now)),
         })
     }
 
@@ -115,9 +117,12 @@ impl Data {
         }
         let no_blobs = BTreeMap::new();
         let stored = existing.map_or(&no_blobs, |data| &data.blobs);
-        let mut room = blob::room(stored.values().map(|bytes| bytes.len() as u64));
-        for bytes in commit.blobs.iter().filter(|(digest, _)| !stored.contains_key(*digest)) {
-            room = blob::take_room(&commit.trace_id, room, bytes.1)?;
+        let mut room = blob::room(stored.values().map(|blob| blob.bytes().len() as u64));
+        let mut new = HashSet::new();
+        for blob in &commit.blobs {
+            if !stored.contains_key(blob.digest()) && new.insert(blob.digest()) {
+                room = blob::take_room(&commit.trace_id, room, blob.bytes())?;
+            }
         }
         self.check_suspensions(commit)?;
         self.check_new_messages(commit.messages.iter().map(|(message, _)| message))
@@ -137,30 +142,27 @@ impl Data {
 }
 
 impl RunData {
-    /// Appends events, each with the text of its payload.
-    fn append(&mut self, events: Vec<(NewEvent, String)>, timestamp: Timestamp) -> Vec<JournalEntry> {
-        let first_new = self.entries.len();
-        for (event, text) in events {
+    fn append(&mut self, events: Vec<NewEvent>, timestamp: Timestamp) {
+        for event in events {
             let sequence = self.run.last_sequence + 1;
             let digest = chain::next(
                 &self.run.head,
                 sequence,
                 timestamp,
                 event.kind.as_bytes(),
-                text.as_bytes(),
+                event.payload.as_bytes(),
             );
             self.run.last_sequence = sequence;
             self.run.head.clone_from(&digest);
-            self.bytes += text.len() as u64;
+            self.bytes += event.payload.len() as u64;
             self.entries.push(JournalEntry {
                 sequence,
                 timestamp,
                 kind: event.kind,
-                payload: event.payload,
+                payload: event.payload.into_string(),
                 digest,
             });
         }
-        self.entries.get(first_new..).unwrap_or_default().to_vec()
     }
 }
 

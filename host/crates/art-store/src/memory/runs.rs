@@ -19,12 +19,12 @@ impl Data {
 
     pub(super) fn blob_room(&self, trace_id: &str) -> u64 {
         let blobs = self.runs.get(trace_id).into_iter().flat_map(|data| data.blobs.values());
-        blob::room(blobs.map(|bytes| bytes.len() as u64))
+        blob::room(blobs.map(|blob| blob.bytes().len() as u64))
     }
 
     pub(super) fn get_blob(&self, thread_id: &str, digest: &str) -> Option<Vec<u8>> {
         let mut runs_of_thread = self.runs.values().filter(|data| data.run.thread_id == thread_id);
-        runs_of_thread.find_map(|data| data.blobs.get(digest).cloned())
+        runs_of_thread.find_map(|data| Some(data.blobs.get(digest)?.bytes().to_vec()))
     }
 
     pub(super) fn list_calls(&self, tool_digest: &str, limit: Option<usize>) -> Vec<Usage> {

@@ -9,10 +9,11 @@ use art_core::observation::{NewObservation, Observation};
 use art_core::{Timestamp, id};
 use serde_json::Value;
 
-use super::{Data, ThreadData};
+use super::{Data, StoredState, ThreadData};
 use crate::check;
 use crate::commit::encode_observation;
 use crate::error::StoreError;
+use crate::json::JsonText;
 use crate::record::{MessageOptions, NewThread, ObservationFilter, Owner, Thread, ThreadFilter};
 
 impl Data {
@@ -172,6 +173,17 @@ impl Data {
             .collect()
     }
 
+    pub(super) fn load_state(&self, thread_id: &str) -> Result<Option<AgentState>, StoreError> {
+        let Some(state) = self.threads.get(thread_id).and_then(|thread| thread.state.as_ref()) else {
+            return Ok(None);
+        };
+        Ok(Some(AgentState {
+            data: check::decode("the state", thread_id, &state.data)?,
+            version: state.version,
+            modified: state.modified,
+        }))
+    }
+
     pub(super) fn save_state(
         &mut self,
         thread_id: &str,
@@ -179,7 +191,7 @@ impl Data {
         expected: Option<u64>,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        check::encode("the state", thread_id, &state)?;
+        let state = JsonText::of("the state", thread_id, &state)?;
         let actual = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
         check::expected_version(thread_id, actual, expected)?;
         Ok(self.touch(thread_id, now)?.replace_state(state, now))
@@ -201,9 +213,9 @@ impl ThreadData {
     }
 
     /// Replaces the state, and returns its version.
-    pub(super) fn replace_state(&mut self, data: Value, modified: Timestamp) -> u64 {
+    pub(super) fn replace_state(&mut self, data: JsonText, modified: Timestamp) -> u64 {
         let version = self.state.as_ref().map_or(0, |state| state.version) + 1;
-        self.state = Some(AgentState {
+        self.state = Some(StoredState {
             data,
             version,
             modified,

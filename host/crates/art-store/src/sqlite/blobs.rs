@@ -1,25 +1,19 @@
 //! Queries for blobs. A trigger deletes a blob with its last use.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::row::{execute, get_u64, query_all, query_first};
-use crate::blob;
+use crate::blob::{self, Blob};
 
 /// Stores the blobs of a run by their digests.
-pub(super) fn put(
-    connection: &Connection,
-    run: i64,
-    trace_id: &str,
-    blobs: &BTreeMap<String, Vec<u8>>,
-) -> Result<(), Fault> {
+pub(super) fn put(connection: &Connection, run: i64, trace_id: &str, blobs: &[Blob]) -> Result<(), Fault> {
     if blobs.is_empty() {
         return Ok(());
     }
     let mut room = run_room(connection, trace_id)?;
-    for (digest, bytes) in blobs {
+    for blob in blobs {
+        let (digest, bytes) = (blob.digest(), blob.bytes());
         let used = "SELECT 1 FROM blob_uses WHERE run = ?1 AND digest = ?2";
         if query_first(connection, used, params![run, digest], |_| Ok(()))?.is_some() {
             continue;

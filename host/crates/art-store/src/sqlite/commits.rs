@@ -20,7 +20,7 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
     check::run_of_lease(&row.run, &commit.lease)?;
     check::next_entries(&row.run, row.bytes, &commit)?;
     blobs::put(connection, row.seq, &commit.trace_id, &commit.blobs)?;
-    let entries = runs::append(connection, &mut row, commit.events, now)?;
+    runs::append(connection, &mut row, &commit.events, now)?;
     suspensions::add(connection, row.seq, &commit.suspended, now)?;
     suspensions::settle(connection, &commit.trace_id, &commit.settled)?;
     match commit.end {
@@ -40,11 +40,12 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
     work::record(connection, row.seq, &commit.work)?;
     let state = commit
         .state
-        .map(|(_, text)| threads::replace_state(connection, thread, &text, now));
+        .map(|state| threads::replace_state(connection, thread, &state, now));
+    if commit.release {
+        leases::release(connection, &commit.lease)?;
+    }
     Ok(Committed {
         run: row.run,
-        entries,
-        blobs: commit.digests,
         observations,
         state_version: state.transpose()?,
     })

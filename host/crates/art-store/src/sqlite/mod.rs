@@ -182,6 +182,11 @@ impl SqliteStore {
         }
     }
 
+    /// Returns the identifier of this store as a holder of leases.
+    fn holder_id(&self) -> String {
+        self.holder.as_ref().map(|holder| holder.id.clone()).unwrap_or_default()
+    }
+
     fn closed(&self) -> StoreError {
         StoreError::Closed {
             path: self.path.to_path_buf(),

@@ -9,7 +9,7 @@ use super::row::{
     query_first, to_integer,
 };
 use crate::commit::{NewEvent, RunEnd};
-use crate::record::{JournalEntry, NewRun, Owner, RunFilter, RunRecord, RunState};
+use crate::record::{NewRun, Owner, RunFilter, RunRecord, RunState};
 use crate::{chain, check};
 
 const SELECT: &str = "SELECT r.trace_id, t.id, r.query, r.status, r.started, r.ended, r.model, r.summary, r.entries, \
@@ -47,18 +47,19 @@ pub(super) fn begin(connection: &Connection, thread: i64, new: &NewRun, now: Tim
     Ok(())
 }
 
-/// Appends events to the journal, each with the text of its payload.
+/// Appends events to the journal.
 pub(super) fn append(
     connection: &Connection,
     row: &mut RunRow,
-    events: Vec<(NewEvent, String)>,
+    events: &[NewEvent],
     timestamp: Timestamp,
-) -> Result<Vec<JournalEntry>, Fault> {
+) -> Result<(), Fault> {
     if events.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
-    let append = |(event, text): (NewEvent, String)| append_one(connection, row, event, &text, timestamp);
-    let entries = events.into_iter().map(append).collect::<Result<_, Fault>>()?;
+    for event in events {
+        append_one(connection, row, event, timestamp)?;
+    }
     execute(
         connection,
         "UPDATE runs SET entries = ?2, bytes = ?3, head = ?4 WHERE seq = ?1",
@@ -68,24 +69,18 @@ pub(super) fn append(
             to_integer(row.bytes),
             row.run.head
         ],
-    )?;
-    Ok(entries)
+    )
+    .map(drop)
 }
 
-fn append_one(
-    connection: &Connection,
-    row: &mut RunRow,
-    event: NewEvent,
-    text: &str,
-    timestamp: Timestamp,
-) -> Result<JournalEntry, Fault> {
+fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, timestamp: Timestamp) -> Result<(), Fault> {
     let sequence = row.run.last_sequence + 1;
     let digest = chain::next(
         &row.run.head,
         sequence,
         timestamp,
         event.kind.as_bytes(),
-        text.as_bytes(),
+        event.payload.as_bytes(),
     );
     execute(
         connection,
@@ -95,20 +90,14 @@ fn append_one(
             to_integer(sequence),
             to_integer(timestamp),
             event.kind,
-            text,
+            &*event.payload,
             digest
         ],
     )?;
     row.run.last_sequence = sequence;
-    row.run.head.clone_from(&digest);
-    row.bytes += text.len() as u64;
-    Ok(JournalEntry {
-        sequence,
-        timestamp,
-        kind: event.kind,
-        payload: event.payload,
-        digest,
-    })
+    row.run.head = digest;
+    row.bytes += event.payload.len() as u64;
+    Ok(())
 }
 
 /// Ends or suspends a run. `summary` is the text of its summary.

@@ -29,6 +29,20 @@ impl Store for SqliteStore {
         })
     }
 
+    fn create_leased_thread(&self, new: NewThread) -> StoreFuture<'_, (Thread, Lease)> {
+        Box::pin(async move {
+            check::new_thread(&new)?;
+            let config = encode("the configuration", &new.id, &new.config)?;
+            let (holders, holder) = (self.holders.clone(), self.holder_id());
+            self.write(move |connection, now| {
+                let thread = threads::create(connection, new, &config, now)?;
+                let lease = leases::acquire(connection, &holders, &holder, &thread.id, now)?;
+                Ok((thread, lease))
+            })
+            .await
+        })
+    }
+
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
         let thread_id = thread_id.to_owned();
         Box::pin(self.read(move |connection| threads::find(connection, &thread_id, &Owner::Anyone)))
@@ -114,8 +128,7 @@ impl Store for SqliteStore {
     }
 
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {
-        let (thread_id, holders) = (thread_id.to_owned(), self.holders.clone());
-        let holder = self.holder.as_ref().map(|holder| holder.id.clone()).unwrap_or_default();
+        let (thread_id, holders, holder) = (thread_id.to_owned(), self.holders.clone(), self.holder_id());
         Box::pin(self.write(move |connection, now| leases::acquire(connection, &holders, &holder, &thread_id, now)))
     }
 

@@ -8,8 +8,8 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::{NewObservation, Observation, ObservationType};
 use art_store::clock::ManualClock;
 use art_store::{
-    Commit, JournalEntry, Lease, MessageOptions, NewEvent, NewRun, NewThread, ObservationFilter, RunEnd, RunRecord,
-    SqliteStore, Store, StoreError,
+    Blob, Commit, JournalEntry, JsonText, Lease, MessageOptions, NewEvent, NewRun, NewThread, ObservationFilter,
+    RunEnd, RunRecord, SqliteStore, Store, StoreError,
 };
 use futures_util::future::join3;
 use serde_json::{Value, json};
@@ -83,8 +83,11 @@ pub(crate) async fn stored(store: &SqliteStore, writer: &str) -> Stored {
 pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> Stored {
     let journal = store.read_journal(trace_id).await.unwrap();
     let mut blobs = true;
-    for digest in journal.iter().filter_map(|entry| entry.payload["blob"].as_str()) {
-        blobs &= store.get_blob(thread_id, digest).await.unwrap().is_some();
+    for entry in &journal {
+        let payload: serde_json::Value = serde_json::from_str(&entry.payload).unwrap();
+        if let Some(digest) = payload["blob"].as_str() {
+            blobs &= store.get_blob(thread_id, digest).await.unwrap().is_some();
+        }
     }
     let observations = store.list_observations(thread_id, ObservationFilter::default()).await;
     Stored {
@@ -99,8 +102,9 @@ pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &
 
 /// Returns a commit that stores something of everything, after the given number of events.
 pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
-    let blob = format!("blob {after} of {writer}").into_bytes();
-    let payload = json!({"n": after + 1, "blob": art_store::digest(&blob)});
+    let blob = Blob::new(format!("blob {after} of {writer}").into_bytes());
+    let payload = json!({"n": after + 1, "blob": blob.digest()});
+    let state = json!({"n": after + 1, "text": "x".repeat(20_000 * (after as usize % 4))});
     Commit {
         begin: (after == 0).then(|| new_run(writer)),
         trace_id: writer.to_owned(),
@@ -108,15 +112,19 @@ pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
         after,
         events: vec![NewEvent {
             kind: "k".to_owned(),
-            payload,
+            payload: text(&payload),
         }],
         blobs: vec![blob],
         // Replaced each time, so that the log grows and the database does not.
-        state: Some(json!({"n": after + 1, "text": "x".repeat(20_000 * (after as usize % 4))})),
+        state: Some(text(&state)),
         messages: vec![message(writer, after)],
         observations: vec![thought(writer)],
         ..Commit::default()
     }
+}
+
+fn text(value: &serde_json::Value) -> JsonText {
+    JsonText::of("a value", "of a test", value).unwrap()
 }
 
 fn new_run(writer: &str) -> NewRun {

@@ -310,8 +310,11 @@ async fn leases(fixture: &TestStore, operation: Operation) -> String {
                 begin: begin.then(|| run(IDS[trace_id], &thread_id)),
                 after,
                 events: events.iter().map(|kind| event(IDS[*kind], json!(after))).collect(),
-                blobs: events.iter().map(|n| IDS[*n].as_bytes().to_vec()).collect(),
-                state: events.first().map(|n| json!(n)),
+                blobs: events
+                    .iter()
+                    .map(|n| art_store::Blob::new(IDS[*n].as_bytes()))
+                    .collect(),
+                state: events.first().map(|n| crate::fixture::text(&json!(n))),
                 messages: messages
                     .iter()
                     .map(|n| message(&format!("m{n}"), &thread_id, after))

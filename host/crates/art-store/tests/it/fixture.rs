@@ -10,8 +10,8 @@ use art_core::conversation::{ConversationMessage, MessageRole};
 use art_core::observation::{NewObservation, ObservationType};
 use art_store::clock::ManualClock;
 use art_store::{
-    CallRecord, Commit, Committed, JournalEntry, Lease, MemoryStore, NewEvent, NewRun, NewThread, RunEnd, RunRecord,
-    SqliteStore, Store, StoreError, WorkRecord,
+    Blob, CallRecord, Commit, Committed, JournalEntry, JsonText, Lease, MemoryStore, NewEvent, NewRun, NewThread,
+    RunEnd, RunRecord, SqliteStore, Store, StoreError, WorkRecord,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -109,26 +109,27 @@ impl TestStore {
         kind: &str,
         payload: Value,
     ) -> Result<JournalEntry, StoreError> {
+        let event = NewEvent {
+            kind: kind.to_owned(),
+            payload: JsonText::of("a journal entry", trace_id, &payload)?,
+        };
         let commit = Commit {
             after,
-            events: vec![event(kind, payload)],
+            events: vec![event],
             ..self.step(trace_id).await
         };
-        self.store
-            .commit(commit)
-            .await
-            .map(|mut committed| committed.entries.remove(0))
+        self.store.commit(commit).await?;
+        Ok(self.store.read_journal(trace_id).await?.pop().unwrap())
     }
 
     pub(crate) async fn put_blob(&self, trace_id: &str, bytes: Vec<u8>) -> Result<String, StoreError> {
+        let blob = Blob::new(bytes);
+        let digest = blob.digest().to_owned();
         let commit = Commit {
-            blobs: vec![bytes],
+            blobs: vec![blob],
             ..self.step(trace_id).await
         };
-        self.store
-            .commit(commit)
-            .await
-            .map(|mut committed| committed.blobs.remove(0))
+        self.store.commit(commit).await.map(|_| digest)
     }
 
     pub(crate) async fn record_calls(&self, trace_id: &str, calls: Vec<CallRecord>) -> Result<Committed, StoreError> {
@@ -159,8 +160,12 @@ impl TestStore {
 pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
     NewEvent {
         kind: kind.to_owned(),
-        payload,
+        payload: text(&payload),
     }
+}
+
+pub(crate) fn text(value: &Value) -> JsonText {
+    JsonText::of("a value", "of a test", value).unwrap()
 }
 
 /// Returns a temporary directory, and the path in it at which a database can be created.

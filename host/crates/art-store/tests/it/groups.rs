@@ -46,7 +46,7 @@ async fn commit_steps(store: Arc<SqliteStore>, id: String) {
             lease: lease.clone(),
             after,
             events: vec![event("k", json!(after))],
-            state: Some(json!(after)),
+            state: Some(crate::fixture::text(&json!(after))),
             observations: vec![thought(&id), thought(&id)],
             ..Commit::default()
         };

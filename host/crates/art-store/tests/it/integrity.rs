@@ -22,7 +22,7 @@ fn filled() -> (TempDir, SqliteStore) {
             trace_id: "r".to_owned(),
             lease: store.acquire_lease("t").await.unwrap(),
             events: (0..EVENTS).map(|n| event("kind", json!({"n": n, "x": 0.1}))).collect(),
-            blobs: vec![b"content".to_vec()],
+            blobs: vec![art_store::Blob::new(*b"content")],
             ..Commit::default()
         };
         store.commit(commit).await.unwrap();

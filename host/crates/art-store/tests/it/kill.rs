@@ -43,7 +43,7 @@ async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str)
             lease: lease.clone(),
             after,
             events: vec![event("k", json!(after + 1))],
-            state: Some(json!(after + 1)),
+            state: Some(crate::fixture::text(&json!(after + 1))),
             messages: vec![message(&format!("{thread_id}{after}"), thread_id, after)],
             observations: vec![thought(thread_id)],
             ..Commit::default()

@@ -26,7 +26,7 @@ async fn assert_complete(store: &SqliteStore) {
         let trace_id = format!("run-{thread_id}");
         let journal = store.read_journal(&trace_id).await.unwrap();
         let payloads: Vec<_> = journal.iter().map(|entry| entry.payload.clone()).collect();
-        assert_eq!(payloads, [1, 2, 3].map(|n| json!({"n": n, "x": 0.1})));
+        assert_eq!(payloads, [1, 2, 3].map(|n| json!({"n": n, "x": 0.1}).to_string()));
         for content in [b"shared".as_slice(), thread_id.as_bytes()] {
             let blob = store.get_blob(thread_id, &digest(content)).await.unwrap();
             assert_eq!(blob.as_deref(), Some(content));

@@ -110,7 +110,11 @@ async fn assert_complete(store: &SqliteStore, format: u32) {
         let run = store.get_run(&trace_id).await.unwrap().unwrap();
         assert_eq!((run.status, run.last_sequence), (RunState::Success, u64::from(EVENTS)));
         let journal = store.read_journal(&trace_id).await.unwrap();
-        let numbers = journal.iter().map(|entry| entry.payload["n"].as_u64().unwrap());
+        let numbers = journal.iter().map(|entry| {
+            serde_json::from_str::<serde_json::Value>(&entry.payload).unwrap()["n"]
+                .as_u64()
+                .unwrap()
+        });
         assert!(numbers.eq(1..=u64::from(EVENTS)));
         if format >= 2 {
             for bytes in [blob(number), b"shared".to_vec()] {

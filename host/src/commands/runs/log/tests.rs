@@ -14,7 +14,7 @@ fn journal(events: &[RunEvent]) -> Vec<JournalEntry> {
         sequence,
         timestamp: 1_000 + sequence,
         kind: String::new(),
-        payload: serde_json::to_value(event).unwrap(),
+        payload: serde_json::to_string(event).unwrap(),
         digest: String::new(),
     });
     entries.collect()
@@ -150,6 +150,6 @@ fn a_journal_that_is_not_that_of_a_run_is_refused_with_the_event() {
     let mut damaged = journal(&[started(), started()]);
     let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();
     assert!(reason(&damaged).starts_with("event 2: "));
-    damaged[1].payload = json!({"type": "unknown"});
+    damaged[1].payload = json!({"type": "unknown"}).to_string();
     assert!(reason(&damaged).starts_with("event 2 cannot be read: "));
 }

@@ -46,7 +46,7 @@ async fn thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, 
         lease: lease.lease().clone(),
         events: vec![NewEvent {
             kind: "started".to_owned(),
-            payload: serde_json::to_value(started).unwrap(),
+            payload: crate::testing::text(&started),
         }],
         ..Commit::default()
     };

@@ -6,6 +6,7 @@ use art_store::{Commit, JournalEntry, NewEvent, NewRun, StoreError};
 
 use super::scripted::{Reply, calls, completing_reply, plan, scripted, text_reply, tool};
 use super::*;
+use crate::testing::text;
 
 /// Returns the replies of a run with two steps, each of which calls two tools at the same time.
 fn script() -> Vec<Reply> {
@@ -56,7 +57,7 @@ async fn stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEnt
     let lease = store.acquire_lease(&thread_id).await.unwrap();
     let events = journal.iter().map(|entry| NewEvent {
         kind: entry.kind.clone(),
-        payload: entry.payload.clone(),
+        payload: text(&payload(entry)),
     });
     let commit = Commit {
         begin: Some(NewRun {
@@ -89,7 +90,7 @@ async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
     let (_home, first, made) = counting(script(), true);
     let answer = first.ask(one_at_a_time()).await.unwrap();
     assert_eq!((answer.text(), made.load(Ordering::SeqCst)), ("The answer.", 2));
-    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
     for stop in 1..journal.len() {
         let kept = &journal[..stop];
         let replied = count(kept, "model_replied");
@@ -101,7 +102,7 @@ async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
             ("The answer.", RunStatus::Success),
             "{stop}"
         );
-        let ended = |entry: &&JournalEntry| entry.payload.pointer("/end/result/toolName") == Some(&json!("counted"));
+        let ended = |entry: &&JournalEntry| payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
         let ended = kept.iter().filter(ended).count();
         assert_eq!(
             made.load(Ordering::SeqCst) as usize,
@@ -122,8 +123,8 @@ async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
 async fn a_call_in_progress_of_a_tool_with_effects_is_not_made_again_and_its_outcome_is_unknown() {
     let (_home, first, _) = counting(script(), false);
     let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
-    let ends = |entry: &JournalEntry| entry.payload.pointer("/end/result/toolName") == Some(&json!("counted"));
+    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
+    let ends = |entry: &JournalEntry| payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
     let stop = journal.iter().position(ends).unwrap();
     let replied = count(&journal[..stop], "model_replied");
     let (_home, mut second, made) = counting(script().split_off(replied), false);
@@ -132,7 +133,7 @@ async fn a_call_in_progress_of_a_tool_with_effects_is_not_made_again_and_its_out
     let called = count(&journal[..stop], "tool_called");
     let announced = journal[..stop]
         .iter()
-        .filter(|entry| entry.payload["toolName"] == "counted");
+        .filter(|entry| payload(entry)["toolName"] == "counted");
     assert!(called > 0);
     assert_eq!(made.load(Ordering::SeqCst) as usize, 2 - announced.count());
     let results = resumed.steps().flat_map(|step| &step.tool_results);
@@ -165,9 +166,11 @@ async fn a_run_that_ended_or_does_not_exist_cannot_be_resumed() {
 async fn a_run_that_an_earlier_version_began_is_ended() {
     let (_home, first, _) = counting(script(), true);
     let answer = first.ask(one_at_a_time()).await.unwrap();
-    let mut journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let mut journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
     journal.truncate(1);
-    journal[0].payload["start"]["version"] = json!(1);
+    let mut start = payload(&journal[0]);
+    start["start"]["version"] = json!(1);
+    journal[0].payload = start.to_string();
     let (_home, mut second, _) = counting(script(), true);
     second.store = Arc::new(stopped_after(&first, &answer, &journal).await);
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
@@ -179,7 +182,7 @@ async fn a_run_that_an_earlier_version_began_is_ended() {
 async fn a_run_on_which_another_host_works_cannot_be_resumed() {
     let (_home, first, _) = counting(script(), true);
     let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
     let (_home, mut second, _) = counting(script(), true);
     let store = stopped_after(&first, &answer, &journal[..1]).await;
     store.acquire_lease(&answer.thread_id).await.unwrap();
@@ -195,7 +198,7 @@ async fn a_run_on_which_another_host_works_cannot_be_resumed() {
 async fn the_next_question_of_a_thread_ends_the_run_that_was_interrupted_there() {
     let (_home, first, _) = counting(script(), true);
     let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = first.store.read_journal(&answer.trace_id).await.unwrap();
+    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
     let (_home, mut second, _) = counting(script(), true);
     second.store = Arc::new(stopped_after(&first, &answer, &journal[..3]).await);
     assert_eq!(

@@ -95,8 +95,10 @@ async fn the_journal_has_each_complete_reply_once() {
             streamed.push_str(text);
         }
     }
-    let journal = runtime.store.read_journal(&answer.trace_id).await.unwrap();
-    let replies = journal.iter().filter_map(|entry| entry.payload.pointer("/reply/text"));
-    let journaled: String = replies.filter_map(Value::as_str).collect();
+    let journal = journal_of(runtime.store.as_ref(), &answer.trace_id).await;
+    let replies = journal
+        .iter()
+        .filter_map(|entry| payload(entry).pointer("/reply/text").cloned());
+    let journaled: String = replies.filter_map(|text| text.as_str().map(str::to_owned)).collect();
     assert_eq!(journaled, streamed);
 }

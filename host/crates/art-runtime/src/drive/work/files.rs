@@ -41,7 +41,7 @@ fn content(bytes: Vec<u8>) -> String {
 mod tests {
     use super::*;
     use crate::testing::store_with_run;
-    use art_store::digest;
+    use art_store::{Blob, digest};
     use serde_json::json;
 
     fn file(pointer: &str, bytes: &[u8]) -> FileArgument {
@@ -54,7 +54,8 @@ mod tests {
     #[tokio::test]
     async fn the_content_of_a_file_is_inserted_without_further_replacement() {
         let (text, bytes): (&[u8], &[u8]) = (b"attachment:y", &[0xff, 0]);
-        let store = store_with_run(|commit| commit.blobs = vec![text.to_vec(), bytes.to_vec()]).await;
+        let store =
+            store_with_run(|commit| commit.blobs = vec![Blob::new(text.to_vec()), Blob::new(bytes.to_vec())]).await;
         let mut arguments = json!({"a": ["attachment:x", "attachment:y"]});
         let files = [file("/a/0", text), file("/a/1", bytes)];
         insert_files(&store, "t", &mut arguments, &files).await.unwrap();

@@ -2,12 +2,12 @@ use art_core::agent::RunStatus;
 use art_core::observation::ObservationType;
 use art_core::usage::{ModelUsage, ModelWork, Usage};
 use art_store::{
-    CallRecord, Commit, JournalEntry, MessageOptions, ObservationFilter, RunEnd, RunState, StoreError, WorkRecord,
-    digest, limits,
+    Blob, CallRecord, Commit, JournalEntry, MessageOptions, ObservationFilter, RunEnd, RunState, StoreError,
+    WorkRecord, digest, limits,
 };
 use serde_json::json;
 
-use crate::fixture::{TestStore, event, message, observation, run, thought};
+use crate::fixture::{TestStore, event, message, observation, run, text, thought};
 
 suite! {
     a_commit_stores_all_its_parts_and_returns_what_it_stored,
@@ -17,6 +17,8 @@ suite! {
     a_run_that_has_ended_accepts_no_commit,
     a_state_that_is_committed_has_the_next_version,
     an_observation_of_another_thread_is_refused,
+    observations_of_commits_and_others_share_one_sequence,
+    a_suspended_run_and_its_end_are_seen_with_their_times,
     an_empty_commit_that_knows_the_journal_is_accepted,
     the_room_for_blobs_shrinks_with_each_blob_of_the_run,
     a_commit_whose_blobs_do_not_fit_together_is_refused,
@@ -44,8 +46,8 @@ async fn full(fixture: &TestStore) -> Commit {
     };
     Commit {
         events: vec![event("a", json!(1)), event("b", json!(2))],
-        blobs: vec![b"x".to_vec(), b"y".to_vec(), b"x".to_vec()],
-        state: Some(json!("state")),
+        blobs: vec![Blob::new(*b"x"), Blob::new(*b"y"), Blob::new(*b"x")],
+        state: Some(text(&json!("state"))),
         messages: vec![message("m", "t", 1)],
         observations: vec![thought("t"), thought("t")],
         calls: vec![call],
@@ -79,10 +81,13 @@ async fn a_commit_stores_all_its_parts_and_returns_what_it_stored(fixture: TestS
     let committed = fixture.store.commit(full(&fixture).await).await.unwrap();
     assert_eq!(counted(&fixture).await, [2, 1, 1, 1, 2, 1, 1]);
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap(), committed.run);
-    assert_eq!(fixture.store.read_journal("r").await.unwrap(), committed.entries);
+    let journal = fixture.store.read_journal("r").await.unwrap();
+    let entries = journal
+        .iter()
+        .map(|entry| (entry.sequence, entry.kind.as_str(), entry.payload.as_str()));
+    assert_eq!(entries.collect::<Vec<_>>(), [(1, "a", "1"), (2, "b", "2")]);
     let stored = fixture.store.list_observations("t", ObservationFilter::default()).await;
     assert_eq!(stored.unwrap(), committed.observations);
-    assert_eq!(committed.blobs, [digest(b"x"), digest(b"y"), digest(b"x")]);
     assert_eq!(committed.state_version, Some(1));
     let run = committed.run;
     assert_eq!(
@@ -111,7 +116,7 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         |commit| commit.messages.push(message("m", "t", 2)),
         |commit| commit.calls[0].tool_digest.clear(),
         |commit| commit.events[1].kind.clear(),
-        |commit| commit.blobs = (0..4).map(|n| vec![n; limits::MAX_VALUE_BYTES]).collect(),
+        |commit| commit.blobs = (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect(),
     ];
     for (n, break_it) in broken.into_iter().enumerate() {
         let mut commit = good.clone();
@@ -162,7 +167,7 @@ async fn a_state_that_is_committed_has_the_next_version(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     assert_eq!(fixture.store.save_state("t", json!(1), None).await.unwrap(), 1);
     let commit = Commit {
-        state: Some(json!(2)),
+        state: Some(text(&json!(2))),
         ..fixture.step("r").await
     };
     let committed = fixture.store.commit(commit).await.unwrap();
@@ -187,7 +192,7 @@ async fn an_empty_commit_that_knows_the_journal_is_accepted(fixture: TestStore) 
     let fixture = with_run(fixture).await;
     let step = fixture.step("r").await;
     let committed = fixture.store.commit(step).await.unwrap();
-    assert!(committed.entries.is_empty() && committed.observations.is_empty());
+    assert!(committed.observations.is_empty());
     assert_eq!(
         (committed.state_version, committed.run.status),
         (None, RunState::Running)
@@ -207,7 +212,7 @@ async fn the_room_for_blobs_shrinks_with_each_blob_of_the_run(fixture: TestStore
 async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let commit = Commit {
-        blobs: (0..4).map(|n| vec![n; limits::MAX_VALUE_BYTES]).collect(),
+        blobs: (0..4).map(|n| Blob::new(vec![n; limits::MAX_VALUE_BYTES])).collect(),
         ..fixture.step("r").await
     };
     let refused = fixture.store.commit(commit).await.unwrap_err();
@@ -244,4 +249,36 @@ async fn equal_events_of_two_runs_have_different_digests(fixture: TestStore) {
     let first = fixture.append("r", 0, "k", json!(1)).await.unwrap();
     let second = fixture.append("s", 0, "k", json!(1)).await.unwrap();
     assert_ne!(first.digest, second.digest);
+}
+
+async fn observations_of_commits_and_others_share_one_sequence(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    for _ in 0..2 {
+        fixture.store.record(thought("t")).await.unwrap();
+        let commit = Commit {
+            observations: vec![thought("t"), thought("t")],
+            ..fixture.step("r").await
+        };
+        fixture.store.commit(commit).await.unwrap();
+    }
+    let listed = fixture.store.list_observations("t", ObservationFilter::default()).await;
+    let sequences = listed.unwrap().into_iter().map(|observation| observation.sequence);
+    assert!(sequences.eq(1..=6));
+}
+
+async fn a_suspended_run_and_its_end_are_seen_with_their_times(fixture: TestStore) {
+    let fixture = with_run(fixture).await;
+    let seen = async || {
+        let run = fixture.store.get_run("r").await.unwrap().unwrap();
+        (run.status, run.ended)
+    };
+    let end = async |status| fixture.end("r", status, json!(null)).await.unwrap();
+    fixture.clock.advance(1);
+    end(RunStatus::Suspended).await;
+    assert_eq!(seen().await, (RunState::Suspended, Some(1_001)));
+    fixture.store.commit(fixture.step("r").await).await.unwrap();
+    assert_eq!(seen().await, (RunState::Running, None));
+    fixture.clock.advance(1);
+    end(RunStatus::Success).await;
+    assert_eq!(seen().await, (RunState::Success, Some(1_002)));
 }

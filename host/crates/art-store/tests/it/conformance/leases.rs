@@ -4,7 +4,7 @@ use art_core::agent::RunStatus;
 use art_store::{Commit, Lease, RunFilter, StoreError, limits};
 use serde_json::{Value, json};
 
-use crate::fixture::{TestStore, event, run};
+use crate::fixture::{TestStore, event, run, thread};
 
 suite! {
     a_lease_that_is_held_cannot_be_acquired,
@@ -16,11 +16,16 @@ suite! {
     a_released_lease_can_neither_be_renewed_nor_used,
     releasing_a_lost_lease_does_not_release_the_new_one,
     a_lease_of_another_thread_is_refused,
+    a_thread_that_does_not_exist_has_no_lease,
     numbers_of_leases_grow_even_if_the_thread_is_created_again,
     exactly_one_of_64_callers_acquires_a_lease,
     a_thread_whose_lease_is_held_cannot_be_deleted,
     a_thread_whose_lease_has_expired_can_be_deleted,
     running_runs_without_a_live_lease_are_abandoned,
+    a_commit_can_release_its_lease,
+    a_refused_commit_releases_nothing,
+    a_new_thread_can_be_leased_at_once,
+    a_thread_that_exists_is_not_leased_by_creating_it_again,
 }
 
 async fn acquire(fixture: &TestStore) -> Lease {
@@ -203,4 +208,56 @@ async fn running_runs_without_a_live_lease_are_abandoned(fixture: TestStore) {
     fixture.clock.advance(limits::LEASE_MS);
     fixture.store.renew_lease(&fixture.lease("held").await).await.unwrap();
     assert_eq!(abandoned().await, ["r-t", "r-released"]);
+}
+
+async fn a_commit_can_release_its_lease(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lease = acquire(&fixture).await;
+    let commit = Commit {
+        release: true,
+        ..begin(&lease)
+    };
+    fixture.store.commit(commit).await.unwrap();
+    assert!(fixture.store.renew_lease(&lease).await.is_err());
+    assert!(acquire(&fixture).await.number > lease.number);
+}
+
+async fn a_refused_commit_releases_nothing(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let lease = acquire(&fixture).await;
+    let commit = Commit {
+        release: true,
+        after: 7,
+        ..begin(&lease)
+    };
+    assert!(fixture.store.commit(commit).await.is_err());
+    assert!(fixture.store.acquire_lease("t").await.is_err());
+    fixture.store.commit(begin(&lease)).await.unwrap();
+}
+
+async fn a_new_thread_can_be_leased_at_once(fixture: TestStore) {
+    let (created, lease) = fixture.store.create_leased_thread(thread("t")).await.unwrap();
+    assert_eq!(fixture.store.get_thread("t").await.unwrap(), Some(created));
+    assert!(fixture.store.acquire_lease("t").await.is_err());
+    fixture.store.commit(begin(&lease)).await.unwrap();
+}
+
+async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestStore) {
+    let fixture = fixture.with_thread("t").await;
+    let refused = fixture.store.create_leased_thread(thread("t")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::AlreadyExists { .. }), "{refused}");
+    fixture.store.commit(begin(&acquire(&fixture).await)).await.unwrap();
+}
+
+async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {
+    let unknown = fixture.store.acquire_lease("t").await.unwrap_err();
+    assert!(matches!(unknown, StoreError::UnknownThread { .. }), "{unknown}");
+    let nobodys = Lease {
+        thread_id: "t".to_owned(),
+        number: 0,
+    };
+    assert_lost(&fixture, &nobodys).await;
+    fixture.store.release_lease(&nobodys).await.unwrap();
+    let fixture = fixture.with_thread("t").await;
+    assert_lost(&fixture, &nobodys).await;
 }

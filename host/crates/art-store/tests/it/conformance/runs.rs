@@ -172,7 +172,7 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestSto
             sequence: n + 1,
             timestamp: 1_000 + n,
             kind: "reply".to_owned(),
-            payload,
+            payload: payload.to_string(),
             digest: written[n as usize].digest.clone(),
         })
         .collect();

@@ -14,6 +14,7 @@ suite! {
     threads_are_filtered_by_user,
     every_read_for_an_owner_finds_only_what_is_theirs,
     threads_are_found_by_the_prefix_of_their_identifier,
+    identifiers_are_compared_by_their_bytes,
     replacing_the_settings_does_not_change_the_state,
     deleting_a_thread_deletes_all_its_data_and_no_other,
     a_thread_created_after_a_deletion_is_empty,
@@ -289,5 +290,33 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
         };
         let listed = fixture.store.list_messages("t", options).await.unwrap();
         assert_eq!((listed.len(), listed[0].timestamp), (limits::MAX_LIST, 1));
+    }
+}
+
+// Not by the rules of a language or of a pattern: a database may do either.
+async fn identifiers_are_compared_by_their_bytes(fixture: TestStore) {
+    let mut fixture = fixture;
+    let ids = ["a", "A", "a_b", "aXb", "a%", "\u{e9}", "e\u{301}", "a "];
+    for id in ids {
+        fixture = fixture.with_thread(id).await;
+    }
+    for id in ids {
+        assert_eq!(fixture.store.get_thread(id).await.unwrap().unwrap().id, id);
+        let filter = ThreadFilter {
+            id_prefix: Some(id.to_owned()),
+            ..ThreadFilter::default()
+        };
+        let mut listed: Vec<_> = fixture
+            .store
+            .list_threads(filter)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|thread| thread.id)
+            .collect();
+        listed.sort();
+        let mut expected: Vec<_> = ids.into_iter().filter(|other| other.starts_with(id)).collect();
+        expected.sort_unstable();
+        assert_eq!(listed, expected, "{id}");
     }
 }

@@ -121,7 +121,7 @@ async fn text_with_a_zero_character_is_stored_as_it_is(fixture: TestStore) {
     let payload = json!({"a\0b": "\0"});
     fixture.append("r", 0, "k\0", payload.clone()).await.unwrap();
     let entry = fixture.store.read_journal("r").await.unwrap().remove(0);
-    assert_eq!((entry.kind.as_str(), entry.payload), ("k\0", payload));
+    assert_eq!((entry.kind.as_str(), entry.payload), ("k\0", payload.to_string()));
 }
 
 // A column for JSON that parses its numbers would change some of them, and with them the digests.
@@ -130,5 +130,5 @@ async fn json_is_stored_with_its_numbers_to_the_last_bit(fixture: TestStore) {
     let payload = json!([0.1, 1.0, 1e300, 5e-324, -0.0, u64::MAX, i64::MIN, 0.30000000000000004]);
     fixture.append("r", 0, "k", payload.clone()).await.unwrap();
     let entry = fixture.store.read_journal("r").await.unwrap().remove(0);
-    assert_eq!(entry.payload.to_string(), payload.to_string());
+    assert_eq!(entry.payload, payload.to_string());
 }

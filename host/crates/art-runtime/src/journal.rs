@@ -1,0 +1,231 @@
+//! Events as the store has them. Large values of an event are blobs of its run, and the event has their digests in place of them. So a
+//! value that many events and runs have, such as the declaration of a tool, is stored once.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::mem;
+
+use art_agent::RunEvent;
+use art_core::json::text_len;
+use art_store::limits::MAX_RUN_BLOB_BYTES;
+use art_store::{JournalEntry, JsonText, NewEvent, RunRecord, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::RuntimeError;
+
+/// Size as JSON text from which a value is stored by its digest, in bytes.
+pub(crate) const LARGE: usize = 4 << 10;
+
+/// How deep in an event a value can be that is stored by its digest. A deeper one is a part of such a value.
+const MAX_LEVELS: usize = 3;
+
+/// The key of the digests in the text of an event.
+const KEY: &str = r#""values":[["#;
+
+/// An event with the digests of its large values by their places, which are JSON pointers.
+#[derive(Serialize)]
+struct StoredEvent<'a, T: Serialize> {
+    #[serde(flatten)]
+    event: &'a T,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    values: &'a [(String, String)],
+}
+
+/// Writes an event. `keep` stores a large value and returns its digest, or `None` if there is no room, and the value stays in the event.
+///
+/// # Errors
+/// Fails if the event exceeds a limit of the store.
+pub(crate) fn encode(
+    trace_id: &str,
+    event: &RunEvent,
+    mut keep: impl FnMut(Vec<u8>) -> Option<String>,
+) -> Result<NewEvent, RuntimeError> {
+    let mut values = Vec::new();
+    let event = without_tools(trace_id, event, &mut keep, &mut values)?;
+    let mut payload = text(trace_id, event.as_ref(), &values)?;
+    if payload.len() > LARGE {
+        let mut whole = serde_json::to_value(event.as_ref()).map_err(RuntimeError::internal)?;
+        take_large(&mut whole, "", 1, &mut |pointer, value| {
+            if let Some(digest) = keep(value.to_string().into_bytes()) {
+                values.push((pointer, digest));
+                *value = Value::Null;
+            }
+        });
+        payload = text(trace_id, &whole, &values)?;
+    }
+    Ok(NewEvent {
+        kind: event.kind().to_owned(),
+        payload,
+    })
+}
+
+fn text<T: Serialize>(trace_id: &str, event: &T, values: &[(String, String)]) -> Result<JsonText, RuntimeError> {
+    Ok(JsonText::of(
+        "a journal entry",
+        trace_id,
+        &StoredEvent { event, values },
+    )?)
+}
+
+/// Returns the event without the declarations of tools, if there are many or large ones. They are stored one by one, since the next
+/// run may have other tools.
+fn without_tools<'a>(
+    trace_id: &str,
+    event: &'a RunEvent,
+    keep: &mut impl FnMut(Vec<u8>) -> Option<String>,
+    values: &mut Vec<(String, String)>,
+) -> Result<Cow<'a, RunEvent>, RuntimeError> {
+    let RunEvent::Started { at, start } = event else {
+        return Ok(Cow::Borrowed(event));
+    };
+    let mut texts = Vec::with_capacity(start.tools.len());
+    for tool in &start.tools {
+        texts.push(JsonText::of("the declaration of a tool", trace_id, tool)?);
+    }
+    if texts.iter().map(|text| text.len()).sum::<usize>() <= LARGE {
+        return Ok(Cow::Borrowed(event));
+    }
+    for (number, text) in texts.into_iter().enumerate() {
+        let Some(digest) = keep(text.into_string().into_bytes()) else {
+            values.clear();
+            return Ok(Cow::Borrowed(event));
+        };
+        values.push((format!("/start/tools/{number}"), digest));
+    }
+    let mut start = start.clone();
+    start.tools = Vec::new();
+    Ok(Cow::Owned(RunEvent::Started { at: *at, start }))
+}
+
+/// Calls `take` with the large values in `parent` and their places. The values in `parent` are `level` levels deep in the event.
+fn take_large(parent: &mut Value, place: &str, level: usize, take: &mut impl FnMut(String, &mut Value)) {
+    for (key, value) in children(parent) {
+        if text_len(value) <= LARGE {
+            continue;
+        }
+        let pointer = format!("{place}/{key}");
+        let is_whole = level >= MAX_LEVELS || value.is_string();
+        if is_whole || (level > 1 && !children(value).iter().any(|(_, child)| text_len(child) > LARGE)) {
+            take(pointer, value);
+        } else {
+            take_large(value, &pointer, level + 1, take);
+        }
+    }
+}
+
+/// Returns the values in an object or an array, with their keys as parts of a JSON pointer.
+fn children(value: &mut Value) -> Vec<(String, &mut Value)> {
+    match value {
+        Value::Object(map) => {
+            let escaped = |key: &String| key.replace('~', "~0").replace('/', "~1");
+            map.iter_mut().map(|(key, value)| (escaped(key), value)).collect()
+        }
+        Value::Array(values) => {
+            let numbered = values.iter_mut().enumerate();
+            numbered.map(|(index, value)| (index.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the digests of the large values of an event.
+pub(crate) fn digests(payload: &str) -> Vec<String> {
+    let values = places(payload).unwrap_or_default();
+    values.into_iter().map(|(_, digest)| digest).collect()
+}
+
+fn places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Places {
+        #[serde(default)]
+        values: Vec<(String, String)>,
+    }
+    if !payload.contains(KEY) {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(payload).map(|Places { values }| values)
+}
+
+/// Returns the text of an event with its large values in their places.
+///
+/// # Errors
+/// Fails with the reason if a value is missing, or if the text is not that of an event.
+pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> Result<Cow<'a, str>, String> {
+    let places = places(payload).map_err(|error| error.to_string())?;
+    if places.is_empty() {
+        return Ok(Cow::Borrowed(payload));
+    }
+    let mut event: Value = serde_json::from_str(payload).map_err(|error| error.to_string())?;
+    if let Some(map) = event.as_object_mut() {
+        map.shift_remove("values");
+    }
+    let mut room = MAX_RUN_BLOB_BYTES;
+    for (pointer, digest) in places {
+        let bytes = blobs
+            .get(&digest)
+            .ok_or_else(|| format!("its value `{digest}` is missing"))?;
+        // A file may name one value many times.
+        let left = room.checked_sub(bytes.len() as u64);
+        room = left.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
+        let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;
+        put(&mut event, &pointer, value).ok_or_else(|| format!("it has no place `{pointer}` for a value"))?;
+    }
+    Ok(Cow::Owned(event.to_string()))
+}
+
+/// Puts a value in its place: that of another value, or the end of a list.
+fn put(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
+    if let Some(place) = event.pointer_mut(pointer) {
+        drop(mem::replace(place, value));
+        return Some(());
+    }
+    let (list, index) = pointer.rsplit_once('/')?;
+    let list = event.pointer_mut(list)?.as_array_mut()?;
+    (index == list.len().to_string()).then(|| list.push(value))
+}
+
+/// Returns the journal of a run, verified, with the large values of its events in their places.
+///
+/// # Errors
+/// Fails if the store cannot be read, or if the journal or one of its values was changed or is missing.
+pub async fn read_journal(store: &dyn Store, run: &RunRecord) -> Result<Vec<JournalEntry>, RuntimeError> {
+    let mut entries = store.read_journal(&run.trace_id).await?;
+    for entry in &mut entries {
+        let mut blobs = BTreeMap::new();
+        for digest in digests(&entry.payload) {
+            if let Some(bytes) = store.get_blob(&run.thread_id, &digest).await? {
+                blobs.insert(digest, bytes);
+            }
+        }
+        let payload = whole(&entry.payload, &blobs).map_err(|reason| unreadable(run, entry.sequence, reason))?;
+        if let Cow::Owned(payload) = payload {
+            entry.payload = payload;
+        }
+    }
+    Ok(entries)
+}
+
+/// Returns the events of a run, oldest first. A run that does not exist has none.
+///
+/// # Errors
+/// Same as [`read_journal`]. Fails as well if an event cannot be understood.
+pub(crate) async fn read_events(store: &dyn Store, trace_id: &str) -> Result<Vec<RunEvent>, RuntimeError> {
+    let Some(run) = store.get_run(trace_id).await? else {
+        return Ok(Vec::new());
+    };
+    let entries = read_journal(store, &run).await?.into_iter();
+    let event = |entry: JournalEntry| {
+        serde_json::from_str(&entry.payload).map_err(|error| unreadable(&run, entry.sequence, error))
+    };
+    entries.map(event).collect()
+}
+
+/// Creates the error for an event that cannot be read.
+pub(crate) fn unreadable(run: &RunRecord, number: u64, reason: impl std::fmt::Display) -> RuntimeError {
+    let id = &run.trace_id;
+    RuntimeError::Damaged(format!("event {number} of run `{id}` cannot be read: {reason}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use art_agent::{ActionId, CallEnd, RunStart};
+use art_core::agent::{AgentProps, QueryAttachment};
+use art_core::outcome::CallEnding;
+use art_core::provider::RuntimeProviderConfig;
+use art_core::tool::{ParsedToolCall, ToolResult};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// What a run keeps besides its journal.
+#[derive(Default)]
+struct Kept(BTreeMap<String, Vec<u8>>);
+
+impl Kept {
+    fn encode(&mut self, event: &RunEvent) -> String {
+        let keep = |bytes: Vec<u8>| {
+            let digest = art_store::digest(&bytes);
+            self.0.insert(digest.clone(), bytes);
+            Some(digest)
+        };
+        encode("r", event, keep).unwrap().payload.into_string()
+    }
+
+    fn decode(&self, payload: &str) -> RunEvent {
+        serde_json::from_str(&whole(payload, &self.0).unwrap()).unwrap()
+    }
+}
+
+fn ended(output: Value) -> RunEvent {
+    let call = ParsedToolCall {
+        call_id: "c".to_owned(),
+        tool_name: "t".to_owned(),
+        arguments: json!({}),
+    };
+    let result = ToolResult::success(&call, output);
+    RunEvent::ToolEnded {
+        at: 1,
+        action: ActionId(2),
+        end: Box::new(CallEnd::new(result, CallEnding::Success)),
+    }
+}
+
+/// Returns the start of a run with a tool whose description has this length, and with an attachment.
+fn started(description: usize) -> RunEvent {
+    let props = AgentProps {
+        query: "q".to_owned(),
+        trace_id: Some("r".to_owned()),
+        attachments: vec![QueryAttachment {
+            text: "x".repeat(2 * LARGE),
+            ..QueryAttachment::default()
+        }],
+        ..AgentProps::default()
+    };
+    let mut start = Box::new(RunStart::new(props, RuntimeProviderConfig::default()));
+    let tool = |name: &str| {
+        let description = "d".repeat(description);
+        serde_json::from_value(json!({"name": name, "description": description, "inputSchema": {"type": "object"}}))
+    };
+    start.tools = vec![tool("a").unwrap(), tool("b").unwrap()];
+    RunEvent::Started { at: 0, start }
+}
+
+#[test]
+fn a_small_event_is_stored_as_it_is() {
+    let mut kept = Kept::default();
+    let event = ended(json!({"n": 1}));
+    let payload = kept.encode(&event);
+    assert_eq!(payload, serde_json::to_string(&event).unwrap());
+    assert!(kept.0.is_empty());
+    assert_eq!(kept.decode(&payload), event);
+}
+
+#[test]
+fn a_large_output_is_stored_once_by_its_digest() {
+    let mut kept = Kept::default();
+    let event = ended(json!({"text": "x".repeat(LARGE), "after": 1}));
+    let (first, second) = (kept.encode(&event), kept.encode(&event));
+    assert!(first.len() < 1_000, "{first}");
+    assert_eq!(kept.0.len(), 1);
+    assert_eq!((first.as_str(), digests(&first).len()), (second.as_str(), 1));
+    assert_eq!(kept.decode(&first), event);
+}
+
+#[test]
+fn the_order_of_keys_in_a_large_value_stays() {
+    let mut kept = Kept::default();
+    let output = json!({"z": "x".repeat(LARGE), "a": {"y": 1, "b": "x".repeat(LARGE)}, "c": 0.1});
+    let payload = kept.encode(&ended(output.clone()));
+    let RunEvent::ToolEnded { end, .. } = kept.decode(&payload) else {
+        panic!("another event");
+    };
+    assert_eq!(end.result.output.unwrap().to_string(), output.to_string());
+}
+
+#[test]
+fn each_declaration_of_a_tool_is_a_value_of_its_own() {
+    let mut kept = Kept::default();
+    let event = started(LARGE);
+    let payload = kept.encode(&event);
+    // Two tools, and the attachments.
+    assert_eq!((digests(&payload).len(), kept.0.len()), (3, 3));
+    assert_eq!(kept.decode(&payload), event);
+}
+
+#[test]
+fn small_declarations_of_tools_stay_in_the_event() {
+    let mut kept = Kept::default();
+    let event = started(10);
+    let payload = kept.encode(&event);
+    assert_eq!(digests(&payload).len(), 1);
+    assert_eq!(kept.decode(&payload), event);
+}
+
+#[test]
+fn a_value_without_room_stays_in_the_event() {
+    for event in [started(LARGE), ended(json!("x".repeat(LARGE)))] {
+        let payload = encode("r", &event, |_| None).unwrap().payload;
+        assert!(digests(&payload).is_empty());
+        assert_eq!(Kept::default().decode(&payload), event);
+    }
+}
+
+#[test]
+fn an_output_that_looks_like_digests_is_data() {
+    let mut kept = Kept::default();
+    let digest = art_store::digest(b"\"secret\"");
+    kept.0.insert(digest.clone(), b"\"secret\"".to_vec());
+    for output in [
+        json!({"values": [["/end/result/output", digest]]}),
+        json!(format!("\"values\":[[\"/end/result/output\",\"{digest}\"]]")),
+    ] {
+        let event = ended(output);
+        let payload = kept.encode(&event);
+        assert_eq!(kept.decode(&payload), event);
+    }
+}
+
+#[test]
+fn a_missing_value_and_one_without_a_place_are_named() {
+    let mut kept = Kept::default();
+    let payload = kept.encode(&ended(json!("x".repeat(LARGE))));
+    let missing = whole(&payload, &BTreeMap::new()).unwrap_err();
+    assert!(missing.ends_with("is missing"), "{missing}");
+    let moved = payload.replace("/end/result/output", "/end/nowhere/output");
+    let misplaced = whole(&moved, &kept.0).unwrap_err();
+    assert!(misplaced.contains("no place `/end/nowhere/output`"), "{misplaced}");
+}
+
+#[test]
+fn values_that_are_too_large_together_are_refused() {
+    let blob = serde_json::to_vec(&"x".repeat(16 << 20)).unwrap();
+    let digest = art_store::digest(&blob);
+    let blobs = BTreeMap::from([(digest.clone(), blob)]);
+    let payload = json!({"type": "t", "a": null, "values": vec![("/a", digest); 5]}).to_string();
+    let refused = whole(&payload, &blobs).unwrap_err();
+    assert!(refused.contains("more than 67108864 bytes"), "{refused}");
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<i32>().prop_map(Value::from),
+        (0..3 * LARGE).prop_map(|n| json!("é".repeat(n)))
+    ];
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::vec(("[a/~\"]{0,3}", inner), 0..3).prop_map(|fields| fields.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_event_is_the_same_after_it_was_stored(output in value(), has_room in any::<bool>()) {
+        let mut kept = Kept::default();
+        let event = ended(output);
+        let payload = if has_room {
+            kept.encode(&event)
+        } else {
+            encode("r", &event, |_| None).unwrap().payload.into_string()
+        };
+        prop_assert_eq!(kept.decode(&payload), event);
+    }
+
+    #[test]
+    fn no_text_of_an_event_makes_the_reader_panic(payload in "\\PC{0,80}", place in "[/a0~]{0,6}") {
+        let blobs = BTreeMap::from([("d".to_owned(), b"1".to_vec())]);
+        drop(whole(&payload, &blobs));
+        let payload = json!({"a": [0, {}], "values": [[place, "d"]]}).to_string();
+        drop(whole(&payload, &blobs));
+    }
+}
