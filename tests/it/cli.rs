@@ -340,6 +340,7 @@ fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let home = Home::new();
     fs::create_dir(home.dir.path().join("state")).unwrap();
     let path = home.dir.path().join("state/art.db");
+    home.damage();
     fs::write(&path, "this is not a database").unwrap();
     let ran = home.art(&["thread", "list"]);
     assert_eq!(ran.code(), 6, "{}", ran.stderr());

@@ -1,18 +1,30 @@
 //! A separate home for each test, and `art` commands that use it.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use tempfile::TempDir;
 
 use crate::harness::components;
 use crate::program::{self, CommandOutput};
+use crate::replayed;
 
-/// A home with a plugins folder.
+/// A home with a plugins folder. At the end of a test, every run that it made there is verified and replayed.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
+    is_damaged: Cell<bool>,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if !self.is_damaged.get() && !thread::panicking() {
+            replayed::assert_identical(self.dir.path());
+        }
+    }
 }
 
 impl Home {
@@ -38,9 +50,16 @@ impl Home {
     pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
+            is_damaged: Cell::new(false),
         };
         fs::create_dir(home.plugins()).unwrap();
         home
+    }
+
+    /// Notes that the test damages the database of the home on purpose, so that its runs cannot be replayed.
+    pub(crate) fn damage(&self) -> &Self {
+        self.is_damaged.set(true);
+        self
     }
 
     pub(crate) fn plugins(&self) -> PathBuf {

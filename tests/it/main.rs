@@ -19,6 +19,7 @@ mod overrunning;
 mod program;
 mod provider;
 mod question_length;
+mod replayed;
 mod terminal;
 
 mod answering;

@@ -406,7 +406,7 @@ fn a_log_whose_bytes_were_changed_in_the_database_is_not_verified() {
     let verified = home.art(&["runs", "verify", "last"]);
     assert_eq!(verified.code(), 0, "{verified}");
     assert!(verified.stdout().contains(" are as they were written"), "{verified}");
-    let path = config(&home).database.value;
+    let path = config(home.damage()).database.value;
     let mut bytes = std::fs::read(&path).unwrap();
     let written = br#"{"type":"tool_called","#;
     let position = bytes
