@@ -25,6 +25,100 @@ use symbols::Symbols;
 /// a formula comes to. Returns `result`: a number, or text such as `0 + 2i` for a complex number.
 #[tool(
     example(
+        ask = "What's 3 * 24.99?",
+        ask = "3 * 24.99 is what?",
+        ask = "What does 3 * 24.99 make?",
+        ask = "What is 3 * 24.99 equal to?",
+        ask = "Please work out 3 * 24.99",
+        ask = "Calculate 3 * 24.99 for me",
+        ask = "3 * 24.99 equals",
+        ask = "Result of 3 * 24.99",
+        ask = "How much does 3 * 24.99 give?",
+        ask = "3 * 24.99 = ?",
+        input = r#"{"expression":"3 * 24.99"}"#
+    ),
+    example(
+        ask = "sqrt of 2025",
+        ask = "What is the sqrt of 2025?",
+        input = r#"{"expression":"sqrt of 2025"}"#
+    ),
+    example(
+        ask = "15 percent off 80 dollars",
+        input = r#"{"expression":"15 percent off 80 dollars"}"#
+    ),
+    example(ask = "What is 15% off 80 euros?", input = r#"{"expression":"15% off 80 euros"}"#),
+    example(
+        ask = "sum of 4, 8, and 15",
+        ask = "What is the sum of 4, 8, and 15?",
+        input = r#"{"expression":"sum of 4, 8, and 15"}"#
+    ),
+    example(
+        ask = "average of 4, 8, and 15",
+        input = r#"{"expression":"average of 4, 8, and 15"}"#
+    ),
+    example(
+        ask = "lowest common multiple of 12 and 18",
+        input = r#"{"expression":"lowest common multiple of 12 and 18"}"#
+    ),
+    example(
+        ask = "greatest common divisor of 84 and 126",
+        ask = "What is the greatest common divisor of 84 and 126?",
+        input = r#"{"expression":"greatest common divisor of 84 and 126"}"#
+    ),
+    example(
+        ask = "What is the remainder of 100 divided by 7?",
+        input = r#"{"expression":"remainder of 100 divided by 7"}"#
+    ),
+    example(
+        ask = "40 as a percentage of 250",
+        ask = "What is 40 as a percentage of 250?",
+        input = r#"{"expression":"40 as a percentage of 250"}"#
+    ),
+    example(
+        ask = "half of 37",
+        ask = "What is half of 37?",
+        input = r#"{"expression":"half of 37"}"#
+    ),
+    example(ask = "the product of 14 and 15", input = r#"{"expression":"product of 14 and 15"}"#),
+    example(
+        ask = "40 is what percent of 250?",
+        input = r#"{"expression":"40 is what percent of 250"}"#
+    ),
+    example(ask = "natural log of 10", input = r#"{"expression":"natural log of 10"}"#),
+    example(ask = "1024 / 32 + 18", input = r#"{"expression":"1024 / 32 + 18"}"#),
+    example(ask = "(12.5 + 7.5) * 3 - 4", input = r#"{"expression":"(12.5 + 7.5) * 3 - 4"}"#),
+    example(ask = "12 * (8 - 3)", input = r#"{"expression":"12 * (8 - 3)"}"#),
+    example(ask = "(3 + 4)^2 / 7", input = r#"{"expression":"(3 + 4)^2 / 7"}"#),
+    example(ask = "add 4, 8 and 15", input = r#"{"expression":"add 4, 8 and 15"}"#),
+    example(
+        ask = "7 factorial",
+        ask = "What is 7 factorial?",
+        input = r#"{"expression":"7 factorial"}"#
+    ),
+    example(ask = "factorial of 7", input = r#"{"expression":"factorial of 7"}"#),
+    example(ask = "6 cubed", input = r#"{"expression":"6 cubed"}"#),
+    example(ask = "13 squared", input = r#"{"expression":"13 squared"}"#),
+    example(
+        ask = "round 3.14159 to 2 decimals",
+        input = r#"{"expression":"round 3.14159 to 2 decimals"}"#
+    ),
+    example(
+        ask = "round 3.14159 to 2 decimal places",
+        input = r#"{"expression":"round 3.14159 to 2 decimal places"}"#
+    ),
+    example(
+        ask = "subtract 389 from 1200",
+        ask = "What do you get if you subtract 389 from 1200?",
+        input = r#"{"expression":"subtract 389 from 1200"}"#
+    ),
+    example(ask = "How much is 999 plus 2?", input = r#"{"expression":"999 plus 2"}"#),
+    example(
+        ask = "multiply 36 by 25",
+        ask = "What do you get if you multiply 36 by 25?",
+        input = r#"{"expression":"multiply 36 by 25"}"#
+    ),
+    example(ask = "cos(0) + sin(pi/2)", input = r#"{"expression":"cos(0) + sin(pi/2)"}"#),
+    example(
         ask = "What is 2+2?",
         ask = "2+2",
         ask = "Calculate 2+2",

@@ -28,6 +28,203 @@ use io::{DatetimeInput, DatetimeOutput};
 /// number or a text.
 #[tool(
     example(
+        ask = "What day of the week is that, 2026-11-21?",
+        ask = "What weekday does 2026-11-21 fall on?",
+        ask = "Which weekday does 2026-11-21 fall on?",
+        ask = "On which weekday does 2026-11-21 fall?",
+        ask = "On which weekday will 2026-11-21 fall?",
+        ask = "What day does 2026-11-21 fall on?",
+        ask = "My flight leaves on 2026-11-21; what day of the week is that?",
+        ask = "Is 2026-11-21 what weekday?",
+        ask = "Tell me the weekday of 2026-11-21",
+        ask = "Day of the week for 2026-11-21",
+        ask = "Weekday for 2026-11-21",
+        ask = "Which day is 2026-11-21?",
+        input = r#"{"operation":"weekday","date":"2026-11-21"}"#
+    ),
+    example(
+        ask = "On which weekday will Christmas 2027 fall?",
+        ask = "On which weekday does Christmas 2027 fall?",
+        ask = "What weekday is Christmas 2027?",
+        ask = "Which day of the week will Christmas 2027 be?",
+        input = r#"{"operation":"weekday","date":"Christmas","year":2027}"#
+    ),
+    example(
+        ask = "Which date will it be in 45 days?",
+        ask = "Which date is it in 45 days?",
+        ask = "What date is in 45 days?",
+        ask = "What is the date 45 days from now?",
+        ask = "What will be the date 45 days from today?",
+        ask = "Date in 45 days",
+        ask = "45 days from now",
+        ask = "45 days from today",
+        ask = "When is 45 days from now?",
+        ask = "Which day is 45 days from today?",
+        input = r#"{"operation":"add","date":"today","amount":45,"unit":"days"}"#
+    ),
+    example(
+        ask = "Add 3 weeks to 2026-11-21",
+        ask = "2026-11-21 plus 3 weeks",
+        ask = "What is 3 weeks after 2026-11-21?",
+        ask = "3 weeks from 2026-11-21",
+        ask = "Which date is 3 weeks from 2026-11-21?",
+        ask = "the date 3 weeks after 2026-11-21",
+        ask = "When is 3 weeks after 2026-11-21?",
+        ask = "What day is 3 weeks after 2026-11-21?",
+        ask = "A deadline is 3 weeks after 2026-11-21; when is that?",
+        ask = "When does a 3 weeks trial end that started on 2026-11-21?",
+        ask = "When do 3 weeks end that began on 2026-11-21?",
+        input = r#"{"operation":"add","date":"2026-11-21","amount":3,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "Subtract 3 weeks from 2026-11-21",
+        ask = "2026-11-21 minus 3 weeks",
+        ask = "What is 3 weeks before 2026-11-21?",
+        ask = "What was 3 weeks before 2026-11-21?",
+        ask = "What was the date 3 weeks before 2026-11-21?",
+        ask = "the date 3 weeks before 2026-11-21",
+        ask = "When was 3 weeks before 2026-11-21?",
+        input = r#"{"operation":"subtract","date":"2026-11-21","amount":3,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "Which date was it 2 weeks ago?",
+        ask = "The date 2 weeks ago",
+        ask = "When was 2 weeks ago?",
+        ask = "What was the date 2 weeks before today?",
+        input = r#"{"operation":"subtract","date":"today","amount":2,"unit":"weeks"}"#
+    ),
+    example(
+        ask = "Days from 2026-02-15 to 2026-04-04",
+        ask = "Days between 2026-02-15 and 2026-04-04",
+        ask = "Number of days between 2026-02-15 and 2026-04-04",
+        ask = "Number of days from 2026-02-15 until 2026-04-04",
+        ask = "How many days from 2026-02-15 until 2026-04-04?",
+        ask = "How many days lie between 2026-02-15 and 2026-04-04?",
+        ask = "How many days pass between 2026-02-15 and 2026-04-04?",
+        ask = "Count the days between 2026-02-15 and 2026-04-04",
+        input = r#"{"operation":"difference","start":"2026-02-15","end":"2026-04-04","unit":"days"}"#
+    ),
+    example(
+        ask = "How many weeks from 2026-02-15 until 2026-04-04?",
+        ask = "Weeks between 2026-02-15 and 2026-04-04",
+        input = r#"{"operation":"difference","start":"2026-02-15","end":"2026-04-04","unit":"weeks"}"#
+    ),
+    example(
+        ask = "How old is someone born on 5 May 1990 today?",
+        ask = "How old is someone born on 5 May 1990 in years?",
+        ask = "How old is someone born on 5 May 1990 in years today?",
+        ask = "How old am I if I was born on 5 May 1990?",
+        ask = "I was born on 5 May 1990. How old am I?",
+        ask = "What age is someone born on 5 May 1990?",
+        ask = "How many years old is someone born on 5 May 1990?",
+        ask = "My birthday is 5 May 1990, how old am I?",
+        input = r#"{"operation":"difference","start":"5 May 1990","end":"today","unit":"years"}"#
+    ),
+    example(
+        ask = "How many weeks are left until 2026-12-31?",
+        ask = "How many weeks until 2026-12-31?",
+        ask = "Weeks until 2026-12-31",
+        ask = "Weeks left until 2026-12-31",
+        input = r#"{"operation":"difference","start":"today","end":"2026-12-31","unit":"weeks"}"#
+    ),
+    example(
+        ask = "How many business days between 2026-06-01 and 2026-06-30?",
+        ask = "Business days between 2026-06-01 and 2026-06-30",
+        ask = "Working days between 2026-06-01 and 2026-06-30",
+        ask = "How many working days from 2026-06-01 to 2026-06-30?",
+        ask = "How many business days from 2026-06-01 to 2026-06-30?",
+        ask = "How many working days are there from 2026-06-01 to 2026-06-30?",
+        ask = "Number of working days between 2026-06-01 and 2026-06-30",
+        input = r#"{"operation":"difference","start":"2026-06-01","end":"2026-06-30","unit":"working_days"}"#
+    ),
+    example(
+        ask = "10 working days after 2026-03-02",
+        ask = "10 business days after 2026-03-02",
+        ask = "Add 10 working days to 2026-03-02",
+        ask = "What is 10 working days after 2026-03-02?",
+        ask = "When is 10 working days after 2026-03-02?",
+        ask = "the date 10 business days after 2026-03-02",
+        input = r#"{"operation":"add","date":"2026-03-02","amount":10,"unit":"working_days"}"#
+    ),
+    example(
+        ask = "10 working days before 2026-03-16",
+        ask = "10 business days before 2026-03-16",
+        ask = "Subtract 10 working days from 2026-03-16",
+        ask = "What is 10 working days before 2026-03-16?",
+        input = r#"{"operation":"subtract","date":"2026-03-16","amount":10,"unit":"working_days"}"#
+    ),
+    example(
+        ask = "What was yesterday's date?",
+        ask = "What date was it yesterday?",
+        ask = "What date was yesterday?",
+        ask = "Which date was yesterday?",
+        ask = "Yesterday's date",
+        ask = "What was the date yesterday?",
+        input = r#"{"operation":"subtract","date":"today","amount":1,"unit":"days"}"#
+    ),
+    example(
+        ask = "What's the time in Tokyo?",
+        ask = "What's the time in Tokyo right now?",
+        ask = "Current time in Tokyo",
+        ask = "Time now in Tokyo",
+        ask = "What time is it currently in Tokyo?",
+        ask = "How late is it in Tokyo?",
+        input = r#"{"operation":"now","to_zone":"Tokyo"}"#
+    ),
+    example(
+        ask = "If it's 3 pm in Berlin, what time is it in Tokyo?",
+        ask = "What time is 3 pm in Berlin in Tokyo?",
+        ask = "What's 3 pm Berlin time in Tokyo?",
+        ask = "3 pm in Berlin in Tokyo time",
+        ask = "What time is it in Tokyo when it's 3 pm in Berlin?",
+        ask = "When it's 3 pm in Berlin, what time is it in Tokyo?",
+        ask = "Convert 3 pm from Berlin to Tokyo time",
+        ask = "Convert 3 pm from Berlin time to Tokyo time",
+        ask = "3 pm Berlin time in Tokyo time",
+        input = r#"{"operation":"convert","date":"3 pm","from_zone":"Berlin","to_zone":"Tokyo"}"#
+    ),
+    example(
+        ask = "Convert 2026-03-10 14:00 from New York to Berlin time",
+        ask = "Convert 2026-03-10 14:00 from New York to Berlin",
+        ask = "What is 2026-03-10 14:00 in New York in Berlin?",
+        input = r#"{"operation":"convert","date":"2026-03-10 14:00","from_zone":"New York","to_zone":"Berlin"}"#
+    ),
+    example(
+        ask = "What day number of the year is 2026-05-01?",
+        ask = "What day number is 2026-05-01?",
+        ask = "Which number of the year has 2026-05-01?",
+        ask = "Day of the year of 2026-05-01",
+        ask = "Day number of 2026-05-01",
+        input = r#"{"operation":"day_of_year","date":"2026-05-01"}"#
+    ),
+    example(
+        ask = "What's the ISO week of 2026-05-01?",
+        ask = "ISO week of 2026-05-01",
+        ask = "Which week of the year is 2026-05-01 in?",
+        ask = "Week number of 2026-05-01",
+        ask = "Calendar week of 2026-05-01",
+        ask = "Which calendar week is 2026-05-01?",
+        input = r#"{"operation":"week_number","date":"2026-05-01"}"#
+    ),
+    example(
+        ask = "What quarter is 2026-08-05 in?",
+        ask = "Which quarter does 2026-08-05 fall in?",
+        ask = "Quarter of 2026-08-05",
+        input = r#"{"operation":"quarter","date":"2026-08-05"}"#
+    ),
+    example(
+        ask = "Format 2026-02-03 as day.month.year",
+        ask = "Write 2026-02-03 as day.month.year",
+        input = r#"{"operation":"format","date":"2026-02-03","format":"%d.%m.%Y"}"#
+    ),
+    example(
+        ask = "When is Easter Sunday in 2027?",
+        ask = "When is Easter in 2027?",
+        ask = "On which date is Easter 2027?",
+        ask = "What is the date of Easter 2027?",
+        input = r#"{"operation":"format","date":"Easter","year":2027,"format":"%A, %-d %B %Y"}"#
+    ),
+    example(
         ask = "How many days are there between 2024-02-27 and 2026-11-21?",
         ask = "How many days are between 2024-02-27 and 2026-11-21?",
         ask = "How many days lie between 2024-02-27 and 2026-11-21?",

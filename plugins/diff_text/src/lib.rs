@@ -16,6 +16,78 @@ use io::{DiffTextInput, DiffTextOutput};
 /// unified diff with the numbers of inserted, deleted and equal parts, and a similarity ratio from 0 to 1.
 #[tool(
     example(
+        ask = "What changed between the two versions?",
+        ask = "What is different in the new version?",
+        ask = "Tell me what is different in the new version",
+        ask = "Show me the differences",
+        ask = "Compare the two texts",
+        ask = "Compare these files",
+        ask = "Diff these",
+        ask = "Diff the two files",
+        ask = "How do these files differ?",
+        ask = "How do the two texts differ?",
+        ask = "How does the new version differ?",
+        ask = "Difference between the two files",
+        ask = "Where do they differ?",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","only":"diff"}"#
+    ),
+    example(
+        ask = "Are the files the same?",
+        ask = "Are both texts equal?",
+        ask = "Do the two documents have the same content?",
+        ask = "Do both files have the same content?",
+        ask = "Is the content the same?",
+        ask = "Do the files differ?",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","only":"is_same"}"#
+    ),
+    example(
+        ask = "List what was added",
+        ask = "List what was added in the second file",
+        ask = "What was added in the new version?",
+        ask = "Show what was added",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","only":"added"}"#
+    ),
+    example(
+        ask = "What lines got removed?",
+        ask = "What lines were deleted?",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","mode":"lines","only":"removed"}"#
+    ),
+    example(
+        ask = "List what was removed",
+        ask = "What was removed in the new version?",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","only":"removed"}"#
+    ),
+    example(
+        ask = "How similar are the two files?",
+        ask = "How similar are the texts?",
+        ask = "Similarity of the two files",
+        ask = "How much do the two files have in common?",
+        ask = "How alike are the files?",
+        input = r#"{"before":"a\nb\n","after":"a\nc\n","mode":"words","only":"similarity"}"#
+    ),
+    example(
+        ask = r#"Compare "the quick fox" to "the slow fox""#,
+        ask = r#"Show the word changes from "the quick fox" to "the slow fox""#,
+        ask = r#"What changed between "the quick fox" and "the slow fox"?"#,
+        ask = r#"Difference between "the quick fox" and "the slow fox""#,
+        ask = r#"Which words changed from "the quick fox" to "the slow fox"?"#,
+        input = r#"{"before":"the quick fox","after":"the slow fox","mode":"words","only":"diff"}"#
+    ),
+    example(
+        ask = r#"How similar is "night" to "nacht"?"#,
+        ask = r#"Similarity of "night" and "nacht""#,
+        ask = r#"How alike are "night" and "nacht"?"#,
+        input = r#"{"before":"night","after":"nacht","only":"similarity","mode":"chars"}"#
+    ),
+    example(
+        ask = r#"Is "color" the same as "colour"?"#,
+        ask = r#"Are "color" and "colour" the same?"#,
+        ask = r#"Are "color" and "colour" identical?"#,
+        ask = r#"Is "color" equal to "colour"?"#,
+        ask = r#"Is "color" identical to "colour"?"#,
+        input = r#"{"before":"color","after":"colour","mode":"chars","only":"is_same"}"#
+    ),
+    example(
         ask = "What changed?",
         ask = "What is different?",
         ask = "What's different between these two files?",

@@ -23,6 +23,298 @@ const MAX_FILE: u64 = 8 << 20;
 /// every value that the filter produces in `results`, and their `count`. Without jq, name a `field` and conditions.
 #[tool(
     example(
+        ask = "Which name has the greatest age?",
+        ask = "What is the name with the largest age?",
+        ask = "Name of the user with the highest age",
+        ask = "What is the name of the one with the highest age?",
+        ask = "Name with the most age",
+        ask = "Whose age is the highest by name?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name","largest":"age"}"#
+    ),
+    example(
+        ask = "What is the name with the smallest age?",
+        ask = "Name of the user with the lowest age",
+        ask = "What is the name of the one with the lowest age?",
+        ask = "Name with the least age",
+        ask = "Which name has the least age?",
+        ask = "Which name has the fewest age?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name","smallest":"age"}"#
+    ),
+    example(
+        ask = "Which user has the highest age?",
+        ask = "Which one has the highest age?",
+        ask = "Which has the most age?",
+        ask = "Which one has the most age?",
+        ask = "Which has the highest age?",
+        ask = "Which item has the largest age?",
+        ask = "Who has the highest age?",
+        ask = "Who has the most age?",
+        ask = "Show the object with the highest age",
+        ask = "Find the entry with the largest age",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"largest":"age"}"#
+    ),
+    example(
+        ask = "Which user has the lowest age?",
+        ask = "Which one has the lowest age?",
+        ask = "Which has the least age?",
+        ask = "Which has the fewest age?",
+        ask = "Which has the lowest age?",
+        ask = "Who has the lowest age?",
+        ask = "Show the object with the lowest age",
+        ask = "Find the entry with the smallest age",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"smallest":"age"}"#
+    ),
+    example(
+        ask = "Which is the cheapest?",
+        ask = "Which item is cheapest?",
+        ask = "What is the cheapest item?",
+        ask = "Which one is the cheapest?",
+        ask = "The cheapest one",
+        ask = "Show the cheapest",
+        ask = "Find the cheapest entry",
+        input = r#"{"json":{"items":[{"name":"pen","price":3},{"name":"ink","price":9}]},"smallest":"price"}"#
+    ),
+    example(
+        ask = "Which is the most expensive?",
+        ask = "What is the most expensive item?",
+        ask = "Which one is the most expensive?",
+        ask = "The most expensive one",
+        ask = "Show the most expensive",
+        ask = "What is the dearest item?",
+        input = r#"{"json":{"items":[{"name":"pen","price":3},{"name":"ink","price":9}]},"largest":"price"}"#
+    ),
+    example(
+        ask = "What is the name of the cheapest?",
+        ask = "What is the name of the cheapest item?",
+        ask = "Name of the cheapest",
+        ask = "Name of the cheapest one",
+        ask = "Which name is the cheapest?",
+        ask = "Which name is cheapest?",
+        input = r#"{"json":{"items":[{"name":"pen","price":3},{"name":"ink","price":9}]},"field":"name","smallest":"price"}"#
+    ),
+    example(
+        ask = "What is the name of the most expensive?",
+        ask = "What is the name of the most expensive item?",
+        ask = "Name of the most expensive one",
+        ask = "Which name is the most expensive?",
+        input = r#"{"json":{"items":[{"name":"pen","price":3},{"name":"ink","price":9}]},"field":"name","largest":"price"}"#
+    ),
+    example(
+        ask = "Which is the newest?",
+        ask = "What is the newest?",
+        ask = "Which one is the newest?",
+        ask = "What's the newest item?",
+        ask = "Show the newest",
+        ask = "Which item is the latest?",
+        ask = "What is the most recent?",
+        ask = "Which one is the most recent?",
+        input = r#"{"json":{"items":[{"name":"pen","year":1999},{"name":"ink","year":2021}]},"largest":"year"}"#
+    ),
+    example(
+        ask = "Which is the earliest?",
+        ask = "What is the oldest by year?",
+        ask = "Which one is the earliest by year?",
+        input = r#"{"json":{"items":[{"name":"pen","year":1999},{"name":"ink","year":2021}]},"smallest":"year"}"#
+    ),
+    example(
+        ask = "How many users are there in this file?",
+        ask = "How many users do we have?",
+        ask = "How many users are in there?",
+        ask = "Count all users",
+        ask = "Total number of users",
+        ask = "Number of all users",
+        ask = "How many users altogether?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"users","combine":"length"}"#
+    ),
+    example(
+        ask = "What are the names from Bonn?",
+        ask = "What are the names in Bonn?",
+        ask = "Names in Bonn",
+        ask = "Names from Bonn",
+        ask = "Names of Bonn",
+        ask = "List the names by Bonn",
+        ask = "List the names of all users by Bonn",
+        ask = "List the names of all users in Bonn",
+        ask = "Names of everyone in Bonn",
+        ask = "Show the names for Bonn",
+        ask = "Give me the names of Bonn",
+        ask = "Which names are by Bonn?",
+        ask = "Which names are from Bonn?",
+        ask = "Which names have Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name","filter":[{"operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "How high is the age of Ada?",
+        ask = "Find the age of Ada",
+        ask = "Look up the age of Ada",
+        ask = "Which age is Ada?",
+        ask = "Which age is Ada in?",
+        ask = "What age is Ada in?",
+        ask = "Get Ada's age",
+        ask = "What is Ada's age set to?",
+        ask = "What age has Ada?",
+        ask = "Ada's age is what?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"age","filter":[{"operator":"eq","value":"Ada"}]}"#
+    ),
+    example(
+        ask = "Which users are in Bonn?",
+        ask = "Which are in Bonn?",
+        ask = "Which are in the Bonn city?",
+        ask = "Which one is in Bonn?",
+        ask = "Which is in Bonn?",
+        ask = "Which users are from Bonn?",
+        ask = "Which entries have Bonn?",
+        ask = "Who is in Bonn?",
+        ask = "Show everything in Bonn",
+        ask = "Show the entries in Bonn",
+        ask = "List all entries from Bonn",
+        ask = "Find the objects with Bonn",
+        ask = "All entries for Bonn",
+        ask = "Who is Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "Which users have the city Bonn?",
+        ask = "Which are in the Bonn city?",
+        ask = "Which are in the city Bonn?",
+        ask = "Which users are in the city Bonn?",
+        ask = "Which have the city Bonn?",
+        ask = "Show the entries whose city is Bonn",
+        ask = "Find the entries where city is Bonn",
+        ask = "All entries with city Bonn",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"field":"city","operator":"eq","value":"Bonn"}]}"#
+    ),
+    example(
+        ask = "Which are active?",
+        ask = "Which ones are active?",
+        ask = "Which of them are active?",
+        ask = "Which users are active?",
+        ask = "Which one is active?",
+        ask = "Which entries are active?",
+        ask = "Which items are active?",
+        ask = "Show the active ones",
+        ask = "List all active entries",
+        ask = "Who is active?",
+        ask = "Show everything that is active",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"field":"active","operator":"eq","value":true}]}"#
+    ),
+    example(
+        ask = "How many are active?",
+        ask = "How many users are active?",
+        ask = "How many of them are active?",
+        ask = "How many entries are active?",
+        ask = "How many items are active?",
+        ask = "Number of active entries",
+        ask = "Count the active ones",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"field":"active","operator":"eq","value":true}],"combine":"count"}"#
+    ),
+    example(
+        ask = "Which users have an age above 30?",
+        ask = "Which have an age over 30?",
+        ask = "Which have more than 30 age?",
+        ask = "Which entries have more than 30 age?",
+        ask = "Entries with more than 30 age",
+        ask = "Users with an age above 30",
+        ask = "Entries with an age over 30",
+        ask = "Show all with an age above 30",
+        ask = "Find the entries with an age greater than 30",
+        ask = "Who has an age above 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"field":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "Which users have an age below 30?",
+        ask = "Which have an age under 30?",
+        ask = "Which have less than 30 age?",
+        ask = "Which entries have less than 30 age?",
+        ask = "Entries with less than 30 age",
+        ask = "Users with an age below 30",
+        ask = "Entries with an age under 30",
+        ask = "Show all with an age below 30",
+        ask = "Find the entries with an age lower than 30",
+        ask = "Who has an age below 30?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"field":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "Names of users with an age over 30",
+        ask = "Names of those with age over 30",
+        ask = "Names with more than 30 age",
+        ask = "Names of all entries with an age above 30",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name","filter":[{"field":"age","operator":"gt","value":30}]}"#
+    ),
+    example(
+        ask = "Names of users with an age under 30",
+        ask = "Names of those with age under 30",
+        ask = "Names with less than 30 age",
+        ask = "Names of all entries with an age below 30",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name","filter":[{"field":"age","operator":"lt","value":30}]}"#
+    ),
+    example(
+        ask = "How many age do all have together?",
+        ask = "How many age do all users have together?",
+        ask = "How many age are there in total?",
+        ask = "What is the sum of the ages?",
+        ask = "Sum up the ages",
+        ask = "Total age",
+        ask = "All ages together",
+        ask = "Age in total",
+        ask = "Total number of ages",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"age","combine":"sum"}"#
+    ),
+    example(
+        ask = "What is the average age of the users?",
+        ask = "Average age of all users",
+        ask = "Average age",
+        ask = "Average of the ages",
+        ask = "Mean of the ages",
+        ask = "What's the mean age overall?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"age","combine":"mean"}"#
+    ),
+    example(
+        ask = "Maximum age",
+        ask = "What is the highest age?",
+        ask = "What's the highest age in there?",
+        ask = "Highest age of all users",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"age","combine":"max"}"#
+    ),
+    example(
+        ask = "Minimum age",
+        ask = "What is the lowest age?",
+        ask = "What's the lowest age in there?",
+        ask = "Lowest age of all users",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"age","combine":"min"}"#
+    ),
+    example(
+        ask = "Get the names of the users",
+        ask = "Names of the users",
+        ask = "List the names of all users",
+        ask = "Names of all users",
+        ask = "What are the users' names?",
+        ask = "What are the names of the users?",
+        ask = "Get all names",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"name"}"#
+    ),
+    example(
+        ask = "Which cities are in the file?",
+        ask = "What cities are in the file?",
+        ask = "Cities without duplicates",
+        ask = "List the cities without duplicates",
+        ask = "Unique cities",
+        ask = "Every city once",
+        ask = "All the different cities",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"field":"city","combine":"distinct"}"#
+    ),
+    example(
+        ask = "How many users are in Bonn?",
+        ask = "How many users are by Bonn?",
+        ask = "How many users are from Bonn?",
+        ask = "Number of users by Bonn",
+        ask = "Number of users in Bonn",
+        ask = "Count the users from Bonn",
+        ask = "How many are by Bonn?",
+        ask = "How many entries have Bonn?",
+        input = r#"{"json":{"users":[{"name":"Ada","city":"Bonn","age":36,"active":true},{"name":"Bob","city":"Kiel","age":17,"active":false}]},"filter":[{"operator":"eq","value":"Bonn"}],"combine":"count"}"#
+    ),
+    example(
         ask = "Give me the name",
         ask = "Find the name in this JSON",
         ask = "Find the names",
@@ -113,13 +405,6 @@ const MAX_FILE: u64 = 8 << 20;
         ask = "What is the minimum price?",
         ask = "What is the smallest price?",
         input = r#"{"json":{"items":[{"name":"Pump","price":10},{"name":"Valve","price":25}]},"field":"price","combine":"min"}"#
-    ),
-    example(
-        ask = "How many prices are there?",
-        ask = "How many prices does this JSON have?",
-        ask = "Count the prices",
-        ask = "Number of prices",
-        input = r#"{"json":{"items":[{"name":"Pump","price":10},{"name":"Valve","price":25}]},"field":"price","combine":"count"}"#
     ),
     example(
         ask = "Use `.items[].name` on this JSON",

@@ -18,6 +18,68 @@ use io::{RegexExtractInput, RegexExtractOutput};
 /// character offsets and named groups.
 #[tool(
     example(
+        ask = "Find all the email addresses",
+        ask = "Show me all email addresses",
+        ask = "Pull out all email addresses",
+        ask = "Which email addresses occur?",
+        ask = "What email addresses are in here?",
+        ask = "What email addresses are in there?",
+        ask = "What email addresses are mentioned?",
+        ask = "What email address is mentioned?",
+        ask = "List every email address",
+        ask = "List every email address mentioned",
+        ask = "Find the email address",
+        ask = "Find the email address mentioned in this text",
+        ask = "Which email address is given?",
+        ask = "Which email address is given in this text?",
+        ask = "Which email address is in here?",
+        ask = "What email address is in here?",
+        ask = "What email address does it link to?",
+        ask = "Does it contain an email address? Which one?",
+        ask = "Is there an email address in it?",
+        ask = "Search for email addresses",
+        ask = "Give me every email address",
+        input = r#"{"text":"Write to ada@example.org or to bob@example.org. Thank you for that.","kind":"email_address"}"#
+    ),
+    example(
+        ask = r#"Find the email addresses in "Write to ada@example.org""#,
+        ask = r#"Find all email addresses in "Write to ada@example.org""#,
+        ask = r#"Get the email addresses from "Write to ada@example.org""#,
+        ask = r#"Get all email addresses from "Write to ada@example.org""#,
+        ask = r#"Extract the email addresses from "Write to ada@example.org""#,
+        ask = r#"List the email addresses in "Write to ada@example.org""#,
+        ask = r#"Which email addresses are in "Write to ada@example.org"?"#,
+        input = r#"{"text":"Write to ada@example.org","kind":"email_address"}"#
+    ),
+    example(
+        ask = "List the unique email addresses",
+        ask = "List the different email addresses",
+        ask = "List the distinct email addresses",
+        ask = "List the email addresses in this text without repeating them",
+        ask = "List all email addresses without duplicates",
+        ask = "Which different email addresses are there?",
+        ask = "Which different email addresses occur?",
+        ask = "Find all unique email addresses",
+        ask = "Extract the email addresses without duplicates",
+        ask = "Show every email address once",
+        input = r#"{"text":"Write to ada@example.org or to bob@example.org. Thank you for that.","kind":"email_address","unique":true}"#
+    ),
+    example(
+        ask = "How many email addresses are in there?",
+        ask = "How many email addresses occur?",
+        input = r#"{"text":"Write to ada@example.org or to bob@example.org. Thank you for that.","kind":"email_address","only":"count"}"#
+    ),
+    example(
+        ask = "Find everything that matches `ERROR .*`",
+        ask = "Which parts match `ERROR .*`?",
+        ask = "Show what matches `ERROR .*`",
+        ask = "Search for `ERROR .*`",
+        ask = "Find `ERROR .*`",
+        ask = "Extract everything matching `ERROR .*`",
+        ask = "All matches of `ERROR .*`",
+        input = r#"{"text":"The log says: ERROR disk full, ERROR again and again.","pattern":"ERROR .*"}"#
+    ),
+    example(
         ask = "Extract the email addresses from this text",
         ask = "Find the email addresses in this text",
         ask = "Get the email addresses out of this text",

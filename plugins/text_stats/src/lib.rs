@@ -16,6 +16,171 @@ use io::{TextStatsInput, TextStatsOutput};
 /// takes. Works in every language, emoji and accents included. Returns the counts and the list of frequent words.
 #[tool(
     example(
+        ask = "word count",
+        ask = "Word count please",
+        ask = "Length in words",
+        ask = "Count how many words there are",
+        ask = "Total number of words",
+        ask = "Give me the word count",
+        ask = "How many words have I written?",
+        ask = "Words?",
+        ask = "Count all words",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"words"}"#
+    ),
+    example(
+        ask = "Length of this text in characters",
+        ask = "Length in characters",
+        ask = "Count all characters",
+        ask = "How many characters did I write?",
+        ask = "What is the character count?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"characters"}"#
+    ),
+    example(
+        ask = r#"How many characters long is "hello world"?"#,
+        ask = r#"Length of "hello world""#,
+        ask = r#"What is the length of "hello world"?"#,
+        ask = r#"How many characters in "hello world"?"#,
+        ask = r#"Characters in "hello world""#,
+        input = r#"{"text":"hello world","only":"characters"}"#
+    ),
+    example(
+        ask = r#"Characters in "hello world" not counting spaces"#,
+        ask = r#"Characters of "hello world" without spaces"#,
+        ask = r#"How many characters has "hello world" excluding spaces?"#,
+        ask = r#"Number of characters in "hello world" without spaces"#,
+        ask = r#"How many characters without spaces does "hello world" have?"#,
+        input = r#"{"text":"hello world","only":"characters_without_spaces"}"#
+    ),
+    example(
+        ask = "How many sentences are in it?",
+        ask = "Total number of sentences",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"sentences"}"#
+    ),
+    example(
+        ask = "How many paragraphs did I write?",
+        ask = "Total number of paragraphs",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"paragraphs"}"#
+    ),
+    example(
+        ask = "Number of lines in this file",
+        ask = "Count all lines",
+        ask = "Total number of lines",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"lines"}"#
+    ),
+    example(
+        ask = "Which word is the longest one?",
+        ask = "Which word is longest?",
+        ask = "The longest word",
+        ask = "Which is the longest word?",
+        ask = "Find the longest word",
+        ask = "What's the longest word here?",
+        ask = "Which word has the most letters?",
+        ask = "Longest word used",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"longest_word"}"#
+    ),
+    example(
+        ask = r#"Which word is the longest in "to be or not to be"?"#,
+        ask = r#"Longest word in "to be or not to be""#,
+        ask = r#"Find the longest word of "to be or not to be""#,
+        input = r#"{"text":"to be or not to be","only":"longest_word"}"#
+    ),
+    example(
+        ask = "What's the most frequent word?",
+        ask = "What is the most used word?",
+        ask = "Which words are used most?",
+        ask = "Which words are used the most?",
+        ask = "Which words occur most?",
+        ask = "Most frequent words",
+        ask = "Words by frequency",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"frequent_words"}"#
+    ),
+    example(
+        ask = "the 3 most common words",
+        ask = "Give me the 3 most common words",
+        ask = "Show the top 3 words",
+        ask = "Which 3 words are used most?",
+        ask = "Which 3 words are the most common?",
+        ask = "What are the top 3 words?",
+        input = r#"{"text":"The sea was calm. The ship was not.","top":3,"only":"frequent_words"}"#
+    ),
+    example(
+        ask = "How many unique words does it have?",
+        ask = "How many different words are used?",
+        ask = "How many distinct words are there?",
+        ask = "Count the unique words",
+        ask = "How many words are unique?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"unique_words"}"#
+    ),
+    example(
+        ask = "What's the reading time?",
+        ask = "How long does it take to read this?",
+        ask = "How long will it take to read this?",
+        ask = "How long would I need to read this?",
+        ask = "How much time does it take to read this?",
+        ask = "How many minutes does it take to read this text?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"reading_time"}"#
+    ),
+    example(
+        ask = "Reading time at 200 words per minute",
+        ask = "What is the reading time at 200 words per minute?",
+        ask = "How long does it take at 200 words per minute?",
+        ask = "How long to read this at 200 words per minute?",
+        ask = "How long do I need at 200 words a minute?",
+        ask = "Reading time with 200 words per minute",
+        input = r#"{"text":"The sea was calm. The ship was not.","words_per_minute":200,"only":"reading_time"}"#
+    ),
+    example(
+        ask = "What's the average word length?",
+        ask = "What is the mean word length?",
+        ask = "Average length of words",
+        ask = "How long are the words on average?",
+        ask = "Average number of letters per word",
+        ask = "How many letters does a word have on average?",
+        input = r#"{"text":"The sea was calm. The ship was not.","only":"average_word_length"}"#
+    ),
+    example(
+        ask = r#"How many times does the letter r occur in "strawberry"?"#,
+        ask = r#"How many times does the letter "r" appear in "strawberry"?"#,
+        ask = r#"How many times does r occur in "strawberry"?"#,
+        ask = r#"How often does r appear in "strawberry"?"#,
+        ask = r#"How often does the letter r occur in "strawberry"?"#,
+        ask = r#"How many r's are in "strawberry"?"#,
+        ask = r#"How many r's in "strawberry"?"#,
+        ask = r#"How many r's are there in "strawberry"?"#,
+        ask = r#"Count the letter r in "strawberry""#,
+        ask = r#"Count the r's in "strawberry""#,
+        ask = r#"Number of r's in "strawberry""#,
+        ask = r#"How many letters r are in "strawberry"?"#,
+        input = r#"{"text":"strawberry","find":"r","only":"times"}"#
+    ),
+    example(
+        ask = "How often does sea appear?",
+        ask = "How often is sea mentioned?",
+        ask = "How often is the word sea used?",
+        ask = "How many times is sea mentioned?",
+        ask = "How many times does it say sea?",
+        ask = "How many times is the word sea used?",
+        ask = "Count how often sea occurs",
+        ask = "Count how many times sea is used",
+        ask = "How often is sea used in this text?",
+        ask = "Count the occurrences of sea",
+        ask = "Number of times sea occurs",
+        ask = "How many times does sea appear in this text?",
+        input = r#"{"text":"The sea was calm. The ship was not.","find":"sea","only":"times"}"#
+    ),
+    example(
+        ask = r#"How often does "the" appear?"#,
+        ask = r#"How often is "the" mentioned?"#,
+        ask = r#"Count how many times "the" is used in this text"#,
+        ask = r#"Count how many times "the" occurs"#,
+        ask = r#"Count the occurrences of "the""#,
+        ask = r#"How often is "the" used?"#,
+        ask = r#"How many times do I use "the"?"#,
+        ask = r#"How many times is "the" written?"#,
+        ask = r#"Number of times "the" occurs"#,
+        input = r#"{"text":"The sea was calm. The ship was not.","find":"the","only":"times"}"#
+    ),
+    example(
         ask = "How many words are in this essay?",
         ask = "How many words are in this article?",
         ask = "How many words are in this letter?",

@@ -23,6 +23,85 @@ use io::{UnitConvertInput, UnitConvertOutput};
 /// other units. Returns the converted number.
 #[tool(
     example(
+        ask = "How many pounds is 80 kg?",
+        ask = "80 kg in pounds",
+        ask = "I weigh 80 kg. How many pounds is that?",
+        ask = "I weigh 80 kg, how much is that in pounds?",
+        ask = "My suitcase weighs 80 kg. What's that in pounds?",
+        ask = "My bag weighs 80 kg, how many pounds is that?",
+        ask = "I need 80 kg of flour in pounds",
+        ask = "80 kg of flour in pounds",
+        ask = "Give me 80 kg in pounds",
+        ask = "Express 80 kg in pounds",
+        ask = "What would 80 kg be in pounds?",
+        ask = "How much is 80 kg in pounds?",
+        ask = "Turn 80 kg into pounds",
+        ask = "Change 80 kg into pounds",
+        ask = "80 kg is how many pounds?",
+        ask = "80 kg equals how many pounds?",
+        ask = "If something weighs 80 kg, how much is that in pounds?",
+        input = r#"{"value":80,"from":"kg","to":"pounds"}"#
+    ),
+    example(
+        ask = "I have a tank of 60 litres, how many gallons is that?",
+        ask = "My tank holds 60 litres. How many gallons is that?",
+        ask = "A bottle of 60 litres is how many gallons?",
+        ask = "The recipe says 60 litres. What is that in gallons?",
+        ask = "How many gallons make up 60 litres?",
+        input = r#"{"value":60,"from":"litres","to":"gallons"}"#
+    ),
+    example(
+        ask = "My oven is at 220 degrees celsius, what's that in fahrenheit?",
+        ask = "The oven is at 220 degrees celsius. What is that in fahrenheit?",
+        ask = "It is 220 degrees celsius outside. How much is that in fahrenheit?",
+        ask = "Bake at 220 degrees celsius, what is that in fahrenheit?",
+        ask = "The recipe says 220 degrees celsius, what is that in fahrenheit?",
+        input = r#"{"value":220,"from":"degrees celsius","to":"fahrenheit"}"#
+    ),
+    example(
+        ask = "How far is 10 km in miles?",
+        ask = "I ran 10 km. How many miles is that?",
+        ask = "I walked 10 km, how far is that in miles?",
+        ask = "The trip is 10 km long. How many miles is that?",
+        ask = "How far is a run of 10 km in miles?",
+        ask = "The distance is 10 km, what's that in miles?",
+        input = r#"{"value":10,"from":"km","to":"miles"}"#
+    ),
+    example(
+        ask = "How long is 30 m in yards?",
+        ask = "The rope is 30 m long. What is that in yards?",
+        ask = "A room is 30 m long, how many yards is that?",
+        ask = "It is 30 m tall, how many yards is that?",
+        input = r#"{"value":30,"from":"m","to":"yards"}"#
+    ),
+    example(
+        ask = "Change 2 hours into seconds",
+        ask = "How many seconds are there in 2 hours?",
+        ask = "How many seconds in 2 hours?",
+        ask = "2 hours in seconds",
+        input = r#"{"value":2,"from":"hours","to":"seconds"}"#
+    ),
+    example(
+        ask = "Tablespoons in a cup?",
+        ask = "How many tablespoons are in a cup?",
+        ask = "How many tablespoons make a cup?",
+        ask = "How many tablespoons in a cup?",
+        input = r#"{"value":1,"from":"cup","to":"tablespoons"}"#
+    ),
+    example(
+        ask = "5 ft 9 in in cm",
+        ask = "5 ft 9 in to cm",
+        ask = "What is 5 ft 9 in in cm?",
+        ask = "What's 5 ft 9 in in cm?",
+        ask = "Give me 5 ft 9 in in cm",
+        ask = "How tall is 5 ft 9 in in cm?",
+        ask = "I am 5 ft 9 in tall, how many cm is that?",
+        ask = "Convert 5 ft 9 in to cm",
+        ask = "How many cm is 5 ft 9 in?",
+        ask = "5 ft 9 in is how many cm?",
+        input = r#"{"value":5,"from":"ft","to":"cm","extra_value":9,"extra_unit":"in"}"#
+    ),
+    example(
         ask = "How many kilograms are 5 pounds?",
         ask = "Convert 5 pounds to kilograms",
         ask = "What is 5 pounds in kilograms?",

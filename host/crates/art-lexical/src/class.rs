@@ -176,6 +176,7 @@ impl Run {
 /// The kind of a token in a value: numbers, dates and signs are alike, words are themselves.
 fn kind(token: &Token) -> String {
     match token.kind {
+        Kind::Number if token.text.len() > 8 => "Unix time".to_owned(),
         Kind::Number => NUMBER.to_owned(),
         Kind::Moment => DATE.to_owned(),
         Kind::Symbol => "±".to_owned(),

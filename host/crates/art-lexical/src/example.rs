@@ -128,18 +128,22 @@ fn class_of<'a>(values: &[(&'a Example, &'a Leaf)]) -> Class {
     let text = |(example, leaf): &(&'a Example, &'a Leaf)| Some((*example, leaf.value.as_str()?));
     let texts = values.iter().filter_map(text).collect_vec();
     let are_in = |of: fn(&Data) -> &Names| {
-        let mut texts = texts
-            .iter()
-            .map(|(example, text)| (&example.reading.data, folded(text)));
+        let texts = texts.iter();
+        let mut texts = texts.map(|(example, text)| (&example.reading.data, folded(text)));
         texts.all(|(data, text)| data.iter().any(|data| of(data).contains_key(&text)))
     };
     let forms = || values.iter().map(|(_, leaf)| Data::of_value(&leaf.value).form);
-    let whole = values.iter().filter(|(_, leaf)| is_whole(&leaf.value)).count();
+    // Dates and arithmetic in words are no whole texts.
+    let has_operand = |text: &str| tokens(text, &[]).iter().any(Token::is_operand);
+    let is_line = |value: &Value| !value.to_string().contains("\\n") && Data::of_value(value).form == Form::Prose;
+    let is_run = |value: &Value| is_line(value) && value.as_str().is_some_and(has_operand);
+    let all = values.iter().map(|(_, leaf)| &leaf.value);
+    let whole = all.filter(|value| is_whole(value) && !is_run(value));
     match () {
         () if values.iter().any(|(_, leaf)| leaf.is_choice) => {
             Class::Choice(names(texts.iter().map(|(_, text)| *text)))
         }
-        () if whole * 2 >= values.len() => Class::Text(forms().collect()),
+        () if whole.count() * 2 >= values.len() => Class::Text(forms().collect()),
         () if texts.is_empty() => Class::Number,
         () if are_in(|data| &data.keys) => Class::Key,
         () if are_in(|data| &data.cells) => Class::Cell,
@@ -152,17 +156,16 @@ fn class_of<'a>(values: &[(&'a Example, &'a Leaf)]) -> Class {
     }
 }
 
-/// Whether a value is a whole text and not a word, a date or an expression. Code has few words that are only letters.
-fn is_whole(value: &Value) -> bool {
+/// Returns whether a value is a whole text and not a word or code, which has few words that are only letters.
+pub(crate) fn is_whole(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();
     };
-    let is_letters = |word: &&str| {
-        let word = word.trim_end_matches(['.', ',', '!', '?', ':']);
-        word.chars().all(char::is_alphabetic)
-    };
-    let is_prose =
-        text.split_whitespace().nth(2).is_some() && text.split_whitespace().filter(is_letters).nth(1).is_some();
-    let is_prose = is_prose && !tokens(text, &[]).iter().any(Token::is_operand);
+    let words = text
+        .split_whitespace()
+        .map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
+    let words = words.map(|word| word.len() > 1 && word.chars().all(char::is_alphabetic));
+    let words = words.collect_vec();
+    let is_prose = words.len() > 2 && words.iter().filter(|is_letters| **is_letters).count() > 1;
     is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
 }

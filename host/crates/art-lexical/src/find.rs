@@ -20,9 +20,7 @@ use crate::token::Token;
 const AS_NEAR: f64 = 0.15;
 /// Cost of a text in the question where the example has none, or the other way round.
 const OTHER_PLACE: f64 = 0.5;
-/// Maximum number of examples that a refusal shows.
-const MAX_SHOWN: usize = 3;
-/// The reason of a refusal where no example has anything in common with the question.
+/// The reason of a refusal.
 const UNLIKE: &str = "no example is like it";
 /// Begins each refusal.
 pub(crate) const CANNOT: &str = "No tool fits";
@@ -137,7 +135,7 @@ impl Finder<'_> {
 
     fn refusal(&self, text: &str, reason: &str) -> String {
         let part = truncate(&text.split_whitespace().join(" "), 200);
-        let nearest = self.catalog.nearest(text, MAX_SHOWN);
+        let nearest = self.catalog.nearest(text, 3);
         let examples = nearest.iter().map(|ask| format!("\"{ask}\"")).join(" or ");
         let hint = if examples.is_empty() { "" } else { " Ask for example: " };
         format!("{CANNOT} \"{part}\": {reason}.{hint}{examples}")

@@ -29,8 +29,7 @@ use art_core::stream::{LlmMetadata, StopReason, StreamEvent};
 use art_core::task::Task;
 use art_core::tool::ToolSchema;
 use art_model::Model;
-use futures_util::StreamExt;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::catalog::Catalog;

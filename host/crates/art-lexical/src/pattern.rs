@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::class::{Class, Run};
 use crate::data::{Forms, names};
-use crate::example::{Classes, Example, Leaf, classes};
+use crate::example::{Classes, Example, Leaf, classes, is_whole};
 use crate::token::{Kind, folded};
 use crate::words::{is_article, is_asking, is_content};
 
@@ -132,14 +132,11 @@ fn share_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// The places of values in a question, and their slots.
-type Slots = Vec<(Range<usize>, Item)>;
-
 /// Returns the pattern of one of `examples`, or `None` if its input names a column or a cell of its data that its question does
 /// not. Values that the question says become slots; other values stay as they are.
 fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes) -> Option<Pattern> {
     let mut template = example.input.clone();
-    let (mut slots, mut texts) = (Slots::new(), Vec::new());
+    let (mut slots, mut texts) = (Vec::new(), Vec::new());
     for leaf in example.leaves.iter().filter(|leaf| !leaf.value.is_null()) {
         let (class, key) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
         let mut fitting = fitting(class, example, leaf, examples).into_iter();
@@ -155,6 +152,8 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
             }
             // A value that the question does not say again is that of the other slot.
             (None, Class::Key | Class::Cell) => equal(example, leaf, &template)?,
+            // The text of an example is never passed along itself.
+            (None, _) if is_whole(&leaf.value) => return None,
             (None, _) => continue,
         };
         *template.pointer_mut(&leaf.pointer)? = key.into();
