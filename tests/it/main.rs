@@ -61,6 +61,7 @@ mod piped;
 mod plan_command;
 mod plugins;
 mod plugins_files;
+mod plugins_web;
 mod quickstart;
 mod reloading;
 mod replay;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 
 /// The first-party tools, in the order in which they are built.
-pub(super) const FIRST_PARTY: [&str; 14] = [
+pub(super) const FIRST_PARTY: [&str; 16] = [
     "archive_list",
     "calculator",
     "csv_query",
@@ -16,10 +16,12 @@ pub(super) const FIRST_PARTY: [&str; 14] = [
     "file_search",
     "file_write",
     "hash_file",
+    "http_fetch",
     "json_query",
     "regex_extract",
     "text_stats",
     "unit_convert",
+    "web_search",
 ];
 
 /// Returns the root of the checkout that contains the current folder, or else of the one where this program was built.

@@ -1,0 +1,136 @@
+//! The first-party plugins that send requests, through the program, against a server on this machine.
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::http_server::{HttpServer, response};
+use crate::program::CommandOutput;
+
+fn home_with(tool: &str) -> Home {
+    let home = Home::empty();
+    let mut plugins = components::PLUGINS.iter();
+    let (_, component) = plugins.find(|(name, _)| *name == tool).unwrap();
+    home.add(tool, component);
+    home
+}
+
+fn call(home: &Home, tool: &str, arguments: &Value) -> CommandOutput {
+    home.art(&["--json", "tool", "call", tool, &arguments.to_string()])
+}
+
+fn grant(home: &Home, args: &[&str]) {
+    let added = home.art(&[&["grant", "add"], args].concat());
+    assert_eq!(added.code(), 0, "{added}");
+}
+
+fn page_server() -> HttpServer {
+    HttpServer::start(|request| match request {
+        request if request.starts_with("GET /moved") => response(301, &[("location", "https://other.example/")], b""),
+        request if request.starts_with("GET /old") => response(302, &[("location", "/page")], b""),
+        request if request.contains("if-none-match: \"v1\"") => response(304, &[], b""),
+        _ => {
+            let headers = [("content-type", "text/html"), ("etag", "\"v1\"")];
+            response(
+                200,
+                &headers,
+                b"<title>News</title><h1>Today</h1><p>Hello <b>you</b>.<h2>Later</h2>",
+            )
+        }
+    })
+}
+
+#[test]
+fn http_fetch_sends_nothing_without_a_grant_and_the_denial_names_it() {
+    let (home, server) = (home_with("http_fetch"), page_server());
+    let denied = call(&home, "http_fetch", &json!({"url": server.url("/page")}));
+    assert_eq!(denied.code(), 5, "{denied}");
+    let result = &denied.json()["result"];
+    assert_eq!(result["code"], "PERMISSION_DENIED", "{denied}");
+    let command = result["metadata"]["denials"][0]["command"].as_str().unwrap();
+    assert!(
+        command.starts_with(&format!("art grant add http_fetch --http {}", server.url("/"))),
+        "{command}"
+    );
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
+
+#[test]
+fn http_fetch_returns_the_headings_of_a_granted_page() {
+    let (home, server) = (home_with("http_fetch"), page_server());
+    grant(&home, &["http_fetch", "--http", &server.url("/"), "--private"]);
+    let fetched = call(
+        &home,
+        "http_fetch",
+        &json!({"url": server.url("/old"), "only": "headings"}),
+    );
+    assert_eq!(fetched.code(), 0, "{fetched}");
+    let output = &fetched.json()["result"]["output"];
+    assert_eq!(output["url"], json!(server.url("/page")));
+    assert_eq!(
+        output["headings"],
+        json!([{"level": 1, "text": "Today"}, {"level": 2, "text": "Later"}])
+    );
+}
+
+#[test]
+fn http_fetch_follows_no_redirect_to_another_site_and_asks_whether_a_page_changed() {
+    let (home, server) = (home_with("http_fetch"), page_server());
+    grant(&home, &["http_fetch", "--http", &server.url("/"), "--private"]);
+    let moved = call(&home, "http_fetch", &json!({"url": server.url("/moved")}));
+    assert_eq!(
+        moved.json()["result"]["output"]["redirect"],
+        "https://other.example/",
+        "{moved}"
+    );
+    let same = call(
+        &home,
+        "http_fetch",
+        &json!({"url": server.url("/page"), "etag": "\"v1\""}),
+    );
+    assert_eq!(same.json()["result"]["output"]["not_modified"], true, "{same}");
+}
+
+#[test]
+fn web_search_asks_the_service_that_the_operator_chose() {
+    let reply = json!({"results": [{"url": "https://a.example/", "title": "A", "content": "about a"}]}).to_string();
+    let server = HttpServer::start(move |_| response(200, &[("content-type", "application/json")], reply.as_bytes()));
+    let home = home_with("web_search");
+    let unset = call(&home, "web_search", &json!({"query": "a b"}));
+    assert_eq!(unset.code(), 5, "{unset}");
+    assert!(
+        unset.json().to_string().contains("art grant add web_search --http"),
+        "{unset}"
+    );
+    let service = format!("SEARCH_URL={}", server.url("/search"));
+    grant(
+        &home,
+        &["web_search", "--http", &server.url("/"), "--private", "--env", &service],
+    );
+    let found = call(&home, "web_search", &json!({"query": "a b"}));
+    assert_eq!(found.code(), 0, "{found}");
+    let page = json!({"title": "A", "url": "https://a.example/", "snippet": "about a"});
+    assert_eq!(found.json()["result"]["output"], json!({"results": [page], "count": 1}));
+    assert!(
+        server.requests()[0].starts_with("GET /search?q=a+b&format=json "),
+        "{:?}",
+        server.requests()
+    );
+}
+
+#[test]
+fn web_search_sends_nothing_to_an_address_that_is_not_granted() {
+    let (home, server) = (home_with("web_search"), HttpServer::page("[]"));
+    let service = format!("SEARCH_URL={}", server.url("/search"));
+    grant(
+        &home,
+        &["web_search", "--http", "https://other.example/", "--env", &service],
+    );
+    let denied = call(&home, "web_search", &json!({"query": "x"}));
+    assert_eq!(denied.code(), 5, "{denied}");
+    assert!(
+        denied.json().to_string().contains("art grant add web_search --http"),
+        "{denied}"
+    );
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
