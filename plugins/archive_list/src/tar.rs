@@ -33,19 +33,17 @@ pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(
         decoder,
         rest: MAX_DECOMPRESSED,
     });
-    let mut count = 0;
     let entries = archive.entries().map_err(|error| error.to_string())?;
-    for entry in entries {
+    for (index, entry) in entries.enumerate() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) if is_bound(&error) => {
                 listing.stop("only the first 128 MiB of the content were decompressed; there may be further entries");
                 return Ok(());
             }
-            Err(error) if count == 0 => return Err(format!("the content is no tar file ({error})")),
+            Err(error) if index == 0 => return Err(format!("the content is no tar file ({error})")),
             Err(error) => return Err(error.to_string()),
         };
-        count += 1;
         if !listing.add(listed(&entry)) {
             break;
         }

@@ -96,7 +96,7 @@ fn entry(directory: &str, found: &Found) -> Entry {
         name: found.name.clone(),
         path: format!("{}/{}", directory.trim_end_matches('/'), found.name),
         kind,
-        size: (kind == Kind::File).then(|| found.metadata.len()),
+        size: (kind == Kind::File).then_some(found.metadata.len()),
         modified: modified(&found.metadata),
     }
 }
