@@ -223,8 +223,8 @@ fn a_tool_whose_schemas_are_refused_is_refused() {
             tool.schema.examples = vec![example(json!({"a": 1}), None), example(json!({}), None)].into();
         }),
         refusal(|tool| {
-            tool.schema.output_schema = Some(json!({"type": "number"}));
-            tool.schema.examples = vec![example(json!({}), Some(json!("x")))];
+            tool.schema.output_schema = Some(json!({"type": "number"}).into());
+            tool.schema.examples = vec![example(json!({}), Some(json!("x")))].into();
         }),
         refusal(|tool| {
             tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
