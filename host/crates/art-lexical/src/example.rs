@@ -164,8 +164,8 @@ pub(crate) fn is_whole(value: &Value) -> bool {
     let words = text
         .split_whitespace()
         .map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
-    let words = words.map(|word| word.len() > 1 && word.chars().all(char::is_alphabetic));
-    let words = words.collect_vec();
-    let is_prose = words.len() > 2 && words.iter().filter(|is_letters| **is_letters).count() > 1;
+    let letters = words.filter(|word| word.chars().all(char::is_alphabetic));
+    let letters = letters.collect_vec();
+    let is_prose = text.split_whitespace().nth(2).is_some() && letters.len() > 1 && letters.concat().len() > 2;
     is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
 }

@@ -20,7 +20,6 @@ use crate::token::Token;
 const AS_NEAR: f64 = 0.15;
 /// Cost of a text in the question where the example has none, or the other way round.
 const OTHER_PLACE: f64 = 0.5;
-/// The reason of a refusal.
 const UNLIKE: &str = "no example is like it";
 /// Begins each refusal.
 pub(crate) const CANNOT: &str = "No tool fits";

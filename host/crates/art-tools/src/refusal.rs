@@ -11,7 +11,7 @@ use crate::form::FormProblem;
 pub const MAX_PROMPT_BYTES: usize = 16 << 10;
 /// Maximum size of a tool's examples as compact JSON, in bytes. A prompt contains only a few short examples; the
 /// embedded model learns from all of them.
-pub const MAX_EXAMPLE_BYTES: usize = 128 << 10;
+pub const MAX_EXAMPLE_BYTES: usize = 192 << 10;
 
 /// The reason why a tool is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
