@@ -1,10 +1,10 @@
 //! A separate home for each test, and `art` commands that use it.
 
-use std::cell::Cell;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tempfile::TempDir;
@@ -16,12 +16,12 @@ use crate::replayed;
 /// A home with a plugins folder. At the end of a test, every run that it made there is verified and replayed.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
-    is_damaged: Cell<bool>,
+    is_damaged: AtomicBool,
 }
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if !self.is_damaged.get() && !thread::panicking() {
+        if !self.is_damaged.load(Ordering::Relaxed) && !thread::panicking() {
             replayed::assert_identical(self.dir.path());
         }
     }
@@ -50,7 +50,7 @@ impl Home {
     pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
-            is_damaged: Cell::new(false),
+            is_damaged: AtomicBool::new(false),
         };
         fs::create_dir(home.plugins()).unwrap();
         home
@@ -58,7 +58,7 @@ impl Home {
 
     /// Notes that the test damages the database of the home on purpose, so that its runs cannot be replayed.
     pub(crate) fn damage(&self) -> &Self {
-        self.is_damaged.set(true);
+        self.is_damaged.store(true, Ordering::Relaxed);
         self
     }
 

@@ -291,6 +291,7 @@ impl RunEvent {
             Self::ToolCalled { .. } => "tool_called",
             Self::ToolEnded { .. } => "tool_ended",
             Self::CallSuspended { .. } => "call_suspended",
+            Self::PlanChecked { .. } => "plan_checked",
             Self::CallDecided { .. } => "call_decided",
             Self::Resumed { .. } => "resumed",
             Self::ToolsReturned { .. } => "tools_returned",

@@ -9,9 +9,9 @@ use art_store::{RunFilter, RunRecord};
 use art_tools::{ApprovalPolicy, CallScope, EnabledTools, Verdict};
 use serde::Serialize;
 
-use crate::drive::log::events;
 use crate::drive::work::files::insert_files;
 use crate::error::{RuntimeError, in_one_line};
+use crate::journal::read_events;
 use crate::runtime::Runtime;
 use crate::standing::StandingApprovals;
 
@@ -104,7 +104,7 @@ impl Runtime {
         policy: &ApprovalPolicy,
         record: &RunRecord,
     ) -> Result<Vec<PreviewedCall>, RuntimeError> {
-        let events = events(self.store.as_ref(), &record.trace_id).await?;
+        let events = read_events(self.store.as_ref(), &record.trace_id).await?;
         let damaged =
             |error: &dyn std::fmt::Display| RuntimeError::Damaged(format!("the journal does not fold: {error}"));
         let Some((first, rest)) = events.split_first() else {

@@ -246,8 +246,8 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
         schema
     };
     let mut tool = Scripted::echo("a");
-    tool.schema.input_schema = with_reference(json!({"type": "object"}));
-    tool.schema.output_schema = Some(with_reference(json!({})));
+    tool.schema.input_schema = with_reference(json!({"type": "object"})).into();
+    tool.schema.output_schema = Some(with_reference(json!({})).into());
     tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
         data_schema: Some(with_reference(json!({}))),
         ..Default::default()
@@ -256,7 +256,7 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
     registry.register(Arc::new(tool)).unwrap();
     let found = registry.schema("a").unwrap();
     assert_eq!(
-        found.input_schema,
+        *found.input_schema,
         json!({"type": "object", "properties": {"a": {"type": "string"}}})
     );
     for schemas in [registry.list(), registry.available(|_| true), vec![found]] {
@@ -270,7 +270,7 @@ fn all_examples_of_a_tool_share_one_bound() {
     let message = |examples: usize, length: usize| {
         let mut tool = Scripted::echo("tool");
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
-        tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples];
+        tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples].into();
         let start = std::time::Instant::now();
         let message = ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string();
         assert!(start.elapsed() < std::time::Duration::from_secs(10));

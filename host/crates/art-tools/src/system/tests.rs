@@ -232,7 +232,8 @@ fn strict() -> Arc<Scripted> {
         "required": ["name", "count"],
         "additionalProperties": false,
         "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": false}},
-    });
+    })
+    .into();
     Arc::new(Scripted::new(schema, |_| std::future::ready(answer("1"))))
 }
 
@@ -292,7 +293,8 @@ async fn defaults_are_filled_in_before_validation() {
         "type": "object",
         "properties": {"unit": {"type": "string", "default": "km"}, "n": {"type": "number"}},
         "required": ["unit"],
-    });
+    })
+    .into();
     let bench = Bench::new([Arc::new(tool)]);
     let reports = bench.run(vec![call("tool", json!({"n": 1}))]).await;
     assert_eq!(reports[0].result.output, Some(json!({"n": 1, "unit": "km"})));
@@ -482,7 +484,7 @@ async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
 /// Returns a tool with an output that takes long to check.
 fn heavy(timeout_ms: u64) -> Arc<Scripted> {
     let mut schema = schema("heavy");
-    schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}));
+    schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}).into());
     let mut tool = Scripted::new(schema, |_| {
         std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
     });
@@ -532,7 +534,7 @@ async fn an_output_that_costs_too_much_to_check_is_invalid() {
         (800, CallEnding::InvalidOutput),
     ] {
         let mut schema = schema("large");
-        schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}));
+        schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}).into());
         let tool = Scripted::new(schema, |_| {
             std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
         });
@@ -569,7 +571,7 @@ fn with_defaults(n: usize) -> Arc<Scripted> {
         json!({"properties": properties.collect::<art_core::JsonObject>()}),
     );
     schema.input_schema =
-        json!({"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/d0"}}}, "$defs": defs});
+        json!({"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/d0"}}}, "$defs": defs}).into();
     let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
     tool.limits.input_bytes = 1 << 20;
     Arc::new(tool)

@@ -11,7 +11,7 @@ use crate::{ApprovalPolicy, Verdict};
 /// Returns a tool that asks with this form, with these settings.
 fn asking(form: Option<Value>, config: Value) -> Arc<Scripted> {
     let mut schema = schema("send");
-    schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}});
+    schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}}).into();
     schema.blocking_config = serde_json::from_value(config).unwrap();
     Arc::new(Scripted::new(schema, move |_| {
         std::future::ready(Ending::Suspended(Suspension {

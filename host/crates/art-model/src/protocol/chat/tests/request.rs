@@ -219,7 +219,7 @@ fn json_is_requested_only_if_the_prompt_mentions_it() {
 fn a_tool_with_an_invalid_schema_is_named_in_the_error() {
     let mut request = request_with(vec![Message::user("hi")]);
     request.tools = vec![tool("broken")];
-    request.tools[0].input_schema = json!("any");
+    request.tools[0].input_schema = json!("any").into();
     let call = ProtocolCall {
         model_id: "m",
         request: &request,
