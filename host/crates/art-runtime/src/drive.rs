@@ -102,6 +102,8 @@ struct Driver<'a> {
     ended: Vec<Ended>,
     /// The report of a direct call, once its end is committed.
     called: Option<Box<ToolReport>>,
+    /// Why the start of the run cannot be written. The run ends with it once the watcher knows that it began.
+    unwritten: Option<RuntimeError>,
 }
 
 /// The end of a call.
@@ -148,6 +150,7 @@ impl<'a> Driver<'a> {
             calls: Vec::new(),
             ended: Vec::new(),
             called: None,
+            unwritten: None,
         }
     }
 
@@ -168,8 +171,11 @@ impl<'a> Driver<'a> {
         let new = new_run(run.started_with());
         let mut log = RunLog::begin(Arc::clone(&runtime.store), lease.lease().clone(), new);
         attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
-        log.add(&started, effects)?;
-        Ok(Self::new(runtime, run, (log, lease), cancel, watcher))
+        let unwritten = log.add(&started, effects).err();
+        Ok(Self {
+            unwritten,
+            ..Self::new(runtime, run, (log, lease), cancel, watcher)
+        })
     }
 
     /// Carries out the run to its end and releases its thread.
@@ -193,6 +199,9 @@ impl<'a> Driver<'a> {
     /// with all that it leads to, and only then acted upon and shown.
     async fn drive(&mut self) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
+        if let Some(error) = self.unwritten.take() {
+            return Err(error);
+        }
         loop {
             let announced = self.announce().await?;
             if let Some(report) = self.run.finished().cloned() {

@@ -14,7 +14,7 @@ use art_agent::{ActionId, FileArgument, InterruptedCall, ModelCall, RunEvent, Ru
 use art_core::stream::PartialReply;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
-use art_tools::{CallScope, EnabledTools, ToolReport};
+use art_tools::{CallEnding, CallScope, EnabledTools, ToolReport};
 use futures_util::stream::{BoxStream, SelectAll};
 use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -156,6 +156,8 @@ impl<'a> Work<'a> {
             // Do not wait for them a second time.
             self.tools.clear();
         }
+        // What had ended before comes before what the cancellation ended, in whatever order both were read.
+        ended.sort_by_key(|call| call.report.ending == CallEnding::Cancelled);
         ended
     }
 }

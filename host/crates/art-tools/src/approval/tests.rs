@@ -235,7 +235,7 @@ fn a_verdict_gives_its_reason_and_a_refusal_does_not_tell_the_patterns() {
 
 #[test]
 fn a_policy_is_written_as_it_is_read() {
-    let text = json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never", "on_timeout": "reject"});
+    let text = json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never", "ask_together": false, "on_timeout": "reject"});
     assert_eq!(serde_json::to_value(policy(text.clone())).unwrap(), text);
     let default = serde_json::to_value(ApprovalPolicy::default()).unwrap();
     assert_eq!(policy(default), ApprovalPolicy::default());

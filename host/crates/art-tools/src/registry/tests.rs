@@ -276,6 +276,6 @@ fn all_examples_of_a_tool_share_one_bound() {
         assert!(start.elapsed() < std::time::Duration::from_secs(10));
         message
     };
-    assert!(message(3, 60_000).contains("more than 131072: leave some out"));
+    assert!(message(4, 60_000).contains("more than 196608: leave some out"));
     assert!(message(60, 200).contains("must match the pattern"));
 }

@@ -108,7 +108,7 @@ fn a_question_of_the_tool_itself_cannot_be_answered_in_advance() {
         ..asked(json!({}))
     };
     let refused = StandingApproval::new(&asked, &StandingScope::AnyArguments, None).unwrap_err();
-    insta::assert_snapshot!(refused, @"`echo` itself asks, so each of its questions needs a decision of its own");
+    insta::assert_snapshot!(refused, @"no rule asks about `echo`, so each question needs a decision of its own");
 }
 
 #[test]
