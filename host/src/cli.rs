@@ -1,5 +1,6 @@
 //! The command line.
 
+mod changes;
 mod grant;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::{ArgMatches, Args, Parser, Subcommand};
 
 use crate::exit;
 
+pub use changes::ChangesCommand;
 pub use grant::{AddArgs, GrantCommand};
 
 /// Answers questions with tools that you did not write: plans the steps and runs each tool in its own sandbox
@@ -144,6 +146,9 @@ pub enum Command {
     /// List what tools may touch, grant more or take it back
     #[command(subcommand)]
     Grant(GrantCommand),
+    /// Look at, make and forget changes of files that wait
+    #[command(subcommand)]
+    Changes(ChangesCommand),
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),

@@ -2,6 +2,7 @@
 
 mod approve;
 mod attachment;
+mod changes;
 mod chat;
 mod checkout;
 mod doctor;
@@ -136,6 +137,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Eval(args) => eval::eval(global, &args),
         Command::Tool(command) => tool::tool(global, command),
         Command::Plugin(command) => plugin::plugin(global, command),
+        Command::Changes(command) => changes::changes(global, &command),
         Command::Grant(command) => grant::grant(global, &command),
         Command::Thread(command) => thread::thread(global, &command),
         Command::Approve(command) => approve::approve(global, &command),

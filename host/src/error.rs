@@ -8,6 +8,7 @@ use art_runtime::config::ConfigError;
 use art_runtime::error::in_one_line;
 use art_runtime::grants::GrantError;
 use art_sandbox::SandboxError;
+use art_staging::StagingError;
 use art_store::StoreError;
 use serde_json::{Value, json};
 
@@ -36,6 +37,9 @@ pub enum CommandError {
     /// What a tool is granted cannot be read, written or granted.
     #[error(transparent)]
     Grant(#[from] GrantError),
+    /// Staged changes cannot be read, committed or dropped.
+    #[error(transparent)]
+    Staging(#[from] StagingError),
     /// The request is invalid.
     #[error("{0}")]
     Usage(String),
@@ -64,6 +68,9 @@ impl CommandError {
             Self::Grant(GrantError::Read { .. } | GrantError::Write { .. } | GrantError::NotPrivate { .. }) => {
                 Exit::Environment
             }
+            Self::Staging(StagingError::Io { .. } | StagingError::Invalid { .. }) => Exit::Environment,
+            Self::Staging(StagingError::Conflicts(_)) => Exit::Failure,
+            Self::Staging(_) => Exit::Usage,
             Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) | Self::Grant(_) => Exit::Usage,
             Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,
         }

@@ -28,8 +28,9 @@ const PACKAGES: &[Package] = &[
     package(
         "art-sandbox",
         "host/crates/art-sandbox",
-        Some(&["art-core", "art-files", "art-tools"]),
+        Some(&["art-core", "art-files", "art-staging", "art-tools"]),
     ),
+    package("art-staging", "host/crates/art-staging", Some(&["art-core"])),
     package("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
     package(
         "art-lexical",

@@ -67,6 +67,7 @@ mod reloading;
 mod replay;
 mod replaying;
 mod schemas;
+mod staging;
 mod standing;
 mod start_time;
 mod streams;

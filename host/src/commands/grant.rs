@@ -11,6 +11,8 @@ use art_runtime::plugins::load_folder;
 use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
 
+pub(super) use shown::confirm;
+
 use super::{check_plugins, config};
 use crate::cli::{Global, GrantCommand};
 use crate::error::CommandError;

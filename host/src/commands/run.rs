@@ -11,7 +11,7 @@ use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, config, ids, kept, open, open_without_model, piped, report};
+use super::{approve, attachment, changes, config, ids, kept, open, open_without_model, piped, report};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -154,6 +154,7 @@ fn carry_out_with_decisions(
             (answer, _) => answer?,
         };
         if answer.waits_for.is_empty() {
+            changes::settle(global, &runtime.config, &answer.trace_id)?;
             return Ok(exit_of(&answer));
         }
         let decided = approve::is_attended(global)

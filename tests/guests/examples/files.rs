@@ -75,6 +75,7 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
         "copy" => fs::copy(path, extra).map(drop),
         "hard_link" => fs::hard_link(path, extra),
         "symlink" => symlink(extra, path),
+        "trap" => std::process::abort(),
         _ => Err(io::Error::other(format!("there is no operation `{operation}`"))),
     }
 }

@@ -260,6 +260,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         cache: non_empty(&config.cache.value).map(Path::to_owned),
         compiler: config.compiler.clone(),
         compile_time: config.compile_time,
+        staging: config.staging(),
         limits: config.tools.value.limits.clone(),
     })?)
 }

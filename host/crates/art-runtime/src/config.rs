@@ -344,6 +344,13 @@ impl Config {
         self.database.value.with_file_name("chat_history")
     }
 
+    /// Returns the folder of changes of files that wait for a person, or `None` without a database.
+    #[must_use]
+    pub fn staging(&self) -> Option<PathBuf> {
+        let database = &self.database.value;
+        (!database.as_os_str().is_empty()).then(|| database.with_file_name("staging"))
+    }
+
     /// Reads the file, merges all levels and checks the result.
     ///
     /// # Errors

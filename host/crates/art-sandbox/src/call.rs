@@ -17,6 +17,7 @@ use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::bindings::{ToolPluginPre, types};
+use crate::capability::fs::StagingArea;
 use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
@@ -104,6 +105,12 @@ impl Invocation {
         self
     }
 
+    /// Sends what the guest changes under grants with `stage` to drafts.
+    pub(crate) fn with_staging(mut self, area: Option<StagingArea>) -> Self {
+        self.store.data_mut().staging = area;
+        self
+    }
+
     /// Calls `execute` of the tool. A call without a record has no divergence.
     pub(crate) async fn execute(
         mut self,
@@ -176,12 +183,31 @@ impl Invocation {
             Ok(Err(error)) => self.classify(&error),
             Err(stop) => self.stopped(stop),
         };
+        let ending = self.stage_changes(ending);
         Outcome {
             ending,
             usage,
             log: self.take_log(),
             intake: self.store.data_mut().outside.take_intake(),
             denials: self.store.data_mut().take_denials(),
+        }
+    }
+
+    /// Makes change sets of what a successful call changed under grants with `stage`, and drops what another changed.
+    fn stage_changes(&mut self, ending: Ending) -> Ending {
+        let Some(files) = self.store.data_mut().files.take() else {
+            return ending;
+        };
+        let state = self.store.data_mut();
+        files
+            .quota_denials()
+            .into_iter()
+            .for_each(|denial| state.denials.push(denial));
+        match files.finish_if(matches!(ending, Ending::Success(_))) {
+            Ok(()) => ending,
+            Err(error) => Ending::HostError {
+                message: format!("the changes of files cannot be staged: {error}"),
+            },
         }
     }
 

@@ -9,6 +9,7 @@ use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::tool::{ExecutionContext, ToolSchema};
 use art_core::usage::Usage;
+use art_staging::Origin;
 use art_tools::NewestProgress;
 use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::FutureExt;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
 use crate::call::Invocation;
+use crate::capability::fs::StagingArea;
 use crate::capability::http::Network;
 use crate::error::LoadError;
 use crate::inspect::Inspection;
@@ -164,6 +166,20 @@ impl Plugin {
         Ok(())
     }
 
+    /// Returns where staged changes of a call go, or `None` if it has no grant that stages them.
+    fn staging_area(&self, call: &Admitted) -> Option<StagingArea> {
+        let stages = call.grants().fs.iter().any(|right| right.grant.stage);
+        let staging = self.sandbox.staging().filter(|_| stages)?;
+        Some(StagingArea {
+            staging: Arc::clone(staging),
+            origin: Origin {
+                run: call.context().trace_id.clone(),
+                call: call.context().call_id.clone(),
+                tool: self.schema.name.clone(),
+            },
+        })
+    }
+
     /// Runs a call, with the answers of a record if there is one.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(preparation) = self.prepare(call)
@@ -174,7 +190,10 @@ impl Plugin {
         let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
             return not_run(host_error("the tool's code was not loaded"));
         };
-        let job = Job::new(call, recorded, self.sandbox.network());
+        let job = Job {
+            staging: self.staging_area(call),
+            ..Job::new(call, recorded, self.sandbox.network())
+        };
         let set = call.grants().link_set();
         let instance_pre = |index: usize| self.sandbox.instance_pre(component, index, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
@@ -206,6 +225,7 @@ struct Job {
     input: String,
     recorded: Option<Intake>,
     network: Arc<Network>,
+    staging: Option<StagingArea>,
 }
 
 impl Job {
@@ -221,6 +241,7 @@ impl Job {
             input: call.input_json().to_owned(),
             recorded: recorded.cloned(),
             network: Arc::clone(network),
+            staging: None,
         }
     }
 
@@ -232,7 +253,10 @@ impl Job {
         context: &ExecutionContext,
     ) -> Replayed {
         let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
-            Ok(invocation) => invocation.with_progress(self.progress).with_network(self.network),
+            Ok(invocation) => invocation
+                .with_progress(self.progress)
+                .with_network(self.network)
+                .with_staging(self.staging),
             Err(error) => return not_run(host_error(&format!("{error:#}"))),
         };
         if let Some(recorded) = self.recorded {

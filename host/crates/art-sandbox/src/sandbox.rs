@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use art_core::capability::LinkSet;
 use art_core::limits::LimitPolicy;
+use art_staging::Staging;
 
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
@@ -37,6 +38,8 @@ pub struct SandboxConfig {
     /// share of that processor time, plus what others did not use. A component that needs more is postponed for a day.
     /// `None`: there is no limit, and components that were postponed are tried again. Default: one minute.
     pub compile_time: Option<Duration>,
+    /// Private folder for staged changes of files. Default: none, so nothing can be changed under a grant that stages changes.
+    pub staging: Option<PathBuf>,
     /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
     /// tool.
     pub limits: LimitPolicy,
@@ -51,6 +54,7 @@ impl Default for SandboxConfig {
             cache: None,
             compiler: None,
             compile_time: Some(Duration::from_secs(60)),
+            staging: None,
             limits: LimitPolicy::default(),
         }
     }
@@ -71,6 +75,9 @@ struct Inner {
     compile_time: Option<Duration>,
     limits: LimitPolicy,
     network: Arc<Network>,
+    staging: Option<PathBuf>,
+    /// The folder for staged changes, opened when it is first needed; `None` if that failed.
+    opened_staging: OnceLock<Option<Arc<Staging>>>,
     /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
 }
@@ -93,7 +100,7 @@ impl Sandbox {
         let (mode, shards) = create_shards(workers, config.pooling)?;
         let cache = config.cache.as_deref().map(CodeCache::open).transpose()?;
         let workers = Workers::start(workers).map_err(SandboxError::Thread)?;
-        Ok(Self {
+        let sandbox = Self {
             inner: Arc::new(Inner {
                 mode,
                 shards,
@@ -103,9 +110,26 @@ impl Sandbox {
                 compile_time: config.compile_time,
                 limits: config.limits.clone(),
                 network: Arc::default(),
+                staging: config.staging.clone(),
+                opened_staging: OnceLock::new(),
                 programs: Mutex::default(),
             }),
-        })
+        };
+        if config.staging.as_ref().is_some_and(|path| path.exists()) {
+            // Carries out commits that were interrupted.
+            sandbox.staging();
+        }
+        Ok(sandbox)
+    }
+
+    /// Returns the folder for staged changes.
+    pub(crate) fn staging(&self) -> Option<&Arc<Staging>> {
+        let open = || {
+            let opened = Staging::open(self.inner.staging.as_deref()?);
+            let opened = opened.inspect_err(|error| tracing::error!(%error, "changes of files cannot be staged"));
+            opened.ok().map(Arc::new)
+        };
+        self.inner.opened_staging.get_or_init(open).as_ref()
     }
 
     /// Returns how instances are allocated.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::capability::fs::FileTree;
+use crate::capability::fs::{FileTree, StagingArea};
 use crate::capability::http::{Http, Network};
 use crate::denials::Denials;
 use crate::limiter::MemoryLimiter;
@@ -29,6 +29,8 @@ pub(crate) struct CallState {
     pub(crate) denials: Denials,
     /// The granted files. Created when the tool first uses them.
     pub(crate) files: Option<Arc<FileTree>>,
+    /// Where staged changes of files go.
+    pub(crate) staging: Option<StagingArea>,
     /// Receives the progress reports of the tool.
     pub(crate) progress: NewestProgress,
     /// Created when the tool first calls WASI, since most tools never do.
@@ -54,6 +56,7 @@ impl CallState {
             grants,
             denials: Denials::default(),
             files: None,
+            staging: None,
             progress: NewestProgress::default(),
             wasi: None,
             table,

@@ -149,7 +149,7 @@ fn pretty(approved: &Approved) -> String {
 ///
 /// # Errors
 /// Fails if there is no terminal.
-pub(super) fn confirm(question: &str) -> Result<bool, CommandError> {
+pub(in crate::commands) fn confirm(question: &str) -> Result<bool, CommandError> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() || !render::stderr_is_terminal() {
         return Err(CommandError::Usage("nobody can be asked: add `--yes`".to_owned()));

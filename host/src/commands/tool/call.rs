@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime as Executor;
 
 use super::super::interrupt::{AfterInterrupt, Interrupts};
-use super::super::{approve, open_without_model, report, run};
+use super::super::{approve, changes, open_without_model, report, run};
 use super::{log_lines, unknown_tool};
 use crate::bounded;
 use crate::cli::Global;
@@ -26,9 +26,9 @@ pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str)
     let executor = executor()?;
     let runtime = executor.block_on(open_without_model(global, config))?;
     let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
-    let exit = answer.map(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
-        (exit, true) => exit,
-        (_, false) => run::exit_of_waiting(&answer, &interrupts),
+    let exit = answer.and_then(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
+        (exit, true) => changes::settle(global, &runtime.config, &answer.trace_id).map(|()| exit),
+        (_, false) => Ok(run::exit_of_waiting(&answer, &interrupts)),
     });
     executor.block_on(runtime.close());
     exit

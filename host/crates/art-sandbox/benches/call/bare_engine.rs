@@ -1,6 +1,7 @@
 //! Calls of the bare engine: with the fastest settings, whose time is a lower bound for the sandbox, and with the
 //! engine's default settings.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use wasmtime::component::{Component, Linker, ResourceTable};
@@ -8,9 +9,9 @@ use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store, StoreLimits,
     StoreLimitsBuilder,
 };
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
-use crate::guest::ADD;
+use crate::guest::{ADD, READ};
 
 mod bindings {
     wasmtime::component::bindgen!({ path: "../../../wit", world: "tool-plugin", exports: { default: async } });
@@ -53,6 +54,8 @@ pub(crate) struct BareEngine {
     component: Component,
     runtime: tokio::runtime::Runtime,
     metered: bool,
+    /// The directory that each call opens, to read a file in it.
+    directory: Option<PathBuf>,
 }
 
 impl BareEngine {
@@ -90,13 +93,20 @@ impl BareEngine {
             component,
             runtime,
             metered,
+            directory: None,
         }
+    }
+
+    /// Lets each call read a file in this directory, on its own thread.
+    pub(crate) fn reading(mut self, directory: PathBuf) -> Self {
+        self.directory = Some(directory);
+        self
     }
 
     fn store(&self) -> Store<State> {
         let limits = StoreLimitsBuilder::new().memory_size(64 << 20).build();
         let state = State {
-            wasi: WasiCtx::builder().build(),
+            wasi: self.wasi(),
             table: ResourceTable::new(),
             limits,
         };
@@ -107,6 +117,22 @@ impl BareEngine {
             store.fuel_async_yield_interval(Some(1_000_000)).unwrap();
         }
         store
+    }
+
+    fn wasi(&self) -> WasiCtx {
+        let mut builder = WasiCtx::builder();
+        if let Some(directory) = &self.directory {
+            let opened = builder.preopened_dir(directory, "/bench", FsPerms::ReadOnly);
+            opened.unwrap().allow_blocking_current_thread(true);
+        }
+        builder.build()
+    }
+
+    fn input(&self) -> (&'static str, &'static str) {
+        match self.directory {
+            Some(_) => (READ, r#"{"value":524288}"#),
+            None => (ADD, r#"{"value":42}"#),
+        }
     }
 
     fn pre(&self) -> ToolPluginPre<State> {
@@ -121,7 +147,7 @@ impl BareEngine {
             let start = Instant::now();
             for _ in 0..iterations {
                 store.set_fuel(FUEL).unwrap();
-                call(&tool, &mut store).await;
+                call(&tool, &mut store, self.input()).await;
             }
             start.elapsed()
         })
@@ -136,7 +162,7 @@ impl BareEngine {
                 let mut store = self.store();
                 let guarded = tokio::time::timeout(TIMEOUT, async {
                     let tool = pre.instantiate_async(&mut store).await.unwrap();
-                    call(&tool, &mut store).await;
+                    call(&tool, &mut store, self.input()).await;
                 });
                 guarded.await.unwrap();
             }
@@ -153,14 +179,14 @@ impl BareEngine {
                 let tool = ToolPlugin::instantiate_async(&mut store, &self.component, &self.linker)
                     .await
                     .unwrap();
-                call(&tool, &mut store).await;
+                call(&tool, &mut store, self.input()).await;
             }
             start.elapsed()
         })
     }
 }
 
-async fn call(tool: &ToolPlugin, store: &mut Store<State>) {
+async fn call(tool: &ToolPlugin, store: &mut Store<State>, (input, output): (&str, &str)) {
     let text = String::new;
     let context = types::ExecutionContext {
         thread_id: text(),
@@ -172,10 +198,10 @@ async fn call(tool: &ToolPlugin, store: &mut Store<State>) {
     };
     let outcome = tool
         .art_tool_tool()
-        .call_execute(store, &ADD.to_owned(), &context)
+        .call_execute(store, &input.to_owned(), &context)
         .await
         .unwrap();
-    assert!(matches!(outcome, types::Outcome::Success(success) if success.output == r#"{"value":42}"#));
+    assert!(matches!(outcome, types::Outcome::Success(success) if success.output == output));
 }
 
 fn pool(pagemap_scan: Enabled) -> PoolingAllocationConfig {

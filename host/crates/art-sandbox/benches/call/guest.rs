@@ -6,6 +6,11 @@ use std::process::Command;
 /// Input of the small call.
 pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
+/// Input of the call that reads a file.
+pub(crate) const READ: &str = r#"{"op":"Read","a":0,"b":0}"#;
+/// Size of that file, whose bytes are all 128.
+pub(crate) const READ_BYTES: usize = 4 << 10;
+
 /// The guest, compiled to components.
 pub(crate) struct Components {
     /// Component without WASI, like most tools.

@@ -117,6 +117,7 @@ fn forms(guest: &Components) -> Vec<Form> {
     ];
     forms.extend(engine_forms(guest));
     forms.extend(sandbox_forms(guest));
+    forms.extend(file_forms(guest));
     forms
 }
 
@@ -143,6 +144,20 @@ fn sandbox_forms(guest: &Components) -> [Form; 4] {
         form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
         form("sandbox_call_from_another_thread", 30_000, move |calls| {
             another_thread.call_from_another_thread(calls)
+        }),
+    ]
+}
+
+/// Returns calls that read a file of 4 KiB, each after opening the directory with it.
+fn file_forms(guest: &Components) -> [Form; 2] {
+    let directory = Rc::new(tempfile::tempdir().unwrap());
+    std::fs::write(directory.path().join("file"), vec![128; guest::READ_BYTES]).unwrap();
+    let bare = bare_engine::BareEngine::best(&guest.wasi).reading(directory.path().to_owned());
+    let sandboxed = sandboxed::Sandboxed::new(&guest.wasi, 1);
+    [
+        form("file_fresh", 25_000, move |calls| bare.fresh(calls)),
+        form("file_sandbox", 30_000, move |calls| {
+            sandboxed.reading_on_worker(directory.path(), calls)
         }),
     ]
 }

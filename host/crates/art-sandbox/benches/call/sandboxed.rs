@@ -1,14 +1,17 @@
 //! Calls through the sandbox, and through the whole tool system.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use art_core::capability::{Access, FsGrant, FsRight, Grants};
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
 use art_core::tool::ParsedToolCall;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::ToolRegistry;
 use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolSystem};
+use tokio_util::sync::CancellationToken;
 
 use crate::guest;
 use crate::report::{Row, fastest, median, table};
@@ -65,10 +68,33 @@ impl Sandboxed {
         }
     }
 
+    /// Measures calls from the worker thread that read a file in `directory`, which is granted.
+    pub(crate) fn reading_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
+        let right = FsRight {
+            guest: "bench".to_owned(),
+            path: directory.to_owned(),
+            access: Access::Read,
+            grant: Arc::new(FsGrant::new(directory.to_owned(), Access::Read)),
+        };
+        let grants = Arc::new(Grants {
+            fs: vec![right],
+            ..Grants::clone(&Grants::by_default())
+        });
+        let arguments = serde_json::from_str(guest::READ).unwrap();
+        let token = CancellationToken::new();
+        let admitted = Admitted::for_test_with_grants(call(arguments), Limits::EXECUTE, grants, token);
+        self.runtime
+            .block_on(self.sandbox.run_on_worker(0, self.repeated(admitted, iterations)))
+            .unwrap()
+    }
+
     fn calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+        self.repeated(Admitted::for_test(add(), Limits::EXECUTE), iterations)
+    }
+
+    fn repeated(&self, admitted: Admitted, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let plugin = Arc::clone(&self.plugin);
         async move {
-            let admitted = Admitted::for_test(add(), Limits::EXECUTE);
             let start = Instant::now();
             for _ in 0..iterations {
                 let outcome = plugin.execute(&admitted).await;

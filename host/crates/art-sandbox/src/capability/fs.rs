@@ -12,6 +12,7 @@ mod host;
 mod listing;
 mod mount;
 mod open;
+mod overlay;
 mod path;
 mod quota;
 mod status;
@@ -25,6 +26,7 @@ pub use descriptor::Descriptor;
 pub(crate) use fault::Fault;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub use listing::Listing;
+pub(crate) use overlay::StagingArea;
 pub(crate) use tree::FileTree;
 
 use wasmtime::component::Linker;

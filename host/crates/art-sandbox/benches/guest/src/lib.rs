@@ -33,6 +33,8 @@ pub enum Op {
     Spin,
     /// Sleeps `a` milliseconds.
     Sleep,
+    /// The sum of the bytes of a file.
+    Read,
 }
 
 /// The result.
@@ -70,6 +72,7 @@ pub fn compute(input: &Input) -> u64 {
             std::thread::sleep(std::time::Duration::from_millis(input.a));
             input.a
         }
+        Op::Read => std::fs::read("/bench/file").map_or(0, |bytes| bytes.iter().map(|byte| u64::from(*byte)).sum()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Creates, removes and moves files and directories of the guest.
 
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use art_core::capability::Access;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
@@ -10,9 +12,18 @@ use rustix::fs::OFlags;
 use super::Fault;
 use super::bindings::types::{ErrorCode, NewTimestamp};
 use super::mount::Place;
+use super::overlay::{Found, Overlay};
 use super::path::GuestPath;
 use super::status::file_times;
 use super::tree::{FileTree, Granted, Target};
+
+/// Something that may be removed, moved or replaced.
+enum Removable {
+    /// On the host.
+    Place(Granted, Place),
+    /// In the draft of a grant whose changes are staged, with its path on the host.
+    Staged(Arc<Overlay>, PathBuf, Granted),
+}
 
 impl FileTree {
     pub(super) fn create_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
@@ -21,6 +32,10 @@ impl FileTree {
             Target::Above(_) => return Err(ErrorCode::Exist.into()),
             Target::Granted(granted) => granted,
         };
+        if let Some((overlay, path)) = granted.overlay() {
+            granted.check_writable()?;
+            return Ok(overlay.create_directory(&path)?);
+        }
         let place = granted.place_to_change()?;
         if place.is_right_itself() {
             return Err(ErrorCode::Exist.into());
@@ -29,13 +44,20 @@ impl FileTree {
     }
 
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = self.removable(directory, path)?;
+        let (granted, place) = match self.removable(directory, path)? {
+            Removable::Place(granted, place) => (granted, place),
+            Removable::Staged(overlay, path, _) => return Ok(overlay.remove_directory(&path)?),
+        };
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
     pub(super) fn remove_file(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = self.removable(directory, path)?;
+        let (granted, place) = match self.removable(directory, path)? {
+            Removable::Place(granted, place) => (granted, place),
+            Removable::Staged(.., granted) if granted.path.is_directory => return Err(ErrorCode::NotDirectory.into()),
+            Removable::Staged(overlay, path, _) => return Ok(overlay.remove_file(&path)?),
+        };
         if granted.path.is_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
@@ -45,8 +67,17 @@ impl FileTree {
 
     /// Moves a file or a directory within one grant. A link is not moved: what it leads to depends on where it is.
     pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
-        let (old, old_place) = self.removable(from.0, from.1)?;
-        let (new, new_place) = self.removable(to.0, to.1)?;
+        let ((old, old_place), (new, new_place)) = match (self.removable(from.0, from.1)?, self.removable(to.0, to.1)?)
+        {
+            (Removable::Place(old, old_place), Removable::Place(new, new_place)) => {
+                ((old, old_place), (new, new_place))
+            }
+            (Removable::Staged(overlay, old, from), Removable::Staged(_, new, to)) => {
+                check_same_grant(&from, &to)?;
+                return Ok(overlay.rename(&old, &new)?);
+            }
+            _ => return Err(ErrorCode::CrossDevice.into()),
+        };
         check_same_grant(&old, &new)?;
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
@@ -62,8 +93,12 @@ impl FileTree {
 
     /// Gives a file a second name within one grant.
     pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
-        let (old, old_place) = self.removable(from.0, from.1)?;
-        let (new, new_place) = self.removable(to.0, to.1)?;
+        let (Removable::Place(old, old_place), Removable::Place(new, new_place)) =
+            (self.removable(from.0, from.1)?, self.removable(to.0, to.1)?)
+        else {
+            // A second name would be a copy as soon as one of both is committed.
+            return Err(ErrorCode::NotPermitted.into());
+        };
         check_same_grant(&old, &new)?;
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
@@ -82,7 +117,7 @@ impl FileTree {
 
     /// Refuses to create a link, which could lead the host or another tool out of what is granted.
     pub(super) fn create_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, _) = self.removable(directory, path)?;
+        let (Removable::Place(granted, _) | Removable::Staged(.., granted)) = self.removable(directory, path)?;
         Err(no_links(&granted))
     }
 
@@ -92,6 +127,14 @@ impl FileTree {
             Target::Above(_) => return Err(ErrorCode::Invalid.into()),
             Target::Granted(granted) => granted,
         };
+        if let Some((overlay, path)) = granted.overlay() {
+            return Err(match overlay.find(&path)? {
+                Found::Nothing => ErrorCode::NoEntry,
+                Found::Host(metadata) if metadata.is_symlink() => ErrorCode::Loop,
+                _ => ErrorCode::Invalid,
+            }
+            .into());
+        }
         let place = granted.place(Access::Read)?;
         if place.is_right_itself() {
             return Err(ErrorCode::Invalid.into());
@@ -99,7 +142,7 @@ impl FileTree {
         let target = place.dir.read_link(&place.path);
         let target = target.map_err(|error| granted.fault(&error, Access::Read))?;
         let text = target.into_os_string().into_string();
-        text.map_err(|_| ErrorCode::IllegalByteSequence.into())
+        text.ok().ok_or_else(|| ErrorCode::IllegalByteSequence.into())
     }
 
     pub(super) fn set_times(
@@ -114,6 +157,14 @@ impl FileTree {
             Target::Above(path) => return Err(Fault::read_only(&path)),
             Target::Granted(granted) => granted,
         };
+        if let Some((overlay, path)) = granted.overlay() {
+            granted.check_writable()?;
+            let Found::Staged(file) = overlay.find(&path)? else {
+                return Err(ErrorCode::NotPermitted.into());
+            };
+            let set = file.set_times(file_times(accessed, modified)?);
+            return set.map_err(|error| granted.fault(&error, Access::ReadWrite));
+        }
         let place = granted.place_to_change()?;
         let times = file_times(accessed, modified)?;
         let set = open_to_set_times(&place, follow).and_then(|file| file.set_times(times));
@@ -121,19 +172,23 @@ impl FileTree {
     }
 
     /// Returns something below a right that may be removed, moved or replaced. A right to a directory itself may not.
-    fn removable(&self, directory: &str, path: &str) -> Result<(Granted, Place), Fault> {
+    fn removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
             Target::Above(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
             Target::Granted(granted) => granted,
         };
+        if let Some((overlay, path)) = granted.overlay() {
+            granted.check_writable()?;
+            return Ok(Removable::Staged(Arc::clone(overlay), path, granted));
+        }
         let place = granted.place_to_change()?;
         if place.is_right_itself() {
             let reason = "the directory of a grant itself cannot be removed or moved";
             let path = granted.path.as_str();
             return Err(Fault::never(ErrorCode::NotPermitted, path, Access::ReadWrite, reason));
         }
-        Ok((granted, place))
+        Ok(Removable::Place(granted, place))
     }
 }
 

@@ -32,6 +32,7 @@ pub struct OpenFile {
     pub(super) mount: Arc<Mount>,
     pub(super) may_read: bool,
     pub(super) may_write: bool,
+    pub(super) may_set_times: bool,
     /// Counts the bytes that are read and written.
     pub(super) bytes: Arc<AtomicU64>,
 }
@@ -113,7 +114,7 @@ impl OpenFile {
 
     /// Changes the times, if the file may be changed.
     pub(super) fn set_times(&self, times: FileTimes) -> Result<(), ErrorCode> {
-        if !self.mount.access().may_write() {
+        if !self.may_set_times {
             return Err(ErrorCode::NotPermitted);
         }
         self.file.set_times(times).map_err(|error| code_of_error(&error))

@@ -27,8 +27,8 @@ impl CallState {
     /// Returns the files of the call. From then on its record does not have all that it took in.
     fn file_tree(&mut self) -> Arc<FileTree> {
         self.outside.take_unrecorded(Capability::Fs);
-        let grants = &self.grants;
-        Arc::clone(self.files.get_or_insert_with(|| Arc::new(FileTree::new(grants))))
+        let (grants, area) = (&self.grants, self.staging.as_ref());
+        Arc::clone(self.files.get_or_insert_with(|| Arc::new(FileTree::new(grants, area))))
     }
 
     fn descriptor(&self, handle: &Handle) -> FsResult<Descriptor> {

@@ -9,7 +9,7 @@ use super::path::GuestPath;
 use super::tree::{FileTree, Granted, Target};
 
 /// Maximum number of entries of one directory that a guest gets.
-const MAX_ENTRIES: u32 = 100_000;
+pub(super) const MAX_ENTRIES: u32 = 100_000;
 
 /// The rest of the entries of a directory.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Listing {
 
 #[derive(Debug)]
 enum Entries {
-    /// The names in a directory above rights.
+    /// Names that are known already.
     Names(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
     Directory(Granted, ReadDir),
@@ -33,6 +33,10 @@ impl FileTree {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
             Target::Above(path) => Entries::Names(self.entries_above(&path)),
             Target::Granted(granted) => {
+                if let Some((overlay, path)) = granted.overlay() {
+                    let entries = overlay.list(&path)?;
+                    return Ok(Listing::of_names(entries));
+                }
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
                 let entries = entries.map_err(|error| granted.fault(&error, Access::Read))?;
@@ -62,6 +66,13 @@ impl FileTree {
 }
 
 impl Listing {
+    fn of_names(names: Vec<DirectoryEntry>) -> Self {
+        Self {
+            entries: Entries::Names(names.into_iter()),
+            left: MAX_ENTRIES,
+        }
+    }
+
     /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and others may follow it.
     pub(super) fn next(&mut self) -> Result<Option<DirectoryEntry>, Fault> {
         match &mut self.entries {
@@ -82,7 +93,7 @@ fn directory_entry(entry: &DirEntry) -> Result<DirectoryEntry, Fault> {
     let name = entry.file_name().into_string();
     Ok(DirectoryEntry {
         type_: entry.file_type().map_or(DescriptorType::Unknown, type_of),
-        name: name.map_err(|_| ErrorCode::IllegalByteSequence)?,
+        name: name.ok().ok_or(ErrorCode::IllegalByteSequence)?,
     })
 }
 

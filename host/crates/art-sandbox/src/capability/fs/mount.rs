@@ -11,6 +11,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::io::Errno;
 
 use super::Fault;
+use super::overlay::Overlay;
 use super::quota::Quota;
 use super::tree::Granted;
 
@@ -19,6 +20,8 @@ use super::tree::Granted;
 pub(super) struct Mount {
     right: FsRight,
     pub(super) quota: Arc<Quota>,
+    /// Where changes go, if they are staged.
+    overlay: Option<Arc<Overlay>>,
     base: OnceLock<Base>,
 }
 
@@ -54,10 +57,11 @@ pub(super) struct Place {
 }
 
 impl Mount {
-    pub(super) fn new(right: FsRight, quota: Arc<Quota>) -> Self {
+    pub(super) fn new(right: FsRight, quota: Arc<Quota>, overlay: Option<Arc<Overlay>>) -> Self {
         Self {
             right,
             quota,
+            overlay,
             base: OnceLock::new(),
         }
     }
@@ -182,6 +186,27 @@ impl Place {
 }
 
 impl Granted {
+    /// Returns where the changes of this go if they are staged, with its path on the host.
+    pub(super) fn overlay(&self) -> Option<(&Arc<Overlay>, PathBuf)> {
+        let overlay = self.mount.overlay.as_ref()?;
+        let right = &self.mount.right.path;
+        let path = if self.rest.is_empty() {
+            right.clone()
+        } else {
+            right.join(&self.rest)
+        };
+        Some((overlay, path))
+    }
+
+    /// Fails if this may not be changed.
+    pub(super) fn check_writable(&self) -> Result<(), Fault> {
+        if self.mount.access().may_write() {
+            Ok(())
+        } else {
+            Err(Fault::read_only(self.path.as_str()))
+        }
+    }
+
     /// Returns where this is.
     pub(super) fn place(&self, access: Access) -> Result<Place, Fault> {
         self.mount.place(&self.rest).map_err(|error| self.fault(&error, access))
@@ -189,9 +214,7 @@ impl Granted {
 
     /// Returns where this is, if it may be changed.
     pub(super) fn place_to_change(&self) -> Result<Place, Fault> {
-        if !self.mount.access().may_write() {
-            return Err(Fault::read_only(self.path.as_str()));
-        }
+        self.check_writable()?;
         self.place(Access::ReadWrite)
     }
 

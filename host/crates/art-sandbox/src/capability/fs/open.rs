@@ -1,6 +1,7 @@
 //! Opens files and directories of the guest.
 
 use std::io;
+use std::path::Path;
 
 use art_core::capability::Access;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
@@ -12,6 +13,7 @@ use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 use super::descriptor::{Descriptor, OpenFile};
 use super::mount::Place;
+use super::overlay::{Found, Overlay, OverlayOpening};
 use super::path::GuestPath;
 use super::tree::{FileTree, Granted, Target};
 
@@ -68,12 +70,15 @@ impl FileTree {
     }
 
     fn open_granted(&self, granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+        if let Some((overlay, path)) = granted.overlay() {
+            return self.open_staged(granted, overlay, &path, opening);
+        }
         let place = match opening.access() {
             Access::Read => granted.place(Access::Read)?,
             Access::ReadWrite => granted.place_to_change()?,
         };
         if place.is_right_itself() {
-            return open_right(granted, opening);
+            return open_directory(granted, opening);
         }
         let (file, metadata) = if opening.has(OpenFlags::CREATE) {
             create(granted, &place, opening)?
@@ -86,17 +91,59 @@ impl FileTree {
         if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        Ok(Descriptor::File(Arc::new(OpenFile {
-            file: file.into_std(),
+        let may_set_times = granted.mount.access().may_write();
+        Ok(self.descriptor(granted, opening, file.into_std(), may_set_times))
+    }
+
+    /// Opens a file of the host to read it, or one of the draft.
+    fn open_staged(
+        &self,
+        granted: &Granted,
+        overlay: &Overlay,
+        path: &Path,
+        opening: Opening,
+    ) -> Result<Descriptor, Fault> {
+        let writes = opening.access().may_write();
+        if writes {
+            granted.check_writable()?;
+        }
+        let found = overlay.find(path)?;
+        if found.is_directory() {
+            return open_directory(granted, opening);
+        }
+        if found.is_special() {
+            return Err(special(granted, opening.access()));
+        }
+        if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+            return Err(if matches!(found, Found::Nothing) {
+                ErrorCode::NoEntry
+            } else {
+                ErrorCode::NotDirectory
+            }
+            .into());
+        }
+        let how = OverlayOpening {
+            writes,
+            creates: opening.has(OpenFlags::CREATE),
+            is_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
+            truncates: opening.has(OpenFlags::TRUNCATE),
+        };
+        Ok(self.descriptor(granted, opening, overlay.open(path, how)?, writes))
+    }
+
+    fn descriptor(&self, granted: &Granted, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
+        Descriptor::File(Arc::new(OpenFile {
+            file,
             mount: Arc::clone(&granted.mount),
             may_read: opening.flags.contains(DescriptorFlags::READ),
             may_write: opening.access().may_write(),
+            may_set_times,
             bytes: Arc::clone(self.counter()),
-        })))
+        }))
     }
 }
 
-fn open_right(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+fn open_directory(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
     match opening.access() {
         Access::Read => Ok(Descriptor::Directory(granted.path.as_str().into())),
         Access::ReadWrite if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),

@@ -1,9 +1,9 @@
 //! What a call may add under one grant.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use art_core::capability::FsGrant;
+use art_core::capability::{Capability, Denial, FsGrant};
 
 use super::bindings::types::ErrorCode;
 
@@ -13,6 +13,8 @@ pub(super) struct Quota {
     grant: Arc<FsGrant>,
     bytes: AtomicU64,
     files: AtomicU64,
+    /// Whether something did not fit.
+    is_exceeded: AtomicBool,
 }
 
 impl Quota {
@@ -21,6 +23,7 @@ impl Quota {
             grant: Arc::clone(grant),
             bytes: AtomicU64::new(grant.max_bytes),
             files: AtomicU64::new(grant.max_files),
+            is_exceeded: AtomicBool::new(false),
         }
     }
 
@@ -31,23 +34,42 @@ impl Quota {
 
     /// Takes bytes that are about to be added. What was added stays counted, also if it is removed again.
     pub(super) fn add_bytes(&self, bytes: u64) -> Result<(), ErrorCode> {
-        take(&self.bytes, bytes)
+        self.take(&self.bytes, bytes)
     }
 
     /// Takes one file or directory that is about to be created.
     pub(super) fn add_file(&self) -> Result<(), ErrorCode> {
-        take(&self.files, 1)
+        self.take(&self.files, 1)
+    }
+
+    /// Returns the denial of what did not fit, or `None` if everything did. A tool may learn only that a write failed.
+    pub(super) fn denial(&self) -> Option<Denial> {
+        let FsGrant {
+            path,
+            max_bytes,
+            max_files,
+            ..
+        } = self.grant.as_ref();
+        let reason = format!(
+            "a call may add at most {max_bytes} bytes and {max_files} files there (`max_bytes` and `max_files` of the grant)"
+        );
+        let denial = || Denial::new(Capability::Fs, "write", &path.to_string_lossy(), &reason);
+        self.is_exceeded.load(Ordering::Relaxed).then(denial)
+    }
+
+    fn take(&self, left: &AtomicU64, wanted: u64) -> Result<(), ErrorCode> {
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(wanted));
+        if taken.is_err() {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+            return Err(ErrorCode::InsufficientSpace);
+        }
+        Ok(())
     }
 
     /// Gives back a file that was not created.
     pub(super) fn return_file(&self) {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-fn take(left: &AtomicU64, wanted: u64) -> Result<(), ErrorCode> {
-    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(wanted));
-    taken.map(drop).map_err(|_| ErrorCode::InsufficientSpace)
 }
 
 #[cfg(test)]
@@ -68,10 +90,12 @@ mod tests {
     fn what_fits_is_taken_and_what_does_not_fit_takes_nothing() {
         let quota = quota(10, 1);
         quota.add_bytes(8).unwrap();
+        assert_eq!(quota.denial(), None);
         quota.add_bytes(3).unwrap_err();
         quota.add_bytes(2).unwrap();
         quota.add_bytes(1).unwrap_err();
         quota.add_bytes(u64::MAX).unwrap_err();
+        assert!(quota.denial().unwrap().reason.contains("at most 10 bytes"));
     }
 
     #[test]

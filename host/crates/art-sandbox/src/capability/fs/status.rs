@@ -13,8 +13,9 @@ use super::descriptor::Descriptor;
 use super::fault::code_of_error;
 use super::listing::type_of;
 use super::mount::identity;
+use super::overlay::Found;
 use super::path::GuestPath;
-use super::tree::{FileTree, Target};
+use super::tree::{FileTree, Granted, Target};
 
 /// What is known about a file or a directory.
 #[derive(Debug)]
@@ -31,6 +32,9 @@ impl FileTree {
         match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
             Target::Above(path) => Ok(Status::Above(path)),
             Target::Granted(granted) => {
+                if let Some((overlay, path)) = granted.overlay() {
+                    return staged(&granted, overlay.find(&path)?, follow);
+                }
                 let place = granted.place(Access::Read)?;
                 let metadata = place.metadata(follow || granted.path.is_directory);
                 let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
@@ -51,6 +55,23 @@ impl FileTree {
                 Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
             }
         }
+    }
+}
+
+/// Returns what is known about a path whose changes are staged.
+fn staged(granted: &Granted, found: Found, follow: bool) -> Result<Status, Fault> {
+    if granted.path.is_directory && !found.is_directory() && !matches!(found, Found::Nothing) {
+        return Err(ErrorCode::NotDirectory.into());
+    }
+    match found {
+        Found::Nothing => Err(ErrorCode::NoEntry.into()),
+        Found::NewDirectory => Ok(Status::Above(granted.path.as_str().to_owned())),
+        Found::Staged(file) => {
+            let metadata = file.metadata().map_err(|error| code_of_error(&error))?;
+            Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
+        }
+        Found::Host(metadata) if follow && metadata.is_symlink() => Err(ErrorCode::Loop.into()),
+        Found::Host(metadata) => Ok(Status::Host(metadata)),
     }
 }
 

@@ -31,10 +31,13 @@ fn right(guest: &str, path: PathBuf, access: Access) -> FsRight {
 }
 
 fn tree(rights: Vec<FsRight>) -> FileTree {
-    FileTree::new(&Grants {
-        fs: rights,
-        ..Grants::clone(&Grants::by_default())
-    })
+    FileTree::new(
+        &Grants {
+            fs: rights,
+            ..Grants::clone(&Grants::by_default())
+        },
+        None,
+    )
 }
 
 fn sandbox(access: Access) -> Sandbox {

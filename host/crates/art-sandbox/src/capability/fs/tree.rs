@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use art_core::capability::{Access, FsRight, Grants};
+use art_core::capability::{Access, Denial, FsRight, Grants};
+use art_staging::StagingError;
 
 use super::Fault;
 use super::mount::Mount;
+use super::overlay::{Overlay, StagingArea};
 use super::path::{GuestPath, below};
 use super::quota::Quota;
 
@@ -16,6 +18,8 @@ use super::quota::Quota;
 pub(crate) struct FileTree {
     /// The longest path first.
     mounts: Vec<Arc<Mount>>,
+    /// One for each grant whose changes are staged.
+    overlays: Vec<Arc<Overlay>>,
     /// Bytes that the guest passed and got.
     bytes: Arc<AtomicU64>,
 }
@@ -40,8 +44,10 @@ pub(super) struct Granted {
 }
 
 impl FileTree {
-    pub(crate) fn new(grants: &Grants) -> Self {
+    /// Creates the files of a call. Without an area for staged changes, nothing of a grant that needs one can be changed.
+    pub(crate) fn new(grants: &Grants, area: Option<&StagingArea>) -> Self {
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
+        let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
         for right in &grants.fs {
             let quota = match quotas.iter().find(|quota| quota.is_of(&right.grant)) {
@@ -49,17 +55,22 @@ impl FileTree {
                 None => Arc::new(Quota::new(&right.grant)),
             };
             quotas.push(Arc::clone(&quota));
-            let access = access_of(right, &grants.fs);
+            let overlay = overlay_of(right, area, &quota, &mut overlays);
+            let access = match right.grant.stage && overlay.is_none() {
+                true => Access::Read,
+                false => access_of(right, &grants.fs),
+            };
             let right = FsRight {
                 access,
                 ..right.clone()
             };
-            mounts.push(Arc::new(Mount::new(right, quota)));
+            mounts.push(Arc::new(Mount::new(right, quota, overlay)));
         }
         // Of two rights with the same path, the one that allows more is found first.
         mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest().len(), mount.access())));
         Self {
             mounts,
+            overlays,
             bytes: Arc::default(),
         }
     }
@@ -106,6 +117,19 @@ impl FileTree {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
+    /// Makes change sets of the staged changes, or drops them.
+    pub(crate) fn finish_if(&self, is_success: bool) -> Result<(), StagingError> {
+        self.overlays.iter().try_for_each(|overlay| match is_success {
+            true => overlay.finish().map(drop),
+            false => Ok(()),
+        })
+    }
+
+    /// Returns the denials of what the quotas of the grants did not allow.
+    pub(crate) fn quota_denials(&self) -> Vec<Denial> {
+        self.mounts.iter().filter_map(|mount| mount.quota.denial()).collect()
+    }
+
     /// Returns the counter of the bytes that the guest passed and got.
     pub(super) fn counter(&self) -> &Arc<AtomicU64> {
         &self.bytes
@@ -122,11 +146,28 @@ impl FileTree {
     }
 }
 
+/// Returns where the changes under a right go if they are staged. Rights of one grant share it.
+fn overlay_of(
+    right: &FsRight,
+    area: Option<&StagingArea>,
+    quota: &Arc<Quota>,
+    overlays: &mut Vec<Arc<Overlay>>,
+) -> Option<Arc<Overlay>> {
+    let area = area.filter(|_| right.grant.stage)?;
+    if let Some(overlay) = overlays.iter().find(|overlay| overlay.is_of(&right.grant)) {
+        return Some(Arc::clone(overlay));
+    }
+    let overlay = Arc::new(Overlay::new(&right.grant, area.clone(), Arc::clone(quota)));
+    overlays.push(Arc::clone(&overlay));
+    Some(overlay)
+}
+
 /// Returns what a right allows: at least what a right to a directory above it allows for the same files.
 fn access_of(right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
-        below(&right.guest, &wide.guest)
-            .is_some_and(|rest| wide.path.join(rest) == right.path || rest.is_empty() && wide.path == right.path)
+        wide.grant.stage == right.grant.stage
+            && below(&right.guest, &wide.guest)
+                .is_some_and(|rest| wide.path.join(rest) == right.path || rest.is_empty() && wide.path == right.path)
     };
     let above = all.iter().filter(covers_same).map(|wide| wide.access);
     above.max().unwrap_or(right.access)

@@ -1,0 +1,94 @@
+//! Shows staged changes to a person.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use art_core::text::printable;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use similar::TextDiff;
+
+use crate::change::{Action, Before, Change, ChangeSet};
+use crate::disk::open_regular;
+use crate::error::StagingError;
+use crate::staging::Staging;
+
+/// Maximum size of a file whose difference is shown, in bytes.
+const MAX_SHOWN_BYTES: u64 = 1 << 20;
+/// Lines around a change that are shown.
+const CONTEXT_LINES: usize = 3;
+
+/// The contents of a file, as far as they can be compared.
+enum Contents {
+    Text(String),
+    /// It is no text, or too large. The words complete "the file is".
+    Other(&'static str),
+}
+
+impl Staging {
+    /// Returns the difference that a change makes, as a unified diff. Characters that a terminal would obey are replaced. A file that is
+    /// no text, or is larger than 1 MiB, is only named.
+    ///
+    /// # Errors
+    /// Fails if the staged contents cannot be read.
+    pub fn diff(&self, set: &ChangeSet, change: &Change) -> Result<String, StagingError> {
+        let path = set.full_path(change);
+        let old = || match change.before {
+            Before::Nothing | Before::Directory => Ok(Contents::Text(String::new())),
+            Before::File(_) | Before::Unclear => Dir::open_ambient_dir(&set.directory, ambient_authority())
+                .map_err(StagingError::io("open", &set.directory))
+                .map(|dir| contents(&dir, &change.path).unwrap_or(Contents::Other("not there any more"))),
+        };
+        let new = match &action_contents(&change.action) {
+            Some(blob) => contents(&self.folder(&set.id)?, Path::new(blob)).map_err(StagingError::io("read", &path))?,
+            None => Contents::Text(String::new()),
+        };
+        let (from, to) = labels(change, &path);
+        let text = match (&change.action, old()?, new) {
+            (Action::CreateDirectory | Action::RemoveDirectory, ..) => format!("{}: {}\n", change.verb(), shown(&path)),
+            (_, Contents::Text(old), Contents::Text(new)) => unified(&old, &new, &from, &to),
+            (_, Contents::Other(what), _) | (_, _, Contents::Other(what)) => {
+                format!("--- {from}\n+++ {to}\nthe file is {what}\n")
+            }
+        };
+        Ok(printable(&text))
+    }
+}
+
+/// Returns a path in one line.
+fn shown(path: &Path) -> String {
+    path.display().to_string().replace(['\n', '\r'], "?")
+}
+
+fn action_contents(action: &Action) -> Option<String> {
+    match action {
+        Action::Write { blob, .. } => Some(blob.clone()),
+        _ => None,
+    }
+}
+
+fn labels(change: &Change, path: &Path) -> (String, String) {
+    let (nothing, path) = ("/dev/null".to_owned(), shown(path));
+    match (&change.action, change.before) {
+        (Action::RemoveFile, _) => (path, nothing),
+        (_, Before::Nothing) => (nothing, path),
+        _ => (path.clone(), path),
+    }
+}
+
+fn unified(old: &str, new: &str, from: &str, to: &str) -> String {
+    let diff = TextDiff::from_lines(old, new);
+    let mut unified = diff.unified_diff();
+    unified.context_radius(CONTEXT_LINES).header(from, to).to_string()
+}
+
+fn contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
+    let file = open_regular(dir, path)?;
+    if file.metadata()?.len() > MAX_SHOWN_BYTES {
+        return Ok(Contents::Other("too large to be shown"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_SHOWN_BYTES).read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes).map_or(Contents::Other("no text"), Contents::Text);
+    Ok(text)
+}

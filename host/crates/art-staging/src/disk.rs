@@ -1,0 +1,89 @@
+//! Files on the disk: reading them with a bound, and writing them so that they survive a crash.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+
+use crate::change::{Before, Digest};
+
+/// Opens a regular file beneath a directory, without following a link at its end and without waiting.
+pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+        .follow(FollowSymlinks::No);
+    let file = dir.open_with(path, &options)?.into_std();
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+    }
+}
+
+/// Returns the digest of all that is left to read.
+pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finalize().into()),
+            Ok(read) => drop(hasher.update(buffer.get(..read).unwrap_or_default())),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns what is at a path. A link, a pipe or a device is [`Before::Unclear`], which nothing equals.
+pub(crate) fn now(dir: &Dir, path: &Path) -> io::Result<Before> {
+    let metadata = match dir.symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Nothing),
+        Err(error) => return Err(error),
+    };
+    if metadata.is_dir() {
+        return Ok(Before::Directory);
+    }
+    if !metadata.is_file() {
+        return Ok(Before::Unclear);
+    }
+    open_regular(dir, path).and_then(digest).map(Before::File)
+}
+
+/// Writes a file of this host so that it is complete or not there, and stays after a crash.
+pub(crate) fn write_durably(dir: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let temporary = format!("{name}.tmp");
+    let mut file = dir.create(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    dir.rename(&temporary, dir, name)?;
+    sync_directory(dir, Path::new("."))
+}
+
+/// Waits until the entries of a directory are stored.
+pub(crate) fn sync_directory(dir: &Dir, path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    let directory = dir.open(path)?;
+    match directory.sync_all() {
+        // Some file systems cannot do that for directories.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    }
+}
+
+/// Removes a file, unless there is none.
+pub(crate) fn remove_file(dir: &Dir, path: &Path) -> io::Result<()> {
+    match dir.remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,168 @@
+//! The changes of a call that still runs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use cap_std::fs::{Dir, OpenOptions};
+
+use crate::change::{Action, Before, Change, ChangeSet, Origin};
+use crate::disk::{digest, open_regular, sync_directory, write_durably};
+use crate::error::StagingError;
+use crate::staging::SET_FILE;
+
+/// The changes of a call that still runs. They are dropped if it is not finished, also if the process is killed.
+#[derive(Debug)]
+pub struct Draft {
+    /// The folder of all change sets.
+    root: Dir,
+    /// The folder of this draft.
+    dir: Dir,
+    name: String,
+    id: String,
+    origin: Origin,
+    directory: PathBuf,
+    blobs: u32,
+    is_finished: bool,
+    /// Says to other processes that this one is alive.
+    _lock: File,
+}
+
+/// What a call did to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Drafted {
+    /// It wrote the file whose contents are now in this blob.
+    Write(String),
+    /// It created the directory.
+    CreateDirectory,
+    /// It removed the file.
+    RemoveFile,
+    /// It removed the directory.
+    RemoveDirectory,
+}
+
+impl Draft {
+    pub(crate) fn new(root: Dir, id: String, origin: Origin, directory: PathBuf) -> Result<Self, StagingError> {
+        let name = draft_name(&id);
+        let failed = |source| StagingError::io("create", PathBuf::from(&name))(source);
+        root.create_dir(&name).map_err(failed)?;
+        let dir = root.open_dir(&name).map_err(failed)?;
+        let lock = lock(&dir).map_err(failed)?;
+        Ok(Self {
+            root,
+            dir,
+            name,
+            id,
+            origin,
+            directory,
+            blobs: 0,
+            is_finished: false,
+            _lock: lock,
+        })
+    }
+
+    /// Creates an empty file for contents, open for reading and writing, and returns it with its name.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be created.
+    pub fn new_blob(&mut self) -> std::io::Result<(String, File)> {
+        let name = self.blobs.to_string();
+        self.blobs += 1;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = self.dir.open_with(&name, &options)?.into_std();
+        Ok((name, file))
+    }
+
+    /// Opens a file with contents again.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be opened.
+    pub fn open_blob(&self, name: &str) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        Ok(self.dir.open_with(name, &options)?.into_std())
+    }
+
+    /// Makes a change set of what the call did, and returns its identifier. Nothing is kept if the call did nothing.
+    ///
+    /// # Errors
+    /// Fails if the changes cannot be stored.
+    pub fn finish(mut self, drafted: Vec<(PathBuf, Drafted, Before)>) -> Result<Option<String>, StagingError> {
+        if drafted.is_empty() {
+            return Ok(None);
+        }
+        let changes = drafted
+            .into_iter()
+            .map(|(path, drafted, before)| self.change(path, drafted, before))
+            .filter(|change| !change.as_ref().is_ok_and(Change::is_nothing))
+            .collect::<std::io::Result<Vec<_>>>();
+        if matches!(&changes, Ok(changes) if changes.is_empty()) {
+            return Ok(None);
+        }
+        let failed = StagingError::io("store", PathBuf::from(&self.id));
+        let stored = changes.and_then(|changes| self.store(changes));
+        stored.map_err(failed)?;
+        self.is_finished = true;
+        Ok(Some(self.id.clone()))
+    }
+
+    fn change(&self, path: PathBuf, drafted: Drafted, before: Before) -> std::io::Result<Change> {
+        let action = match drafted {
+            Drafted::Write(blob) => {
+                let file = open_regular(&self.dir, Path::new(&blob))?;
+                file.sync_all()?;
+                let bytes = file.metadata()?.len();
+                let digest = digest(file)?;
+                Action::Write { blob, digest, bytes }
+            }
+            Drafted::CreateDirectory => Action::CreateDirectory,
+            Drafted::RemoveFile => Action::RemoveFile,
+            Drafted::RemoveDirectory => Action::RemoveDirectory,
+        };
+        Ok(Change { path, action, before })
+    }
+
+    fn store(&self, mut changes: Vec<Change>) -> std::io::Result<()> {
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let set = ChangeSet {
+            id: self.id.clone(),
+            origin: self.origin.clone(),
+            created: now.unwrap_or_default().as_secs(),
+            directory: self.directory.clone(),
+            changes,
+        };
+        write_durably(&self.dir, SET_FILE, &serde_json::to_vec(&set)?)?;
+        self.root.rename(&self.name, &self.root, &self.id)?;
+        sync_directory(&self.root, Path::new("."))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_finished
+            && let Err(error) = self.root.remove_dir_all(&self.name)
+        {
+            tracing::warn!(%error, draft = self.name, "a draft of staged changes cannot be removed");
+        }
+    }
+}
+
+const DRAFT_ENDING: &str = ".draft";
+
+fn draft_name(id: &str) -> String {
+    format!("{id}{DRAFT_ENDING}")
+}
+
+/// Returns whether a folder is that of a draft.
+pub(crate) fn is_draft(name: &str) -> bool {
+    name.ends_with(DRAFT_ENDING)
+}
+
+/// Locks a folder for this process. Fails if another process, or another draft of this one, has it.
+pub(crate) fn lock(dir: &Dir) -> std::io::Result<File> {
+    let file = dir.open(".")?.into_std();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}

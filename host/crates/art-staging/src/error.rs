@@ -1,0 +1,56 @@
+//! Errors of staged changes.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::commit::Conflict;
+
+/// Something with staged changes failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StagingError {
+    /// A file or folder cannot be used.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was tried, such as `read`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The description of a change set is not valid.
+    #[error("`{}` is no description of staged changes", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// No change set has this name.
+    #[error("no staged changes are of a run, a call or a change set `{0}`; `art changes list` shows all")]
+    Unknown(String),
+    /// A change set has no such file.
+    #[error("the staged changes `{id}` have no file `{}`; `art changes show {id}` shows all", path.display())]
+    NoSuchFile {
+        /// The change set.
+        id: String,
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// Files changed since the call looked at them. Nothing was committed.
+    #[error("{}", conflicts_text(.0))]
+    Conflicts(Vec<Conflict>),
+}
+
+impl StagingError {
+    /// Returns a function that adds what was tried to an error of the operating system.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+fn conflicts_text(conflicts: &[Conflict]) -> String {
+    let files: Vec<_> = conflicts.iter().map(ToString::to_string).collect();
+    format!("nothing was committed: {}", files.join("; "))
+}

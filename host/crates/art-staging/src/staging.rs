@@ -1,0 +1,171 @@
+//! The folder with all change sets.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
+
+use crate::change::{ChangeSet, Origin};
+use crate::disk::{open_regular, remove_file, write_durably};
+use crate::draft::{Draft, is_draft, lock};
+use crate::error::StagingError;
+
+/// The file that describes a change set, in its folder.
+pub(crate) const SET_FILE: &str = "changes.json";
+/// The folder whose lock a commit has.
+pub(crate) const LOCK: &str = "lock";
+/// Maximum size of the description of a change set, in bytes.
+const MAX_SET_BYTES: u64 = 64 << 20;
+
+/// The folder with all change sets of a home.
+#[derive(Debug)]
+pub struct Staging {
+    path: PathBuf,
+    root: Dir,
+}
+
+impl Staging {
+    /// Opens the folder, and creates it if there is none. Carries out commits that were interrupted after their journal was
+    /// complete, and removes the traces of other commits and of calls that were interrupted.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be used, or if an interrupted commit cannot be carried out.
+    pub fn open(path: &Path) -> Result<Self, StagingError> {
+        let staging = Self::open_only(path)?;
+        // Another process that has the lock commits right now, and is alive.
+        if let Ok(lock) = staging.lock() {
+            staging.recover()?;
+            drop(lock);
+        }
+        Ok(staging)
+    }
+
+    fn open_only(path: &Path) -> Result<Self, StagingError> {
+        let mut builder = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let created = builder.recursive(true).create(path);
+        let root = created.and_then(|()| Dir::open_ambient_dir(path, ambient_authority()));
+        Ok(Self {
+            path: path.to_owned(),
+            root: root.map_err(StagingError::io("open", path))?,
+        })
+    }
+
+    /// Locks the folder for a commit.
+    pub(crate) fn lock(&self) -> Result<File, StagingError> {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        let locked = match self.root.create_dir_with(LOCK, &builder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.root.open_dir(LOCK).and_then(|dir| lock(&dir)),
+        };
+        locked.map_err(StagingError::io("lock", self.path.join(LOCK)))
+    }
+
+    /// Starts the changes of a call beneath a granted directory.
+    ///
+    /// # Errors
+    /// Fails if its folder cannot be created.
+    pub fn draft(&self, origin: Origin, directory: &Path) -> Result<Draft, StagingError> {
+        let root = self.root.try_clone().map_err(StagingError::io("open", &self.path))?;
+        Draft::new(root, new_id(), origin, directory.to_owned())
+    }
+
+    /// Returns all change sets, the oldest first.
+    ///
+    /// # Errors
+    /// Fails if the folder or a description cannot be read.
+    pub fn list(&self) -> Result<Vec<ChangeSet>, StagingError> {
+        let mut sets = Vec::new();
+        for name in self.names()? {
+            if !is_draft(&name) && self.root.exists(Path::new(&name).join(SET_FILE)) {
+                sets.push(self.read(&name)?);
+            }
+        }
+        sets.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(sets)
+    }
+
+    /// Returns the change sets of a run, of a call, or with this identifier.
+    ///
+    /// # Errors
+    /// Fails if there are none.
+    pub fn find(&self, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
+        let mut sets = self.list()?;
+        sets.retain(|set| set.is_of(name));
+        if sets.is_empty() {
+            return Err(StagingError::Unknown(name.to_owned()));
+        }
+        Ok(sets)
+    }
+
+    pub(crate) fn names(&self) -> Result<Vec<String>, StagingError> {
+        let failed = |error| StagingError::io("list", &self.path)(error);
+        let mut names = Vec::new();
+        for entry in self.root.entries().map_err(failed)? {
+            names.extend(entry.map_err(failed)?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
+
+    /// Opens the folder of a change set or a draft.
+    pub(crate) fn folder(&self, name: &str) -> Result<Dir, StagingError> {
+        self.root
+            .open_dir(name)
+            .map_err(StagingError::io("open", self.path.join(name)))
+    }
+
+    pub(crate) fn read(&self, id: &str) -> Result<ChangeSet, StagingError> {
+        read_json(&self.folder(id)?, SET_FILE, &self.path.join(id))
+    }
+
+    /// Stores what is left of a change set, or removes it if nothing is.
+    pub(crate) fn store(&self, set: &ChangeSet) -> Result<(), StagingError> {
+        if set.changes.is_empty() {
+            return self.remove(&set.id);
+        }
+        let bytes = serde_json::to_vec(set).map_err(std::io::Error::from);
+        let folder = self.folder(&set.id)?;
+        let written = bytes.and_then(|bytes| write_durably(&folder, SET_FILE, &bytes));
+        written.map_err(StagingError::io("store", self.path.join(&set.id)))
+    }
+
+    /// Removes a change set or a draft.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), StagingError> {
+        let failed = |error| StagingError::io("remove", self.path.join(name))(error);
+        // Without its description it is no change set any more, also if the rest cannot be removed.
+        remove_file(&self.folder(name)?, Path::new(SET_FILE)).map_err(failed)?;
+        self.root.remove_dir_all(name).map_err(failed)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads a JSON file of this host, up to a maximum size.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    folder: &Dir,
+    name: &str,
+    path: &Path,
+) -> Result<T, StagingError> {
+    let path = path.join(name);
+    let mut bytes = Vec::new();
+    let read = open_regular(folder, Path::new(name)).and_then(|file| file.take(MAX_SET_BYTES).read_to_end(&mut bytes));
+    read.map_err(StagingError::io("read", &path))?;
+    serde_json::from_slice(&bytes).map_err(|source| StagingError::Invalid { path, source })
+}
+
+/// Returns an identifier that no other change set has: the time, this process and a counter.
+fn new_id() -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{:x}-{number:x}", now.as_micros(), std::process::id())
+}

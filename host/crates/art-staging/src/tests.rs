@@ -1,0 +1,324 @@
+//! Commits, conflicts and interruptions.
+
+#![expect(clippy::print_stdout, reason = "a child process says when it is ready")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::disk::digest;
+use crate::draft::Drafted;
+use crate::*;
+
+/// A granted directory and a folder of staged changes.
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("granted/sub")).unwrap();
+        let world = Self { folder };
+        world.write("a.txt", "old a\n");
+        world.write("sub/b.txt", "old b\n");
+        world
+    }
+
+    fn granted(&self, path: &str) -> PathBuf {
+        self.folder.path().join("granted").join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.granted(path), text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.granted(path)).ok()
+    }
+
+    fn staging(&self) -> Staging {
+        Staging::open(&self.folder.path().join("staging")).unwrap()
+    }
+
+    fn before(&self, path: &str) -> Before {
+        self.read(path)
+            .map_or(Before::Nothing, |text| Before::File(digest(text.as_bytes()).unwrap()))
+    }
+
+    fn draft(&self) -> Draft {
+        let origin = Origin {
+            run: "run".to_owned(),
+            call: "call".to_owned(),
+            tool: "tool".to_owned(),
+        };
+        self.staging().draft(origin, &self.granted("")).unwrap()
+    }
+
+    /// Stages new contents for `a.txt`, a new file `new/deep/c.txt`, and the end of `sub/b.txt` with its folder.
+    fn stage(&self) -> ChangeSet {
+        let mut draft = self.draft();
+        let mut blob = |text: &str| {
+            let (name, _) = draft.new_blob().unwrap();
+            std::io::Write::write_all(&mut draft.open_blob(&name).unwrap(), text.as_bytes()).unwrap();
+            Drafted::Write(name)
+        };
+        let drafted = vec![
+            ("a.txt".into(), blob("new a\n"), self.before("a.txt")),
+            ("new/deep/c.txt".into(), blob("new c\n"), Before::Nothing),
+            ("new".into(), Drafted::CreateDirectory, Before::Nothing),
+            ("new/deep".into(), Drafted::CreateDirectory, Before::Nothing),
+            ("sub/b.txt".into(), Drafted::RemoveFile, self.before("sub/b.txt")),
+            ("sub".into(), Drafted::RemoveDirectory, Before::Directory),
+        ];
+        let id = draft.finish(drafted).unwrap().unwrap();
+        self.staging().find(&id).unwrap().remove(0)
+    }
+
+    fn is_old(&self) -> bool {
+        self.read("a.txt").as_deref() == Some("old a\n")
+            && self.read("sub/b.txt").as_deref() == Some("old b\n")
+            && self.read("new/deep/c.txt").is_none()
+    }
+
+    fn is_new(&self) -> bool {
+        self.read("a.txt").as_deref() == Some("new a\n")
+            && !self.granted("sub").exists()
+            && self.read("new/deep/c.txt").as_deref() == Some("new c\n")
+    }
+
+    /// Returns the names of the files that a commit left behind.
+    fn leftovers(&self) -> Vec<String> {
+        let entries = [self.granted(""), self.granted("new/deep"), self.granted("sub")];
+        let names = entries.iter().filter_map(|path| fs::read_dir(path).ok()).flatten();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(".art-")).collect()
+    }
+}
+
+#[test]
+fn staged_changes_change_nothing_until_they_are_committed() {
+    let world = World::new();
+    let set = world.stage();
+    assert!(world.is_old());
+    let committed = world.staging().commit(&set, &[]).unwrap();
+    assert!(world.is_new());
+    assert_eq!(committed.paths.len(), set.changes.len());
+    assert_eq!((world.leftovers(), world.staging().list().unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn dropped_changes_change_nothing() {
+    let world = World::new();
+    let set = world.stage();
+    world.staging().discard(&set, &[]).unwrap();
+    assert!(world.is_old());
+    assert!(world.staging().list().unwrap().is_empty());
+}
+
+#[test]
+fn a_file_is_committed_or_dropped_alone() {
+    let world = World::new();
+    let set = world.stage();
+    world.staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
+    assert_eq!(world.read("new/deep/c.txt").as_deref(), Some("new c\n"));
+    assert_eq!(world.read("a.txt").as_deref(), Some("old a\n"));
+    world.staging().discard(&set, &[world.granted("a.txt")]).unwrap();
+    world.staging().commit(&set, &[]).unwrap();
+    assert_eq!(world.read("a.txt").as_deref(), Some("old a\n"));
+    assert!(!world.granted("sub").exists());
+    assert!(world.staging().list().unwrap().is_empty());
+}
+
+#[test]
+fn a_file_that_is_not_staged_is_not_committed() {
+    let world = World::new();
+    let set = world.stage();
+    let error = world.staging().commit(&set, &["other.txt".into()]).unwrap_err();
+    assert!(error.to_string().contains("have no file `other.txt`"), "{error}");
+    assert!(world.is_old());
+}
+
+#[test]
+fn a_file_that_changed_is_a_conflict_and_nothing_is_committed() {
+    for (path, text) in [("a.txt", "theirs"), ("sub/b.txt", "theirs")] {
+        let world = World::new();
+        let set = world.stage();
+        world.write(path, text);
+        let error = world.staging().commit(&set, &[]).unwrap_err();
+        let StagingError::Conflicts(conflicts) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            conflicts,
+            [Conflict {
+                path: world.granted(path)
+            }]
+        );
+        assert_eq!(world.read(path).as_deref(), Some(text));
+        assert!(!world.granted("new").exists());
+        assert_eq!(world.leftovers(), Vec::<String>::new());
+        assert_eq!(world.staging().find("run").unwrap(), [set]);
+    }
+}
+
+#[test]
+fn a_file_that_appeared_is_a_conflict() {
+    let world = World::new();
+    let set = world.stage();
+    fs::create_dir_all(world.granted("new/deep")).unwrap();
+    world.write("new/deep/c.txt", "theirs");
+    world.staging().commit(&set, &[]).unwrap_err();
+    assert_eq!(world.read("new/deep/c.txt").as_deref(), Some("theirs"));
+}
+
+#[test]
+fn a_link_that_took_the_place_of_a_file_is_a_conflict() {
+    let world = World::new();
+    let set = world.stage();
+    let outside = world.folder.path().join("outside.txt");
+    fs::write(&outside, "old a\n").unwrap();
+    fs::remove_file(world.granted("a.txt")).unwrap();
+    std::os::unix::fs::symlink(&outside, world.granted("a.txt")).unwrap();
+    world.staging().commit(&set, &[]).unwrap_err();
+    assert_eq!(fs::read_to_string(outside).unwrap(), "old a\n");
+}
+
+#[test]
+fn a_call_that_changed_nothing_leaves_no_change_set() {
+    let world = World::new();
+    assert_eq!(world.draft().finish(Vec::new()).unwrap(), None);
+    let mut draft = world.draft();
+    let (name, mut file) = draft.new_blob().unwrap();
+    std::io::Write::write_all(&mut file, b"old a\n").unwrap();
+    let same = (PathBuf::from("a.txt"), Drafted::Write(name), world.before("a.txt"));
+    assert_eq!(draft.finish(vec![same]).unwrap(), None);
+    assert!(world.staging().list().unwrap().is_empty());
+}
+
+#[test]
+fn a_committed_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    fs::set_permissions(world.granted("a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
+    let set = world.stage();
+    world.staging().commit(&set, &[]).unwrap();
+    let mode = fs::metadata(world.granted("a.txt")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o751);
+}
+
+#[test]
+fn a_diff_shows_what_changes() {
+    let world = World::new();
+    let set = world.stage();
+    let diff = |path: &str| {
+        let change = set
+            .changes
+            .iter()
+            .find(|change| change.path == Path::new(path))
+            .unwrap();
+        let diff = world.staging().diff(&set, change).unwrap();
+        diff.replace(world.folder.path().to_str().unwrap(), "")
+    };
+    assert_eq!(
+        diff("a.txt"),
+        "--- /granted/a.txt\n+++ /granted/a.txt\n@@ -1 +1 @@\n-old a\n+new a\n"
+    );
+    assert_eq!(
+        diff("new/deep/c.txt"),
+        "--- /dev/null\n+++ /granted/new/deep/c.txt\n@@ -0,0 +1 @@\n+new c\n"
+    );
+    assert_eq!(
+        diff("sub/b.txt"),
+        "--- /granted/sub/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old b\n"
+    );
+    assert_eq!(diff("new"), "created directory: /granted/new\n");
+}
+
+#[test]
+fn the_draft_of_an_interrupted_call_is_removed_and_that_of_a_running_one_stays() {
+    let world = World::new();
+    let names = || fs::read_dir(world.folder.path().join("staging")).unwrap().count();
+    let running = world.draft();
+    let before = names();
+    drop(world.staging());
+    assert_eq!(names(), before);
+    fs::create_dir(world.folder.path().join("staging/1-2-3.draft")).unwrap();
+    drop(world.staging());
+    assert_eq!(names(), before);
+    drop(running);
+    assert_eq!(names(), before - 1);
+}
+
+/// Commits the one change set in the folder that a variable of the environment names. The test below kills it.
+#[test]
+#[ignore = "run as a child process by the test below"]
+fn commit_in_a_child_process() {
+    let folder = std::env::var_os("ART_STAGING_TEST").unwrap();
+    let staging = Staging::open(&Path::new(&folder).join("staging")).unwrap();
+    println!("ready");
+    std::io::Read::read(&mut std::io::stdin(), &mut [0]).unwrap();
+    let set = staging.list().unwrap().remove(0);
+    staging.commit(&set, &[]).unwrap();
+}
+
+/// Starts a commit, kills it after `delay`, and returns whether its changes were there before the next start, and after it.
+fn killed_commit(world: &World, delay: Duration) -> (bool, bool) {
+    use std::io::{BufRead as _, Write as _};
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "tests::commit_in_a_child_process",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env("ART_STAGING_TEST", world.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    while !lines.next().unwrap().unwrap().contains("ready") {}
+    child.stdin.take().unwrap().write_all(b"x").unwrap();
+    std::thread::sleep(delay);
+    // It may have ended.
+    drop(child.kill());
+    child.wait().unwrap();
+    let was_new = world.is_new();
+    let staging = world.staging();
+    let is_new = world.is_new();
+    assert!(is_new || world.is_old(), "the files are mixed after {delay:?}");
+    assert_eq!(world.leftovers(), Vec::<String>::new(), "after {delay:?}");
+    let left = staging.list().unwrap().len();
+    assert_eq!(left, usize::from(!is_new), "after {delay:?}");
+    (was_new, is_new)
+}
+
+#[test]
+fn a_killed_commit_changes_all_files_or_none() {
+    const ROUNDS: u32 = 200;
+    let (mut new, mut old, mut rolled_forward) = (0, 0, 0);
+    // About the time that a commit takes, which depends on the machine and on what else it does.
+    let mut longest = Duration::from_millis(5);
+    for round in 0..ROUNDS {
+        let world = World::new();
+        world.stage();
+        // All points of the time are killed at, in an order without a pattern.
+        let delay = longest * (round * 7 % 20 + 1) / 20;
+        let (was_new, is_new) = killed_commit(&world, delay);
+        new += u32::from(is_new);
+        old += u32::from(!is_new);
+        rolled_forward += u32::from(is_new && !was_new);
+        if is_new && delay < longest / 2 {
+            longest = longest * 9 / 10;
+        } else if !is_new && delay > longest / 2 {
+            longest = longest * 11 / 10;
+        }
+    }
+    println!("{new} committed, of these {rolled_forward} at the next start; {old} not");
+    assert!(new > 0 && old > 0);
+}

@@ -1,0 +1,38 @@
+//! `art changes`
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+/// Subcommands of `art changes`.
+#[derive(Debug, Subcommand)]
+pub enum ChangesCommand {
+    /// List the changes of files that wait
+    List,
+    /// Show what would change, as a diff
+    #[command(after_help = "Examples:\n  art changes show\n  art changes show 01a2b3c4 notes/todo.txt")]
+    Show {
+        /// Run, call or change set; all that wait if it is left out
+        of: Option<String>,
+        /// Only these files
+        files: Vec<PathBuf>,
+    },
+    /// Make the changes
+    ///
+    /// All changes of a call are made or none. A file that was changed by somebody else in the meantime is never overwritten.
+    #[command(after_help = "Examples:\n  art changes commit 01a2b3c4\n  art changes commit 01a2b3c4 notes/todo.txt")]
+    Commit {
+        /// Run, call or change set
+        of: String,
+        /// Only these files
+        files: Vec<PathBuf>,
+    },
+    /// Forget the changes
+    #[command(after_help = "Examples:\n  art changes drop 01a2b3c4\n  art changes drop 01a2b3c4 notes/todo.txt")]
+    Drop {
+        /// Run, call or change set
+        of: String,
+        /// Only these files
+        files: Vec<PathBuf>,
+    },
+}

@@ -1,0 +1,201 @@
+//! `art changes`: changes of files that wait for a person.
+
+use std::path::{Path, PathBuf};
+
+use art_core::text::printable;
+use art_runtime::config::Config;
+use art_staging::{Change, ChangeSet, Staging, StagingError};
+use serde_json::{Value, json};
+
+use super::approve::is_attended;
+use super::config;
+use super::grant::confirm;
+use crate::cli::{ChangesCommand, Global};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render;
+
+pub(super) fn changes(global: &Global, command: &ChangesCommand) -> Result<Exit, CommandError> {
+    let staging = open(&config(global)?)?;
+    match command {
+        ChangesCommand::List => list(global, &staging.list()?),
+        ChangesCommand::Show { of: None, files } => show(global, &staging, &staging.list()?, files),
+        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &staging.find(of)?, files),
+        ChangesCommand::Commit { of, files } => {
+            let make = |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
+            each(global, "committed", &staging.find(of)?, files, make)
+        }
+        ChangesCommand::Drop { of, files } => {
+            let drop = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
+            each(global, "dropped", &staging.find(of)?, files, drop)
+        }
+    }
+}
+
+fn open(config: &Config) -> Result<Staging, CommandError> {
+    match config.staging() {
+        Some(path) => Ok(Staging::open(&path)?),
+        None => Err(CommandError::Usage(
+            "there is no folder for changes without a database".to_owned(),
+        )),
+    }
+}
+
+fn list(global: &Global, sets: &[ChangeSet]) -> Result<Exit, CommandError> {
+    if global.json {
+        let sets: Vec<_> = sets.iter().map(to_json).collect();
+        render::json(&sets);
+        return Ok(Exit::Success);
+    }
+    if sets.is_empty() {
+        render::note("no changes wait");
+    }
+    for set in sets {
+        render::answer(&summary(set).join("\n"));
+    }
+    Ok(Exit::Success)
+}
+
+fn show(global: &Global, staging: &Staging, sets: &[ChangeSet], files: &[PathBuf]) -> Result<Exit, CommandError> {
+    check_files(sets, files)?;
+    let mut shown = Vec::new();
+    for set in sets {
+        for change in set.changes.iter().filter(|change| is_selected(set, change, files)) {
+            shown.push((set, change, staging.diff(set, change)?));
+        }
+    }
+    if global.json {
+        let changes = shown
+            .iter()
+            .map(|(set, change, diff)| change_to_json(set, change, Some(diff)));
+        render::json(&changes.collect::<Vec<_>>());
+    } else if shown.is_empty() {
+        render::note("no changes wait");
+    } else {
+        shown.iter().for_each(|(.., diff)| render::answer(diff.trim_end()));
+    }
+    Ok(Exit::Success)
+}
+
+/// Commits or drops changes of each change set that has one of the files.
+fn each(
+    global: &Global,
+    done: &str,
+    sets: &[ChangeSet],
+    files: &[PathBuf],
+    act: impl Fn(&ChangeSet, &[PathBuf]) -> Result<Vec<PathBuf>, StagingError>,
+) -> Result<Exit, CommandError> {
+    check_files(sets, files)?;
+    let mut paths = Vec::new();
+    for set in sets {
+        let has = |file: &&PathBuf| set.changes.iter().any(|change| is_at(set, change, file));
+        let own: Vec<_> = files.iter().filter(has).cloned().collect();
+        if files.is_empty() || !own.is_empty() {
+            paths.extend(act(set, &own)?);
+        }
+    }
+    if global.json {
+        render::json(&json!({ done: paths }));
+    } else {
+        let lines = paths.iter().map(|path| format!("{done} {}", shown(path)));
+        render::answer(&lines.collect::<Vec<_>>().join("\n"));
+    }
+    Ok(Exit::Success)
+}
+
+/// Fails if a file is in none of the change sets.
+fn check_files(sets: &[ChangeSet], files: &[PathBuf]) -> Result<(), CommandError> {
+    let is_known = |file: &&PathBuf| {
+        sets.iter()
+            .any(|set| set.changes.iter().any(|change| is_at(set, change, file)))
+    };
+    match files.iter().find(|file| !is_known(file)) {
+        None => Ok(()),
+        Some(file) => Err(CommandError::Usage(format!(
+            "no change of `{}` waits there (hint: `art changes list` shows all)",
+            shown(file)
+        ))),
+    }
+}
+
+fn is_at(set: &ChangeSet, change: &Change, file: &Path) -> bool {
+    change.path == file || set.full_path(change) == file
+}
+
+fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
+    files.is_empty() || files.iter().any(|file| is_at(set, change, file))
+}
+
+/// Says at the end of a run that its changes wait. At a terminal it shows them and asks what to do with them.
+pub(super) fn settle(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
+    let staging = open(config)?;
+    let sets: Vec<_> = staging
+        .list()?
+        .into_iter()
+        .filter(|set| set.origin.run == run)
+        .collect();
+    if sets.is_empty() {
+        return Ok(());
+    }
+    let count: usize = sets.iter().map(|set| set.changes.len()).sum();
+    let changes = if count == 1 {
+        "1 change waits"
+    } else {
+        &format!("{count} changes wait")
+    };
+    let hint = format!(
+        "`art changes show {run}` shows, `art changes commit {run}` makes and `art changes drop {run}` forgets"
+    );
+    if !is_attended(global) {
+        if !global.json {
+            render::note(&format!("{changes}: {hint} what the tools want to write"));
+        }
+        return Ok(());
+    }
+    for set in &sets {
+        for change in &set.changes {
+            render::note(staging.diff(set, change)?.trim_end());
+        }
+    }
+    if confirm(&format!("{changes}; make what is shown above?"))? {
+        for set in &sets {
+            staging.commit(set, &[])?;
+        }
+        render::note("committed");
+    } else {
+        render::note(&format!("not committed: {hint} it later"));
+    }
+    Ok(())
+}
+
+/// Returns a change set in lines: who made it, and its changes.
+fn summary(set: &ChangeSet) -> Vec<String> {
+    let head = format!("{}  {}  run {}", set.id, printable(&set.origin.tool), set.origin.run);
+    let changes = set.changes.iter();
+    let changes = changes.map(|change| format!("  {} {}", change.verb(), shown(&set.full_path(change))));
+    std::iter::once(head).chain(changes).collect()
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string().replace(['\n', '\r'], "?"))
+}
+
+fn to_json(set: &ChangeSet) -> Value {
+    let changes = set.changes.iter().map(|change| change_to_json(set, change, None));
+    json!({
+        "id": set.id,
+        "run": set.origin.run,
+        "call": set.origin.call,
+        "tool": set.origin.tool,
+        "created": set.created,
+        "changes": changes.collect::<Vec<_>>(),
+    })
+}
+
+fn change_to_json(set: &ChangeSet, change: &Change, diff: Option<&str>) -> Value {
+    let mut json = json!({"set": set.id, "path": set.full_path(change), "change": change.verb()});
+    if let (Some(object), Some(diff)) = (json.as_object_mut(), diff) {
+        object.insert("diff".to_owned(), Value::from(diff));
+    }
+    json
+}
