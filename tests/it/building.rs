@@ -166,7 +166,10 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
         stderr.contains("(tools have no files, network or processes: pass the data in as an argument)"),
         "{stderr}"
     );
-    tool.write("), capabilities(http(\"https://example.com/\")", "", function);
+    tool.write("), capabilities(fs(read)", "", function);
+    let manifest = tool.folder.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text + "\n[package.metadata.art]\nwasi = true\n").unwrap();
     let built = tool.build();
     assert_eq!(built.code(), 0, "{built}");
     assert!(

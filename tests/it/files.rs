@@ -375,8 +375,8 @@ async fn pipes_in_a_grant_hang_neither_the_calls_nor_the_end_of_the_sandbox() {
         ]
     );
     for _ in 0..6 {
-        let read = [["read", pipe.as_str(), ""]];
-        let calls = (0..100).map(|_| granted.run(&read));
+        let attempt = [["read", pipe.as_str(), ""]];
+        let calls = (0..100).map(|_| granted.run(&attempt));
         let results = futures_util::future::join_all(calls).await;
         assert!(results.iter().all(|result| *result == ["error: permission denied"]));
     }
@@ -444,11 +444,12 @@ async fn assert_nothing_leads_out() {
         ("file", "chain"),
         ("loop", "loop"),
     ];
-    // A step may remove a link itself, which is inside.
-    let plant = || {
+    // An operation may remove a link, or put a directory in its place.
+    let renew_links = || {
         for (target, name) in links {
-            drop(fs::remove_file(notes.join(name)));
-            std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
+            let link = notes.join(name);
+            drop(fs::remove_file(&link).or_else(|_directory| fs::remove_dir_all(&link)));
+            std::os::unix::fs::symlink(target, link).unwrap();
         }
     };
     let paths = [
@@ -487,16 +488,16 @@ async fn assert_nothing_leads_out() {
             "set_modified",
             "remove_dir_all",
         ] {
-            plant();
+            renew_links();
             let result = granted.step(operation, &path, "1").await;
             assert!(
                 result.starts_with("error: ") || operation == "remove_dir_all",
                 "{operation} {path}: {result}"
             );
         }
+        renew_links();
         let new = granted.path("notes/new.txt");
         for operation in ["hard_link", "copy"] {
-            plant();
             let result = granted.step(operation, &path, &new).await;
             assert!(result.starts_with("error: "), "{operation} {path}: {result}");
         }

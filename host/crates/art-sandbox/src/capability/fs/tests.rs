@@ -101,7 +101,9 @@ impl Sandbox {
         note("stat", tree.status("", path, true).is_ok());
         note("lstat", tree.status("", path, false).is_ok());
         note("read", self.open(path, empty, DescriptorFlags::READ).is_ok());
-        note("list", tree.list(path).is_ok());
+        let directory = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ);
+        let listed = directory.is_ok_and(|open| tree.list(open.directory().unwrap()).is_ok());
+        note("list", listed);
         note("readlink", tree.read_link("", path).is_ok());
         note("write", self.open(path, empty, DescriptorFlags::WRITE).is_ok());
         note(
