@@ -2,6 +2,7 @@
 
 mod changes;
 mod grant;
+mod secret;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::exit;
 
 pub use changes::ChangesCommand;
 pub use grant::{AddArgs, GrantCommand};
+pub use secret::SecretCommand;
 
 /// Answers questions with tools that you did not write: plans the steps and runs each tool in its own sandbox
 #[derive(Debug, Parser)]
@@ -149,6 +151,9 @@ pub enum Command {
     /// Look at, make and forget changes of files that wait
     #[command(subcommand)]
     Changes(ChangesCommand),
+    /// Store, list and remove secrets that the host adds to requests of tools
+    #[command(subcommand)]
+    Secret(SecretCommand),
     /// List, show and delete conversations
     #[command(subcommand)]
     Thread(ThreadCommand),

@@ -18,6 +18,7 @@ mod quickstart;
 mod report;
 mod run;
 mod runs;
+mod secret;
 mod show_config;
 mod thread;
 mod tool;
@@ -139,6 +140,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Plugin(command) => plugin::plugin(global, command),
         Command::Changes(command) => changes::changes(global, &command),
         Command::Grant(command) => grant::grant(global, &command),
+        Command::Secret(command) => secret::secret(global, &command),
         Command::Thread(command) => thread::thread(global, &command),
         Command::Approve(command) => approve::approve(global, &command),
         Command::Runs(command) => runs::runs(global, &command),

@@ -7,6 +7,7 @@ use art_runtime::RuntimeError;
 use art_runtime::config::ConfigError;
 use art_runtime::error::in_one_line;
 use art_runtime::grants::GrantError;
+use art_runtime::secrets::SecretError;
 use art_sandbox::SandboxError;
 use art_staging::StagingError;
 use art_store::StoreError;
@@ -40,6 +41,9 @@ pub enum CommandError {
     /// Staged changes cannot be read, committed or dropped.
     #[error(transparent)]
     Staging(#[from] StagingError),
+    /// The secrets cannot be read or stored.
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
     /// The request is invalid.
     #[error("{0}")]
     Usage(String),
@@ -60,8 +64,13 @@ impl CommandError {
                 | StoreError::SuspensionClosed { .. },
             )) => Exit::Failure,
             Self::Runtime(
-                RuntimeError::Config(_) | RuntimeError::Sandbox(_) | RuntimeError::Store(_) | RuntimeError::Model(_),
+                RuntimeError::Config(_)
+                | RuntimeError::Sandbox(_)
+                | RuntimeError::Store(_)
+                | RuntimeError::Model(_)
+                | RuntimeError::Secrets(_),
             )
+            | Self::Secrets(_)
             | Self::Home(_) => Exit::Environment,
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
             Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,

@@ -67,6 +67,7 @@ mod reloading;
 mod replay;
 mod replaying;
 mod schemas;
+mod secrets;
 mod staging;
 mod standing;
 mod start_time;

@@ -2,6 +2,7 @@
 
 mod models;
 mod second_wall;
+mod secrets;
 
 use art_runtime::RuntimeError;
 use art_runtime::compose::{open_sandbox, open_store};
@@ -86,6 +87,7 @@ fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = vec![check_compiler(), check_store(config)];
     checks.extend(check_sandbox(config, quiet));
     checks.extend(second_wall::check());
+    checks.extend(secrets::check(config));
     checks
 }
 

@@ -19,6 +19,7 @@ pub mod price;
 pub mod prompt;
 pub mod provider;
 pub mod rank;
+pub mod secret;
 pub mod shared;
 pub mod show;
 pub mod span;

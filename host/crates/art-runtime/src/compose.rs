@@ -25,6 +25,7 @@ use crate::error::{RuntimeError, in_one_line};
 use crate::grants::GrantFiles;
 use crate::plugins::{LoadedFolder, OnCompiled, RefusedFile, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
+use crate::secrets::SecretStore;
 
 /// The tools of the plugins folder and of the program, without a store or a model.
 #[derive(Debug)]
@@ -262,6 +263,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         compile_time: config.compile_time,
         staging: config.staging(),
         limits: config.tools.value.limits.clone(),
+        secrets: Some(Arc::new(SecretStore::open(config, std::env::vars_os())?)),
     })?)
 }
 

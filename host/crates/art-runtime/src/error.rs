@@ -42,6 +42,9 @@ pub enum RuntimeError {
     /// A grant that a person approved cannot be made.
     #[error(transparent)]
     Grant(#[from] crate::grants::GrantError),
+    /// The secrets cannot be used.
+    #[error(transparent)]
+    Secrets(#[from] crate::secrets::SecretError),
     /// The question is too long.
     #[error(
         "the question has {chars} characters, and {most} are the most; attach the text as a file and ask about that"

@@ -17,6 +17,7 @@ use cap_std::fs::Dir;
 use crate::config::Config;
 use crate::error::in_one_line;
 use crate::plugins::{LoadedFolder, RefusedFile};
+use crate::secrets::{Quarantine, Quarantined};
 
 pub use approved::Approved;
 pub use protected::{Protected, ProtectedPath};
@@ -32,6 +33,7 @@ pub struct GrantFiles {
     approved: PathBuf,
     places: Places,
     protected: Protected,
+    quarantine: Quarantine,
 }
 
 /// A file of grants cannot be used.
@@ -70,6 +72,17 @@ pub enum GrantError {
         #[source]
         source: Box<toml::de::Error>,
     },
+    /// The component sent, returned or logged a canary.
+    #[error(
+        "it is in quarantine: the secret `{canary}`, a decoy, was in what it sent, returned or logged (hint: remove its line from \
+         `{path}` to use it again)"
+    )]
+    Quarantined {
+        /// The canary.
+        canary: String,
+        /// The list of components in quarantine.
+        path: PathBuf,
+    },
     /// A grant cannot be made for any tool.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -95,6 +108,7 @@ impl GrantFiles {
                 _ => PathBuf::new(),
             },
             protected: Protected::new(config, home.as_deref()),
+            quarantine: Quarantine::new(config),
             places: Places {
                 home,
                 current: std::env::current_dir().unwrap_or_default(),
@@ -195,8 +209,28 @@ impl GrantFiles {
     /// # Errors
     /// Fails if its grants cannot be used. Then it should not be offered.
     pub fn apply(&self, plugin: Plugin) -> Result<Plugin, GrantError> {
+        self.check_quarantine(&plugin.digest())?;
         let policy = self.read(plugin.name())?;
         Ok(plugin.with_policy(policy, self.places.clone())?)
+    }
+
+    /// Refuses a component that is in quarantine.
+    ///
+    /// # Errors
+    /// Fails if it is, or if the list of those that are cannot be read.
+    pub(crate) fn check_quarantine(&self, digest: &str) -> Result<(), GrantError> {
+        let path = self.quarantine.path();
+        let listed = self.quarantine.list().map_err(|source| GrantError::Read {
+            path: path.clone(),
+            source,
+        })?;
+        match listed.into_iter().find(|listed| listed.digest == digest) {
+            Some(Quarantined { canary, .. }) => Err(GrantError::Quarantined {
+                canary,
+                path: path.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Gives the components of the folder what is granted to them. One whose grants cannot be used is refused.

@@ -68,6 +68,7 @@ mod recover;
 pub mod reload;
 pub mod replay;
 mod runtime;
+pub mod secrets;
 pub mod standing;
 #[cfg(test)]
 mod testing;

@@ -114,7 +114,9 @@ impl Reloader {
 
     /// Gives a version what is granted to it, or nothing if it is another tool than before and is not approved.
     fn granted(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
-        let policy = self.grants.read(plugin.name()).map_err(|error| in_one_line(&error))?;
+        let policy = self.grants.check_quarantine(&plugin.digest());
+        let policy = policy.and_then(|()| self.grants.read(plugin.name()));
+        let policy = policy.map_err(|error| in_one_line(&error))?;
         let is_approved = policy.component == plugin.digest();
         let is_other = before.is_some_and(|before| !Approved::of(before).has_same_contract(&Approved::of(&plugin)));
         let was_withheld = before.is_some_and(|before| before.authority().withheld().is_some());

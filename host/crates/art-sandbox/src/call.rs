@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::Grants;
+use art_core::capability::{Capability, Grants};
 use art_core::intake::{Divergence, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
+use art_core::secret::Secrets;
 use art_core::text::byte_prefix;
 use art_core::tool::ExecutionContext;
 use art_core::usage::Usage;
@@ -26,6 +27,7 @@ use crate::guard::{Guard, StopReason};
 use crate::meter::MAX_INTERVAL_FUEL;
 use crate::outside::Outside;
 use crate::schema_text::SchemaText;
+use crate::secrets::in_quarantine;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
 
@@ -41,6 +43,13 @@ pub(crate) struct Invocation {
     guard: Guard,
     limits: Limits,
     bytes_in: u64,
+}
+
+/// A call that ended.
+pub(crate) struct Ran {
+    pub(crate) replayed: Replayed,
+    /// The canary that was seen in what the tool sent, returned or logged.
+    pub(crate) canary: Option<String>,
 }
 
 /// The call of `schema()` failed.
@@ -99,6 +108,12 @@ impl Invocation {
         self
     }
 
+    /// Adds secrets to the requests of the guest where its grants say so, and redacts them everywhere else.
+    pub(crate) fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
+        self.store.data_mut().secrets = secrets;
+        self
+    }
+
     /// Answers what the guest asks from a record.
     pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
         self.store.data_mut().outside = Outside::replay(recorded);
@@ -117,7 +132,7 @@ impl Invocation {
         instance_pre: &ToolPluginPre<CallState>,
         input: String,
         context: &ExecutionContext,
-    ) -> Replayed {
+    ) -> Ran {
         self.bytes_in = input.len() as u64;
         let context = convert::context(context);
         let store = &mut self.store;
@@ -127,8 +142,10 @@ impl Invocation {
         };
         let (result, cpu) = self.guard.run(call).await;
         let outcome = self.finish(result, cpu);
+        let (outcome, canary) = self.redacted(outcome);
         let divergence = self.store.data().outside.divergence();
-        Replayed { outcome, divergence }
+        let replayed = Replayed { outcome, divergence };
+        Ran { replayed, canary }
     }
 
     /// Calls `schema` of the tool.
@@ -167,6 +184,17 @@ impl Invocation {
         }
     }
 
+    /// Removes the secrets from an outcome. One in which a canary was seen, or of a call that sent or reported one, becomes a denial.
+    fn redacted(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
+        let state = self.store.data();
+        let in_outcome = state.secrets.redactor().outcome(&mut outcome);
+        let canary = state.canary().or(in_outcome);
+        if let Some(canary) = &canary {
+            outcome.ending = in_quarantine(canary);
+        }
+        (outcome, canary)
+    }
+
     fn finish(&mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
         let bytes_out = match &result {
             Ok(Ok(outcome)) => size_of(outcome),
@@ -174,7 +202,7 @@ impl Invocation {
         };
         let usage = self.usage(bytes_out, cpu);
         if usage.http_requests > 0 {
-            self.store.data_mut().outside.unrecorded();
+            self.store.data_mut().outside.take_unrecorded(Capability::Http);
         }
         let ending = match result {
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),

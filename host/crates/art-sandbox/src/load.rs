@@ -2,7 +2,7 @@
 //! cache, so that each is done only once.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use art_core::capability::{Authority, Grants, Places, ToolPolicy};
@@ -196,6 +196,7 @@ impl Sandbox {
             schema_text,
             program,
             checked: AtomicBool::new(false),
+            seen_canary: OnceLock::new(),
         })
     }
 

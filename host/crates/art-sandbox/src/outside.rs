@@ -55,12 +55,6 @@ impl Outside {
         }
     }
 
-    /// Notes that the guest learnt something that no record has, so that the call cannot be replayed.
-    pub(crate) fn unrecorded(&mut self) {
-        self.recorder.intake.crossings = Vec::new();
-        self.recorder.intake.truncated = true;
-    }
-
     /// Returns the random generator of the call.
     pub(crate) fn random(&mut self) -> wasmtime::Result<&mut ChaCha20Rng> {
         if self.random.is_none() {

@@ -1,12 +1,13 @@
 //! A tool that is loaded from a component and can be called.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use art_core::capability::{Authority, Capability, Denial, Grants, Places, ToolPolicy};
 use art_core::intake::{Divergence, DivergenceReason, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
+use art_core::secret::Secrets;
 use art_core::tool::{ExecutionContext, ToolSchema};
 use art_core::usage::Usage;
 use art_staging::Origin;
@@ -18,7 +19,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
-use crate::call::Invocation;
+use crate::call::{Invocation, Ran};
 use crate::capability::fs::StagingArea;
 use crate::capability::http::Network;
 use crate::error::LoadError;
@@ -26,6 +27,7 @@ use crate::inspect::Inspection;
 use crate::program::{LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
+use crate::secrets::in_quarantine;
 use crate::state::CallState;
 
 /// Progress message while a tool is compiled.
@@ -48,6 +50,8 @@ pub struct Plugin {
     pub(crate) program: Arc<Program>,
     /// Whether the program is loaded and the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
+    /// The canary that was seen in a call, after which the tool is not called again.
+    pub(crate) seen_canary: OnceLock<String>,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -180,8 +184,20 @@ impl Plugin {
         })
     }
 
-    /// Runs a call, with the answers of a record if there is one.
+    /// Runs a call, with the answers of a record if there is one, unless the tool is in quarantine.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
+        if let Some(canary) = self.seen_canary.get() {
+            return not_run(in_quarantine(canary)).replayed;
+        }
+        let Ran { replayed, canary } = self.run_in_sandbox(call, recorded).await;
+        if let Some(canary) = canary {
+            self.sandbox.quarantine(&self.digest(), &self.schema.name, &canary);
+            self.seen_canary.get_or_init(|| canary);
+        }
+        replayed
+    }
+
+    async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> Ran {
         if let Some(preparation) = self.prepare(call)
             && let Err(ending) = preparation.await
         {
@@ -192,7 +208,7 @@ impl Plugin {
         };
         let job = Job {
             staging: self.staging_area(call),
-            ..Job::new(call, recorded, self.sandbox.network())
+            ..Job::new(call, recorded, &self.sandbox)
         };
         let set = call.grants().link_set();
         let instance_pre = |index: usize| self.sandbox.instance_pre(component, index, set);
@@ -226,10 +242,11 @@ struct Job {
     recorded: Option<Intake>,
     network: Arc<Network>,
     staging: Option<StagingArea>,
+    secrets: Arc<Secrets>,
 }
 
 impl Job {
-    fn new(call: &Admitted, recorded: Option<&Intake>, network: &Arc<Network>) -> Self {
+    fn new(call: &Admitted, recorded: Option<&Intake>, sandbox: &Sandbox) -> Self {
         let mut limits = *call.limits();
         if recorded.is_some() {
             limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
@@ -240,7 +257,8 @@ impl Job {
             progress: call.progress().clone(),
             input: call.input_json().to_owned(),
             recorded: recorded.cloned(),
-            network: Arc::clone(network),
+            network: Arc::clone(sandbox.network()),
+            secrets: sandbox.secrets(call.grants()),
             staging: None,
         }
     }
@@ -251,12 +269,13 @@ impl Job {
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
         context: &ExecutionContext,
-    ) -> Replayed {
+    ) -> Ran {
         let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
             Ok(invocation) => invocation
                 .with_progress(self.progress)
                 .with_network(self.network)
-                .with_staging(self.staging),
+                .with_staging(self.staging)
+                .with_secrets(self.secrets),
             Err(error) => return not_run(host_error(&format!("{error:#}"))),
         };
         if let Some(recorded) = self.recorded {
@@ -272,7 +291,7 @@ fn host_error(message: &str) -> Ending {
     }
 }
 
-fn not_run(ending: Ending) -> Replayed {
+fn not_run(ending: Ending) -> Ran {
     let outcome = Outcome {
         ending,
         usage: Usage::default(),
@@ -280,10 +299,11 @@ fn not_run(ending: Ending) -> Replayed {
         intake: Intake::default(),
         denials: Vec::new(),
     };
-    Replayed {
+    let replayed = Replayed {
         outcome,
         divergence: None,
-    }
+    };
+    Ran { replayed, canary: None }
 }
 
 /// Returns the result of a replay whose record does not have all that the call took in.
@@ -291,7 +311,7 @@ fn not_replayed(reason: DivergenceReason) -> Replayed {
     let divergence = Divergence { number: 1, reason };
     Replayed {
         divergence: Some(divergence),
-        ..not_run(host_error(&divergence.to_string()))
+        ..not_run(host_error(&divergence.to_string())).replayed
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
-use art_core::capability::LinkSet;
+use art_core::capability::{Grants, LinkSet};
 use art_core::limits::LimitPolicy;
+use art_core::secret::Secrets;
 use art_staging::Staging;
 
 use crate::bindings::ToolPluginPre;
@@ -19,6 +20,7 @@ use crate::error::{LoadError, SandboxError};
 use crate::fuel_basis::fuel_basis;
 use crate::linked::LinkedComponent;
 use crate::program::Program;
+use crate::secrets::SecretSource;
 use crate::state::CallState;
 use crate::worker::Workers;
 
@@ -43,6 +45,8 @@ pub struct SandboxConfig {
     /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
     /// tool.
     pub limits: LimitPolicy,
+    /// The secrets that are added to requests and redacted from everything else. Default: none.
+    pub secrets: Option<Arc<dyn SecretSource>>,
 }
 
 impl Default for SandboxConfig {
@@ -56,6 +60,7 @@ impl Default for SandboxConfig {
             compile_time: Some(Duration::from_secs(60)),
             staging: None,
             limits: LimitPolicy::default(),
+            secrets: None,
         }
     }
 }
@@ -78,6 +83,7 @@ struct Inner {
     staging: Option<PathBuf>,
     /// The folder for staged changes, opened when it is first needed; `None` if that failed.
     opened_staging: OnceLock<Option<Arc<Staging>>>,
+    secrets: Option<Arc<dyn SecretSource>>,
     /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
 }
@@ -112,6 +118,7 @@ impl Sandbox {
                 network: Arc::default(),
                 staging: config.staging.clone(),
                 opened_staging: OnceLock::new(),
+                secrets: config.secrets.clone(),
                 programs: Mutex::default(),
             }),
         };
@@ -210,6 +217,21 @@ impl Sandbox {
 
     pub(crate) fn network(&self) -> &Arc<Network> {
         &self.inner.network
+    }
+
+    /// Returns the secrets for a call with these grants.
+    pub(crate) fn secrets(&self, grants: &Grants) -> Arc<Secrets> {
+        let are_used = || grants.http.iter().any(|right| right.grant.secret.is_some());
+        let source = self.inner.secrets.as_ref();
+        source.map_or_else(Secrets::none, |source| source.secrets(are_used()))
+    }
+
+    /// Notes that a component must not be loaded again.
+    pub(crate) fn quarantine(&self, digest: &str, tool: &str, canary: &str) {
+        tracing::error!(digest, tool, canary, "a canary was seen; the tool is in quarantine");
+        if let Some(source) = &self.inner.secrets {
+            source.quarantine(digest, tool, canary);
+        }
     }
 
     pub(crate) fn cache(&self) -> Option<&CodeCache> {

@@ -1,10 +1,12 @@
 //! The state of one call in the host.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use art_core::capability::{Denial, Grants};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
+use art_core::secret::Secrets;
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
@@ -38,6 +40,10 @@ pub(crate) struct CallState {
     pub(crate) table: ResourceTable,
     /// Makes the connections of the call. `None`: there are none.
     pub(crate) network: Option<Arc<Network>>,
+    /// The secrets that the host knows.
+    pub(crate) secrets: Arc<Secrets>,
+    /// The first canary that was seen in what the tool reported while it ran.
+    canary: Option<String>,
     /// Created when the tool first calls `wasi:http`.
     http: Option<Box<Http>>,
     log: LogBuffer,
@@ -61,6 +67,8 @@ impl CallState {
             wasi: None,
             table,
             network: None,
+            secrets: Secrets::none(),
+            canary: None,
             http: None,
             log: LogBuffer::new(limits),
             max_output_bytes: limits.log_record_bytes as usize,
@@ -150,9 +158,24 @@ impl CallState {
         self
     }
 
-    /// Adds a line to the log of the call.
+    /// Adds a line to the log of the call. Secrets are redacted before the line is cut.
     pub(crate) fn log(&mut self, level: LogLevel, message: &str) {
-        self.log.push(level, message);
+        let message = self.redacted(message);
+        self.log.push(level, &message);
+    }
+
+    /// Returns a text of the tool without secrets, and notes a canary in it.
+    pub(crate) fn redacted<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let redactor = self.secrets.redactor();
+        if self.canary.is_none() {
+            self.canary = redactor.canary(text.as_bytes()).map(str::to_owned);
+        }
+        redactor.text(text)
+    }
+
+    /// Returns the first canary that was seen while the tool ran.
+    pub(crate) fn canary(&self) -> Option<String> {
+        self.canary.clone().or_else(|| self.http.as_ref()?.canary())
     }
 
     /// Returns whether the caller has given up.

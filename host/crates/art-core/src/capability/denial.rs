@@ -12,6 +12,8 @@ use crate::text::printable;
 pub const MAX_DENIALS: usize = 8;
 /// Maximum length of a resource in a denial, in characters. Longer ones are cut and have no command.
 const MAX_RESOURCE_CHARS: usize = 500;
+/// End of the command that grants requests to a host that is not public.
+const PRIVATE_OPTION: &str = " --private";
 
 /// Something that a call was not allowed to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +68,16 @@ impl Denial {
             target.origin().to_string(),
             "the grant is only for hosts of the public internet",
         );
-        let command = format!("{} --private", request_command(tool, method, target));
+        let command = format!("{}{PRIVATE_OPTION}", request_command(tool, method, target));
         Self::new(Capability::Http, method, &origin, reason).with_command(command)
+    }
+
+    /// Creates the denial of a request whose secret is not known.
+    #[must_use]
+    pub fn missing_secret(method: &str, target: &Target, secret: &str) -> Self {
+        let reason = format!("the secret `{secret}` is not set");
+        let denial = Self::new(Capability::Http, method, &target.origin().to_string(), &reason);
+        denial.with_command(format!("art secret set {}", quoted(secret)))
     }
 
     /// Creates a denial that no grant can change.
@@ -80,6 +90,18 @@ impl Denial {
             reason: reason.to_owned(),
             command: None,
         }
+    }
+
+    /// Returns whether a grant would allow it.
+    pub(super) fn needs_grant(&self) -> bool {
+        let command = self.command.as_deref();
+        command.is_some_and(|command| command.starts_with("art grant add "))
+    }
+
+    /// Returns whether that grant has to be one for hosts that are not public.
+    pub(super) fn needs_private_grant(&self) -> bool {
+        let command = self.command.as_deref();
+        command.is_some_and(|command| command.ends_with(PRIVATE_OPTION))
     }
 
     fn with_reason(mut self, reason: &str) -> Self {

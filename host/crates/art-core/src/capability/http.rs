@@ -333,6 +333,9 @@ impl HttpGrant {
                 self.url
             ));
         }
+        if let Some(secret) = &self.secret {
+            crate::secret::check_name(&secret.name).map_err(|error| error.to_string())?;
+        }
         match &self.secret {
             Some(secret) if !self.url.is_secure() && !self.private => Err(format!(
                 "the secret `{}` would be sent unencrypted to `{}`; use `https`",

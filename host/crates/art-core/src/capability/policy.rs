@@ -102,6 +102,10 @@ impl ToolPolicy {
     /// Fails if no grant allows it.
     pub fn allow(&mut self, denial: &Denial) -> Result<(), PolicyError> {
         let impossible = || PolicyError(format!("no grant allows it: {denial}"));
+        // What another command repairs, such as a secret that is not set, is no matter of grants.
+        if !denial.needs_grant() {
+            return Err(impossible());
+        }
         match denial.capability {
             Capability::Fs => {
                 let access = if denial.action == "write" {
@@ -115,10 +119,18 @@ impl ToolPolicy {
             }
             Capability::Http => {
                 let url: HttpScope = denial.resource.parse().map_err(|_invalid| impossible())?;
+                let private = denial.needs_private_grant();
                 match self.http.iter_mut().find(|grant| grant.url == url) {
-                    Some(grant) if grant.methods.contains(&denial.action) => {}
-                    Some(grant) => grant.methods.push(denial.action.clone()),
-                    None => self.http.push(HttpGrant::of(url, &denial.action)),
+                    Some(grant) => {
+                        grant.private |= private;
+                        if !grant.methods.contains(&denial.action) {
+                            grant.methods.push(denial.action.clone());
+                        }
+                    }
+                    None => self.http.push(HttpGrant {
+                        private,
+                        ..HttpGrant::of(url, &denial.action)
+                    }),
                 }
             }
             Capability::Clock | Capability::Random | Capability::Env => return Err(impossible()),
@@ -226,6 +238,10 @@ mod tests {
         policy.allow(&Denial::path("t", "/notes/a.txt", Access::Read)).unwrap();
         let page = Target::parse("https://example.com/a").unwrap();
         policy.allow(&Denial::request("t", "POST", &page)).unwrap();
+        assert!(policy.http.iter().all(|grant| !grant.private));
+        policy.allow(&Denial::not_public("t", "POST", &page)).unwrap();
+        assert!(policy.http.len() == 1 && policy.http.iter().all(|grant| grant.private));
+        policy.allow(&Denial::missing_secret("POST", &page, "KEY")).unwrap_err();
         assert!(
             policy
                 .fs

@@ -24,6 +24,7 @@ impl host::Host for CallState {
     fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
         let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
         self.meter.count_bytes(title.len() + metadata.len());
+        let (title, metadata) = (self.redacted(&title), self.redacted(&metadata));
         self.progress.report(&title, &metadata);
         let line = format!("progress: {title} {metadata}");
         self.log(LogLevel::Info, line.trim_end());

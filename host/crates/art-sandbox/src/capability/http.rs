@@ -6,6 +6,7 @@ mod exchange;
 mod limits;
 mod network;
 mod request;
+mod secret;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -53,7 +54,11 @@ impl Http {
         let network = state.network.as_ref().filter(|_| !state.outside.is_replay());
         Self {
             ctx,
-            sender: Sender::new(Arc::clone(&state.grants), network.map(Arc::clone)),
+            sender: Sender::new(
+                Arc::clone(&state.grants),
+                Arc::clone(&state.secrets),
+                network.map(Arc::clone),
+            ),
         }
     }
 
@@ -65,6 +70,11 @@ impl Http {
     /// Returns the number of bytes in the bodies that were sent and received.
     pub(crate) fn bytes(&self) -> u64 {
         self.sender.traffic.bytes()
+    }
+
+    /// Returns the first canary that was seen in a request.
+    pub(crate) fn canary(&self) -> Option<String> {
+        self.sender.gate.canary()
     }
 
     /// Returns what was denied.

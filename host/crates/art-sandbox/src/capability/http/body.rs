@@ -1,10 +1,11 @@
-//! The bodies of requests and responses, which are counted while they pass.
+//! The bodies of requests and responses, which are counted and searched for secrets while they pass.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
+use art_core::secret::{RedactedStream, Redactor};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -27,16 +28,78 @@ impl Traffic {
     }
 }
 
-/// The body that a guest sends, up to the maximum size. Its trailers are not sent.
+/// Redacts a body, unless there is nothing to redact.
+pub(super) struct Filter(Option<RedactedStream>);
+
+impl Filter {
+    pub(super) fn new(redactor: &Redactor) -> Self {
+        Self((!redactor.is_empty()).then(|| RedactedStream::new(redactor.clone())))
+    }
+
+    pub(super) fn push(&mut self, part: Bytes) -> Bytes {
+        match &mut self.0 {
+            Some(stream) => stream.push(&part).into(),
+            None => part,
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> Bytes {
+        self.0.as_mut().map(RedactedStream::finish).unwrap_or_default().into()
+    }
+
+    fn canary(&self) -> Option<&str> {
+        self.0.as_ref()?.canary()
+    }
+
+    fn holds_bytes(&self) -> bool {
+        self.0.as_ref().is_some_and(RedactedStream::holds_bytes)
+    }
+}
+
+/// The body that a guest sends, up to the maximum size and up to the first canary. Its trailers are not sent.
 pub(super) struct RequestBody {
     body: WasiBody,
     sent: u64,
+    is_complete: bool,
     traffic: Traffic,
+    canaries: Filter,
+    /// Receives the canary that was found.
+    seen: Arc<OnceLock<String>>,
 }
 
 impl RequestBody {
-    pub(super) const fn new(body: WasiBody, traffic: Traffic) -> Self {
-        Self { body, sent: 0, traffic }
+    pub(super) fn new(body: WasiBody, traffic: Traffic, canaries: &Redactor, seen: Arc<OnceLock<String>>) -> Self {
+        Self {
+            body,
+            sent: 0,
+            is_complete: false,
+            traffic,
+            canaries: Filter::new(canaries),
+            seen,
+        }
+    }
+
+    /// Counts the next part, or the end, and returns what can be sent.
+    fn pass(&mut self, part: Option<Bytes>) -> Result<Bytes, Error> {
+        let part = match part {
+            Some(part) => {
+                self.sent = self.sent.saturating_add(part.len() as u64);
+                self.traffic.add(part.len());
+                self.canaries.push(part)
+            }
+            None => {
+                self.is_complete = true;
+                self.canaries.finish()
+            }
+        };
+        if let Some(canary) = self.canaries.canary() {
+            self.seen.get_or_init(|| canary.to_owned());
+            return Err(Error::HttpRequestDenied);
+        }
+        if self.sent > MAX_REQUEST_BODY_BYTES {
+            return Err(Error::HttpRequestBodySize(Some(MAX_REQUEST_BODY_BYTES)));
+        }
+        Ok(part)
     }
 }
 
@@ -45,28 +108,32 @@ impl Body for RequestBody {
     type Error = Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let data = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-            Some(Ok(frame)) => frame.into_data(),
-            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-            None => return Poll::Ready(None),
-        };
-        // A frame without data has the trailers, and is the last one.
-        let Ok(data) = data else { return Poll::Ready(None) };
-        self.sent = self.sent.saturating_add(data.len() as u64);
-        self.traffic.add(data.len());
-        Poll::Ready(Some(if self.sent > MAX_REQUEST_BODY_BYTES {
-            Err(Error::HttpRequestBodySize(Some(MAX_REQUEST_BODY_BYTES)))
-        } else {
-            Ok(Frame::data(data))
-        }))
+        while !self.is_complete {
+            let part = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                // A frame without data has the trailers, and is the last one.
+                Some(Ok(frame)) => frame.into_data().ok(),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => None,
+            };
+            match self.pass(part) {
+                Ok(part) if part.is_empty() => {}
+                Ok(part) => return Poll::Ready(Some(Ok(Frame::data(part)))),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        Poll::Ready(None)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.is_complete || self.body.is_end_stream() && !self.canaries.holds_bytes()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match self.canaries.holds_bytes() {
+            // What is held back is not in the hint of the body.
+            true => SizeHint::default(),
+            false => self.body.size_hint(),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 
 use art_core::capability::Target;
+use art_core::secret::Redactor;
+use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -13,9 +15,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use wasmtime_wasi_http::Error;
 
-use super::body::{Part, RequestBody};
+use super::body::{Filter, Part, RequestBody};
 use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_RESPONSE_BYTES, Timeouts};
 use super::network::{ConnectError, Network};
+use super::secret::clean;
 use super::wire::{ResponseTooLarge, Wire};
 
 /// Why there is no response.
@@ -34,6 +37,10 @@ pub(super) struct Exchange {
     pub(super) private: bool,
     pub(super) request: Request<RequestBody>,
     pub(super) timeouts: Timeouts,
+    /// Removes the secrets of the host from the response.
+    pub(super) redactor: Redactor,
+    /// Whether the request has a secret.
+    pub(super) carries_secret: bool,
     pub(super) head: oneshot::Sender<Result<Response<()>, Failure>>,
     pub(super) parts: mpsc::Sender<Result<Part, Error>>,
 }
@@ -75,20 +82,44 @@ impl Exchange {
             Ok(Err(error)) => return fail(self.head, Failure::Other(broken(&error))),
             Err(_) => return fail(self.head, Failure::Other(Error::HttpResponseTimeout)),
         };
-        let (head, mut body) = response.into_parts();
+        let (mut head, mut body) = response.into_parts();
+        if let Err(error) = clean(&mut head.headers, &self.redactor, self.carries_secret) {
+            return fail(self.head, Failure::Other(error));
+        }
         if self.head.send(Ok(Response::from_parts(head, ()))).is_err() {
             return;
         }
+        let mut filter = Filter::new(&self.redactor);
         loop {
             let part = match timeout(between_bytes, next_part(&mut body)).await {
                 Ok(part) => part,
                 Err(_) => Err(Error::ConnectionReadTimeout),
             };
             let is_last = !matches!(part, Ok(Part::Data(_)));
-            if self.parts.send(part).await.is_err() || is_last {
+            if pass_on(&self.parts, &mut filter, part).await.is_err() || is_last {
                 return;
             }
         }
+    }
+}
+
+/// Sends a part of a body to the guest, without secrets. Fails if nobody reads it.
+async fn pass_on(
+    parts: &mpsc::Sender<Result<Part, Error>>,
+    filter: &mut Filter,
+    part: Result<Part, Error>,
+) -> Result<(), mpsc::error::SendError<Result<Part, Error>>> {
+    let (data, end) = match part {
+        Ok(Part::Data(data)) => (filter.push(data), None),
+        Ok(Part::End) => (filter.finish(), Some(Ok(Part::End))),
+        Err(error) => (Bytes::new(), Some(Err(error))),
+    };
+    if !data.is_empty() {
+        parts.send(Ok(Part::Data(data))).await?;
+    }
+    match end {
+        Some(end) => parts.send(end).await,
+        None => Ok(()),
     }
 }
 
@@ -115,7 +146,7 @@ fn not_connected(error: &ConnectError) -> Failure {
             info_code: None,
         },
         ConnectError::ResolveTimeout => Error::DnsTimeout,
-        ConnectError::Refused(_) => Error::ConnectionRefused,
+        ConnectError::Refused => Error::ConnectionRefused,
         ConnectError::Timeout => Error::ConnectionTimeout,
         ConnectError::Tls(error) if is_certificate_error(error) => Error::TlsCertificateError,
         ConnectError::Tls(_) => Error::TlsProtocolError,
@@ -132,8 +163,10 @@ fn broken(error: &hyper::Error) -> Error {
     if find::<ResponseTooLarge>(error).is_some() {
         return Error::HttpResponseBodySize(Some(MAX_RESPONSE_BYTES));
     }
-    if let Some(Error::HttpRequestBodySize(size)) = find::<Error>(error) {
-        return Error::HttpRequestBodySize(*size);
+    match find::<Error>(error) {
+        Some(Error::HttpRequestBodySize(size)) => return Error::HttpRequestBodySize(*size),
+        Some(Error::HttpRequestDenied) => return Error::HttpRequestDenied,
+        _ => {}
     }
     if error.is_parse_too_large() {
         Error::HttpResponseHeaderSectionSize(None)

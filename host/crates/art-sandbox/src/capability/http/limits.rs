@@ -20,6 +20,8 @@ pub(super) const MAX_HEADERS: usize = 64;
 pub(super) const MAX_HEADER_BYTES: usize = 16 << 10;
 /// Memory of one set of headers that a guest creates, which is more than their size.
 pub(super) const MAX_FIELD_BYTES: usize = 32 << 10;
+/// Size of a part of the body of a request. Two parts wait in the memory of the host for each body that a guest begins, sent or not.
+pub(super) const BODY_PART_BYTES: usize = 8 << 10;
 /// Number of addresses of a host that are tried.
 pub(super) const MAX_ADDRESSES: usize = 4;
 

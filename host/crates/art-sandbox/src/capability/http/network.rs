@@ -49,7 +49,7 @@ pub(super) enum ConnectError {
     /// It took too long to find the addresses.
     ResolveTimeout,
     /// No address accepted the connection.
-    Refused(io::Error),
+    Refused,
     /// It took too long to connect.
     Timeout,
     /// The host has no certificate that is valid for it, or does not use TLS.
@@ -192,7 +192,7 @@ async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<Tcp
     for address in addresses.iter().take(tried) {
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => failure = ConnectError::Refused(error),
+            Ok(Err(_)) => failure = ConnectError::Refused,
             Err(_) => failure = ConnectError::Timeout,
         }
     }

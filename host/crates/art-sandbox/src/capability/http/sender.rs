@@ -1,8 +1,9 @@
 //! The requests of one call: what is checked before one is sent, and what is counted.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use art_core::capability::{Denial, Grants, HttpRight, Target};
+use art_core::capability::{Denial, Grants, HttpGrant, Target};
+use art_core::secret::Secrets;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -10,9 +11,10 @@ use wasmtime_wasi_http::{Error, ForbiddenHeaderFilter, RequestOptions, WasiBody,
 
 use super::body::{RequestBody, ResponseBody, Traffic};
 use super::exchange::{Exchange, Failure};
-use super::limits::{MAX_OPEN_REQUESTS, MAX_REQUESTS, Timeouts};
+use super::limits::{BODY_PART_BYTES, MAX_OPEN_REQUESTS, MAX_REQUESTS, Timeouts};
 use super::network::Network;
 use super::request::{Address, for_server, is_forbidden_header};
+use super::secret::{self, NotAdded};
 use crate::denials::Denials;
 
 /// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and what is left to do.
@@ -23,35 +25,78 @@ type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
 /// Checks requests. It cannot send them.
 pub(super) struct Gate {
     grants: Arc<Grants>,
+    secrets: Arc<Secrets>,
+    /// The first canary that was seen in a request.
+    seen_canary: Arc<OnceLock<String>>,
     requests: u64,
     /// Shared with the requests, because some are refused only when the addresses of their hosts are known.
     denials: Arc<Mutex<Denials>>,
 }
 
 impl Gate {
-    pub(super) fn new(grants: Arc<Grants>) -> Self {
+    pub(super) fn new(grants: Arc<Grants>, secrets: Arc<Secrets>) -> Self {
         Self {
             grants,
+            secrets,
+            seen_canary: Arc::default(),
             requests: 0,
             denials: Arc::default(),
         }
     }
 
-    /// Returns the address of a request and the right to send it, or the error that the guest sees. Asks nobody for the addresses
-    /// of the host.
-    fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, &HttpRight), Error> {
+    /// Returns the address of a request and the grant that allows to send it, or the error that the guest sees. Asks nobody for the
+    /// addresses of the host.
+    fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
+        self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
-        match address.right(&self.grants, request.method().as_str()) {
-            Ok(right) if self.requests < MAX_REQUESTS => {
-                self.requests += 1;
-                Ok((address, right))
-            }
-            Ok(_) => Err(Error::ConnectionLimitReached),
-            Err(denial) => {
-                push(&self.denials, denial);
+        let right = address.right(&self.grants, request.method().as_str());
+        let right = right.map_err(|denial| self.deny(denial))?;
+        if self.requests >= MAX_REQUESTS {
+            return Err(Error::ConnectionLimitReached);
+        }
+        self.requests += 1;
+        Ok((address, Arc::clone(&right.grant)))
+    }
+
+    /// Notes a denial, and returns the error that the guest sees.
+    fn deny(&self, denial: Denial) -> Error {
+        push(&self.denials, denial);
+        Error::HttpRequestDenied
+    }
+
+    fn check_for_canary(&self, request: &Request<WasiBody>) -> Result<(), Error> {
+        let canaries = self.secrets.canaries();
+        if canaries.is_empty() {
+            return Ok(());
+        }
+        let uri = request.uri().to_string();
+        let headers = request.headers().iter();
+        let mut headers = headers.flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
+        let in_uri = canaries.canary(uri.as_bytes());
+        let seen = in_uri.or_else(|| headers.find_map(|bytes| canaries.canary(bytes)));
+        match seen {
+            Some(canary) => {
+                self.seen_canary.get_or_init(|| canary.to_owned());
                 Err(Error::HttpRequestDenied)
             }
+            None => Ok(()),
         }
+    }
+
+    /// Adds the secret of a grant to a request, if it has one. Returns whether it does.
+    fn add_secret(&self, grant: &HttpGrant, address: &Address, request: &mut Request<WasiBody>) -> Result<bool, Error> {
+        let Some(used) = &grant.secret else { return Ok(false) };
+        let method = request.method().to_string();
+        match secret::add(used, &self.secrets, &method, &address.target, request.headers_mut()) {
+            Ok(()) => Ok(true),
+            Err(NotAdded::Denied(denial)) => Err(self.deny(denial)),
+            Err(NotAdded::InvalidHeader) => Err(Error::ConfigurationError),
+        }
+    }
+
+    /// Returns the first canary that was seen in a request.
+    pub(super) fn canary(&self) -> Option<String> {
+        self.seen_canary.get().cloned()
     }
 
     /// Returns the number of requests that were admitted.
@@ -79,6 +124,10 @@ impl WasiHttpHooks for Gate {
         forbidden_headers()
     }
 
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        BODY_PART_BYTES
+    }
+
     fn send_request(&mut self, request: Request<WasiBody>, _: Option<RequestOptions>, _: Remaining) -> Sending {
         let error = self.admit(&request).err();
         Box::new(async { Err(error.unwrap_or(Error::HttpRequestDenied)) })
@@ -95,9 +144,9 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Creates a sender. Without a network, nothing is sent.
-    pub(super) fn new(grants: Arc<Grants>, network: Option<Arc<Network>>) -> Self {
+    pub(super) fn new(grants: Arc<Grants>, secrets: Arc<Secrets>, network: Option<Arc<Network>>) -> Self {
         Self {
-            gate: Gate::new(grants),
+            gate: Gate::new(grants, secrets),
             network,
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
             traffic: Traffic::default(),
@@ -106,19 +155,22 @@ impl Sender {
 
     fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<Started, Error> {
         let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
-        let (address, right) = self.gate.admit(&request)?;
-        let private = right.grant.private;
+        let (address, grant) = self.gate.admit(&request)?;
         let open = Arc::clone(&self.open).try_acquire_owned();
         let open = open.map_err(|_all_taken| Error::ConnectionLimitReached)?;
-        let request = for_server(request, &address)?.map(|body| RequestBody::new(body, self.traffic.clone()));
+        let mut request = for_server(request, &address)?;
+        let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;
+        let request = request.map(|body| self.body(body));
         let (head_sender, head) = oneshot::channel();
         let (part_sender, parts) = mpsc::channel(1);
         let method = request.method().to_string();
         let exchange = Exchange {
             target: address.target.clone(),
-            private,
+            private: grant.private,
             request,
             timeouts: Timeouts::new(options),
+            redactor: self.gate.secrets.redactor().clone(),
+            carries_secret,
             head: head_sender,
             parts: part_sender,
         };
@@ -139,9 +191,20 @@ impl Sender {
     }
 }
 
+impl Sender {
+    fn body(&self, body: WasiBody) -> RequestBody {
+        let (canaries, seen) = (self.gate.secrets.canaries(), Arc::clone(&self.gate.seen_canary));
+        RequestBody::new(body, self.traffic.clone(), canaries, seen)
+    }
+}
+
 impl WasiHttpHooks for Sender {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         forbidden_headers()
+    }
+
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        BODY_PART_BYTES
     }
 
     fn send_request(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>, _: Remaining) -> Sending {

@@ -3,6 +3,7 @@
 mod admission;
 mod faults;
 mod resolving;
+mod secrets;
 mod tls;
 mod wire;
 
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use art_core::capability::{Denial, Grants, HttpGrant, HttpRight};
+use art_core::secret::Secrets;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -147,7 +149,7 @@ impl Call {
     fn with_tls(grants: Value, names: Names, tls: Option<TlsConnector>) -> Self {
         let tls = OnceLock::from(tls);
         let network = Network::new(Box::new(names.clone()), tls);
-        let sender = Sender::new(call_grants(grants), Some(Arc::new(network)));
+        let sender = Sender::new(call_grants(grants), Secrets::none(), Some(Arc::new(network)));
         Self { sender, names }
     }
 

@@ -146,7 +146,11 @@ async fn four_requests_are_open_at_once() {
 async fn a_sender_without_a_network_sends_nothing() {
     let server = Server::page();
     let mut call = Call::to(&server);
-    call.sender = Sender::new(call_grants(json!([everything(&server.url("/"))])), None);
+    call.sender = Sender::new(
+        call_grants(json!([everything(&server.url("/"))])),
+        Secrets::none(),
+        None,
+    );
     assert!(matches!(
         call.get(&server.url("/")).await,
         Err(Error::HttpRequestDenied)

@@ -89,7 +89,7 @@ async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
         Some(tls) => Call::with_tls(grants, names, Some(tls)),
         None => {
             let network = Network::new(Box::new(names.clone()), OnceLock::new());
-            let sender = Sender::new(call_grants(grants), Some(Arc::new(network)));
+            let sender = Sender::new(call_grants(grants), Secrets::none(), Some(Arc::new(network)));
             Call { sender, names }
         }
     };

@@ -1,0 +1,238 @@
+//! Secrets that the host adds to requests of tools, and their redaction from everything that leaves a tool.
+//!
+//! Only values that the host knows are redacted, in the encodings in which servers and libraries echo them. What a program does
+//! to a secret on purpose is out of reach, which is why no tool ever gets one.
+
+mod encodings;
+mod outcome;
+mod redactor;
+mod stream;
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use secrecy::{ExposeSecret, SecretString};
+
+pub use redactor::{REDACTED, Redactor};
+pub use stream::RedactedStream;
+
+/// Minimum length of a secret in bytes. Shorter values occur in ordinary texts.
+pub const MIN_BYTES: usize = 8;
+/// Maximum length of a secret in bytes, which servers accept in a header.
+pub const MAX_BYTES: usize = 4096;
+/// Maximum number of secrets.
+pub const MAX_SECRETS: usize = 64;
+/// Maximum length of the name of a secret.
+const MAX_NAME_BYTES: usize = 64;
+
+/// A secret with its name. It has no text form that shows the value.
+#[derive(Clone)]
+pub struct Secret {
+    name: String,
+    value: SecretString,
+    canary: bool,
+}
+
+/// A secret cannot be used. The text never has the value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSecret {
+    /// The name is not one.
+    #[error("`{0}` is no name of a secret; expected a letter, then at most 63 letters, digits and `_`")]
+    Name(String),
+    /// The value is too short to be told from ordinary text.
+    #[error("the value of `{0}` is shorter than {MIN_BYTES} characters")]
+    Short(String),
+    /// The value is too long for a header.
+    #[error("the value of `{0}` is longer than {MAX_BYTES} bytes")]
+    Long(String),
+    /// The value cannot be sent in a header.
+    #[error("the value of `{0}` has white space or a character that a header cannot have")]
+    Character(String),
+    /// There are too many.
+    #[error("there are more than {MAX_SECRETS} secrets")]
+    Many,
+}
+
+impl Secret {
+    /// Creates a secret. White space around the value is not part of it. A canary is a decoy, which is never sent and whose only
+    /// purpose is to be noticed.
+    ///
+    /// # Errors
+    /// Fails if the name or the value cannot be used.
+    pub fn new(name: &str, value: &SecretString, canary: bool) -> Result<Self, InvalidSecret> {
+        check_name(name)?;
+        let value = value.expose_secret().trim();
+        let (name, length) = (name.to_owned(), value.len());
+        if length < MIN_BYTES {
+            return Err(InvalidSecret::Short(name));
+        }
+        if length > MAX_BYTES {
+            return Err(InvalidSecret::Long(name));
+        }
+        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(InvalidSecret::Character(name));
+        }
+        Ok(Self {
+            name,
+            value: value.into(),
+            canary,
+        })
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the value, for the one header or file that carries it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        self.value.expose_secret()
+    }
+
+    /// Returns whether the secret is a decoy.
+    #[must_use]
+    pub const fn is_canary(&self) -> bool {
+        self.canary
+    }
+}
+
+/// Shows the name only.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Secret").field(&self.name).finish()
+    }
+}
+
+/// Checks the name of a secret.
+///
+/// # Errors
+/// Fails if it is not one.
+pub fn check_name(name: &str) -> Result<(), InvalidSecret> {
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.len() <= MAX_NAME_BYTES;
+    if is_name {
+        return Ok(());
+    }
+    Err(InvalidSecret::Name(crate::text::truncate(name, MAX_NAME_BYTES)))
+}
+
+/// All secrets that the host knows, with what redacts them.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    secrets: Vec<Secret>,
+    redactor: Redactor,
+    canaries: Redactor,
+}
+
+impl Secrets {
+    /// Collects secrets. Of two with one name, the later one counts.
+    ///
+    /// # Errors
+    /// Fails if there are too many.
+    pub fn new(all: Vec<Secret>) -> Result<Self, InvalidSecret> {
+        let mut secrets: Vec<Secret> = Vec::new();
+        for secret in all {
+            secrets.retain(|other| other.name != secret.name);
+            secrets.push(secret);
+        }
+        if secrets.len() > MAX_SECRETS {
+            return Err(InvalidSecret::Many);
+        }
+        Ok(Self {
+            redactor: Redactor::new(secrets.iter()),
+            canaries: Redactor::new(secrets.iter().filter(|secret| secret.is_canary())),
+            secrets,
+        })
+    }
+
+    /// Returns a set without secrets.
+    #[must_use]
+    pub fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Secrets>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+
+    /// Returns a secret that can be sent. A canary cannot.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Secret> {
+        self.secrets.iter().find(|secret| secret.name == name && !secret.canary)
+    }
+
+    /// Returns the secrets.
+    #[must_use]
+    pub fn all(&self) -> &[Secret] {
+        &self.secrets
+    }
+
+    /// Returns what redacts all of them.
+    #[must_use]
+    pub const fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Returns what finds the canaries alone.
+    #[must_use]
+    pub const fn canaries(&self) -> &Redactor {
+        &self.canaries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret(name: &str, value: &str) -> Result<Secret, InvalidSecret> {
+        Secret::new(name, &value.into(), false)
+    }
+
+    #[test]
+    fn a_secret_shows_its_name_only() {
+        let secrets = Secrets::new(vec![secret("TOKEN", "hunter2hunter2").unwrap()]).unwrap();
+        let shown = format!("{secrets:?}");
+        assert!(shown.contains("TOKEN") && !shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_told_from_text_or_sent_is_refused() {
+        secret("A", " 12345678\n").unwrap();
+        for value in [
+            "",
+            "1234567",
+            "1234 5678",
+            "12345\n6789",
+            "12345678\u{e9}",
+            &"x".repeat(4097),
+        ] {
+            let error = secret("A", value).unwrap_err().to_string();
+            assert!(value.is_empty() || !error.contains(value), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_variable() {
+        for name in ["A", "GITHUB_TOKEN", "key2"] {
+            check_name(name).unwrap();
+        }
+        for name in ["", "2A", "_A", "A-B", "../A", "A/B", "A B", &"A".repeat(65)] {
+            check_name(name).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_canary_cannot_be_sent() {
+        let canary = Secret::new("DECOY", &"decoy-value-1".into(), true).unwrap();
+        let secrets = Secrets::new(vec![canary, secret("REAL", "real-value-1").unwrap()]).unwrap();
+        assert!(secrets.get("DECOY").is_none());
+        assert!(secrets.get("REAL").is_some() && secrets.get("real").is_none());
+    }
+
+    #[test]
+    fn the_later_of_two_secrets_with_one_name_counts() {
+        let two = vec![secret("A", "value-one").unwrap(), secret("A", "value-two").unwrap()];
+        let secrets = Secrets::new(two).unwrap();
+        assert_eq!(secrets.get("A").unwrap().expose(), "value-two");
+    }
+}

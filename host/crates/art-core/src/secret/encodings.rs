@@ -1,0 +1,110 @@
+//! The forms in which a secret may come back from a server.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::MIN_BYTES;
+
+/// Returns the forms of a value, each at least [`MIN_BYTES`] long: as it is, in JSON, in a URL, in hexadecimal, and in base64 with
+/// any number of bytes before and after it.
+pub(super) fn forms(value: &str) -> Vec<String> {
+    let mut forms = vec![value.to_owned()];
+    let json = serde_json::Value::from(value).to_string();
+    let json = json.trim_matches('"').to_owned();
+    forms.push(json.replace('/', "\\/"));
+    forms.push(json);
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    for keeps in [is_unreserved as fn(u8) -> bool, |_| false] {
+        forms.push(percent_encoded(value, keeps, true));
+        forms.push(percent_encoded(value, keeps, false));
+    }
+    forms.push(hexadecimal(value, true));
+    forms.push(hexadecimal(value, false));
+    for before in 0..3 {
+        let text = base64_within(value, before);
+        forms.push(text.replace('+', "-").replace('/', "_"));
+        forms.push(text.replace('/', "\\/"));
+        forms.push(text);
+    }
+    forms.retain(|form| form.len() >= MIN_BYTES);
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn percent_encoded(value: &str, keeps: fn(u8) -> bool, upper: bool) -> String {
+    let mut text = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if keeps(byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push('%');
+            push_hexadecimal(&mut text, byte, upper);
+        }
+    }
+    text
+}
+
+fn hexadecimal(value: &str, upper: bool) -> String {
+    let mut text = String::with_capacity(value.len() * 2);
+    value.bytes().for_each(|byte| push_hexadecimal(&mut text, byte, upper));
+    text
+}
+
+fn push_hexadecimal(text: &mut String, byte: u8, upper: bool) {
+    text.push_str(&if upper {
+        format!("{byte:02X}")
+    } else {
+        format!("{byte:02x}")
+    });
+}
+
+/// Returns the characters of a base64 text that depend on `value` alone, if `before` bytes precede it.
+fn base64_within(value: &str, before: usize) -> String {
+    let mut bytes = vec![0; before];
+    bytes.extend(value.bytes());
+    let text = STANDARD_NO_PAD.encode(&bytes);
+    // Each character has six bits; those that share bits with a neighbour of the value are left out.
+    let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+    text.get(first..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_value_has_a_form_for_each_encoding() {
+        let forms = forms("pa/ss\"w+rd");
+        for form in [
+            "pa/ss\"w+rd",
+            r#"pa/ss\"w+rd"#,
+            r#"pa\/ss\"w+rd"#,
+            "pa%2Fss%22w%2Brd",
+            "pa%2fss%22w%2brd",
+            "%70%61%2F%73%73%22%77%2B%72%64",
+            "70612f737322772b7264",
+            "70612F737322772B7264",
+        ] {
+            assert!(forms.iter().any(|known| known == form), "{form}: {forms:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn base64_of_a_value_within_any_bytes_has_a_form(
+            value in "[!-~]{8,40}",
+            before in prop::collection::vec(any::<u8>(), 0..10),
+            after in prop::collection::vec(any::<u8>(), 0..10),
+        ) {
+            let bytes = [before.as_slice(), value.as_bytes(), after.as_slice()].concat();
+            let standard = STANDARD_NO_PAD.encode(bytes);
+            let known = forms(&value);
+            prop_assert!(known.iter().any(|form| standard.contains(form.as_str())));
+            let url = standard.replace('+', "-").replace('/', "_");
+            prop_assert!(known.iter().any(|form| url.contains(form.as_str())));
+        }
+    }
+}

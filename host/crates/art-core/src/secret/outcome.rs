@@ -1,0 +1,273 @@
+//! Redacts the end of a call: everything in it that is stored, shown, logged or sent.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Redactor;
+use crate::JsonObject;
+use crate::outcome::{Attachment, CallLog, Ending, Failure, Outcome, SubtaskRequest, Success, Suspension};
+use crate::tool::Source;
+
+impl Redactor {
+    /// Replaces the secrets in an outcome. Returns the name of the first canary in it.
+    pub fn outcome(&self, outcome: &mut Outcome) -> Option<String> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut sweep = Sweep {
+            redactor: self,
+            canary: None,
+        };
+        sweep.ending(&mut outcome.ending);
+        sweep.log(&mut outcome.log);
+        for denial in &mut outcome.denials {
+            sweep.text(&mut denial.action);
+            sweep.text(&mut denial.resource);
+            sweep.optional(&mut denial.command);
+        }
+        sweep.canary
+    }
+}
+
+/// Goes through all texts of an outcome.
+struct Sweep<'a> {
+    redactor: &'a Redactor,
+    canary: Option<String>,
+}
+
+impl Sweep<'_> {
+    fn text(&mut self, text: &mut String) {
+        self.note_canary(text.as_bytes());
+        if let Cow::Owned(clean) = self.redactor.text(text) {
+            *text = clean;
+        }
+    }
+
+    fn note_canary(&mut self, bytes: &[u8]) {
+        if self.canary.is_none() {
+            self.canary = self.redactor.canary(bytes).map(str::to_owned);
+        }
+    }
+
+    fn optional(&mut self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.text(text);
+        }
+    }
+
+    fn bytes(&mut self, bytes: &mut Vec<u8>) {
+        self.note_canary(bytes);
+        if let Cow::Owned(clean) = self.redactor.bytes(bytes) {
+            *bytes = clean;
+        }
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(fields) => self.object(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn object(&mut self, fields: &mut JsonObject) {
+        for (mut name, mut value) in std::mem::take(fields) {
+            self.text(&mut name);
+            self.value(&mut value);
+            fields.insert(name, value);
+        }
+    }
+
+    fn optional_value(&mut self, value: &mut Option<Value>) {
+        if let Some(value) = value {
+            self.value(value);
+        }
+    }
+
+    fn ending(&mut self, ending: &mut Ending) {
+        match ending {
+            Ending::Success(success) => self.success(success),
+            Ending::Failure(failure) => self.failure(failure),
+            Ending::Suspended(suspension) => self.suspension(suspension),
+            Ending::Continuation(request) => self.subtask(request),
+            Ending::Trap { message } | Ending::Denied { message } | Ending::HostError { message } => self.text(message),
+            Ending::InvalidOutput { reason } => self.text(reason),
+            Ending::FuelExhausted { .. }
+            | Ending::Timeout { .. }
+            | Ending::MemoryExhausted { .. }
+            | Ending::StackOverflow
+            | Ending::Cancelled
+            | Ending::Busy => {}
+        }
+    }
+
+    fn success(&mut self, success: &mut Success) {
+        self.text(&mut success.output);
+        self.optional(&mut success.title);
+        success.sources.iter_mut().for_each(|source| self.source(source));
+        success
+            .attachments
+            .iter_mut()
+            .for_each(|attachment| self.attachment(attachment));
+        self.object(&mut success.metadata);
+    }
+
+    fn source(&mut self, source: &mut Source) {
+        self.text(&mut source.source_name);
+        self.optional(&mut source.url);
+        self.object(&mut source.extra);
+    }
+
+    fn attachment(&mut self, attachment: &mut Attachment) {
+        self.text(&mut attachment.media_type);
+        self.optional(&mut attachment.filename);
+        self.bytes(&mut attachment.data);
+    }
+
+    fn failure(&mut self, failure: &mut Failure) {
+        self.text(&mut failure.message);
+        self.object(&mut failure.metadata);
+    }
+
+    fn suspension(&mut self, suspension: &mut Suspension) {
+        self.text(&mut suspension.message);
+        self.optional_value(&mut suspension.details);
+        self.optional_value(&mut suspension.preview_data);
+        self.optional_value(&mut suspension.feedback_schema);
+    }
+
+    fn subtask(&mut self, request: &mut SubtaskRequest) {
+        self.text(&mut request.description);
+        self.value(&mut request.inputs);
+        request.template_hints.iter_mut().for_each(|hint| self.text(hint));
+        self.optional_value(&mut request.context_management);
+    }
+
+    fn log(&mut self, log: &mut CallLog) {
+        log.records.iter_mut().for_each(|record| self.text(&mut record.message));
+        self.text(&mut log.stdout);
+        self.text(&mut log.stderr);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::capability::{Capability, Denial};
+    use crate::error::ToolErrorCode;
+    use crate::intake::Intake;
+    use crate::outcome::{LogLevel, LogRecord};
+    use crate::secret::{Secret, Secrets};
+    use crate::usage::Usage;
+
+    const VALUE: &str = "hunter2hunter2";
+
+    fn redactor(canary: bool) -> Redactor {
+        let secret = Secret::new("A", &VALUE.into(), canary).unwrap();
+        Secrets::new(vec![secret]).unwrap().redactor().clone()
+    }
+
+    fn object() -> JsonObject {
+        JsonObject::from_iter([(VALUE.to_owned(), json!([{"a": VALUE}, 1]))])
+    }
+
+    fn outcome(ending: Ending) -> Outcome {
+        let record = LogRecord {
+            level: LogLevel::Info,
+            message: VALUE.to_owned(),
+        };
+        Outcome {
+            ending,
+            usage: Usage::default(),
+            log: CallLog {
+                records: vec![record],
+                dropped: 0,
+                stdout: VALUE.to_owned(),
+                stderr: VALUE.to_owned(),
+            },
+            intake: Intake::default(),
+            denials: vec![Denial::new(Capability::Http, "GET", VALUE, "x").with_command(VALUE.to_owned())],
+        }
+    }
+
+    fn endings() -> Vec<Ending> {
+        let text = || VALUE.to_owned();
+        let value = || Some(json!({ VALUE: [VALUE] }));
+        vec![
+            Ending::Success(Success {
+                output: text(),
+                title: Some(text()),
+                sources: vec![Source {
+                    source_name: text(),
+                    url: Some(text()),
+                    extra: object(),
+                }],
+                attachments: vec![Attachment {
+                    media_type: text(),
+                    filename: Some(text()),
+                    data: text().into_bytes(),
+                }],
+                metadata: object(),
+            }),
+            Ending::Failure(Failure {
+                code: ToolErrorCode::Unknown,
+                message: text(),
+                retryable: false,
+                metadata: object(),
+            }),
+            Ending::Suspended(Suspension {
+                message: text(),
+                details: value(),
+                preview_data: value(),
+                feedback_schema: value(),
+            }),
+            Ending::Continuation(SubtaskRequest {
+                description: text(),
+                inputs: json!(VALUE),
+                template_hints: vec![text()],
+                max_depth: None,
+                context_management: value(),
+            }),
+            Ending::Trap { message: text() },
+            Ending::InvalidOutput { reason: text() },
+            Ending::Denied { message: text() },
+            Ending::HostError { message: text() },
+        ]
+    }
+
+    #[test]
+    fn no_part_of_an_outcome_has_a_secret() {
+        for ending in endings() {
+            let mut outcome = outcome(ending);
+            redactor(false).outcome(&mut outcome);
+            let shown = format!("{outcome:?}");
+            assert!(!shown.contains(VALUE), "{shown}");
+            if let Ending::Success(success) = &outcome.ending {
+                assert_eq!(success.attachments[0].data, "«secret»".as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn a_canary_is_found_in_any_part_of_an_outcome() {
+        let empty = || Outcome {
+            log: CallLog::default(),
+            denials: Vec::new(),
+            ..outcome(Ending::Cancelled)
+        };
+        for ending in endings() {
+            let mut outcome = Outcome { ending, ..empty() };
+            assert_eq!(redactor(true).outcome(&mut outcome).as_deref(), Some("A"));
+            assert_eq!(redactor(true).outcome(&mut outcome), None);
+        }
+        assert_eq!(redactor(true).outcome(&mut empty()), None);
+        assert_eq!(
+            redactor(true).outcome(&mut outcome(Ending::Cancelled)).as_deref(),
+            Some("A")
+        );
+    }
+}

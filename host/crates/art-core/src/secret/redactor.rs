@@ -1,0 +1,211 @@
+//! Replaces the known secrets in texts.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::Secret;
+use super::encodings::forms;
+
+/// What stands in place of a secret. It begins and ends with characters that no secret has, and has too few others for one, so
+/// redacting again changes nothing.
+pub const REDACTED: &str = "«secret»";
+
+/// Replaces secrets by [`REDACTED`]. Clones are cheap.
+#[derive(Clone, Default)]
+pub struct Redactor(Option<Arc<Patterns>>);
+
+/// The forms of all secrets, as one automaton.
+struct Patterns {
+    automaton: AhoCorasick,
+    /// For each form, the name of its secret if it is a canary.
+    canaries: Vec<Option<String>>,
+    /// Length of the longest form.
+    longest: usize,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+/// A secret in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found<'a> {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) canary: Option<&'a str>,
+}
+
+impl Redactor {
+    pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a Secret>) -> Self {
+        let (mut all, mut canaries) = (Vec::new(), Vec::new());
+        for secret in secrets {
+            for form in forms(secret.expose()) {
+                all.push(form);
+                canaries.push(secret.is_canary().then(|| secret.name().to_owned()));
+            }
+        }
+        if all.is_empty() {
+            return Self(None);
+        }
+        let longest = all.iter().map(String::len).max().unwrap_or_default();
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            // An automaton with a table for each state would take a hundred times the memory of the secrets.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&all);
+        // The builder fails above four billion states, which is more than the secrets have bytes.
+        Self(automaton.ok().map(|automaton| {
+            Arc::new(Patterns {
+                automaton,
+                canaries,
+                longest,
+            })
+        }))
+    }
+
+    /// Returns whether there is nothing to redact.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns a text without secrets.
+    #[must_use]
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Forms are ASCII, so no character is cut.
+            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        }
+    }
+
+    /// Returns bytes without secrets.
+    #[must_use]
+    pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut found = self.find(bytes).peekable();
+        if found.peek().is_none() {
+            return Cow::Borrowed(bytes);
+        }
+        let (mut clean, mut copied) = (Vec::with_capacity(bytes.len()), 0);
+        for Found { start, end, .. } in found {
+            clean.extend(bytes.get(copied..start).unwrap_or_default());
+            clean.extend(REDACTED.as_bytes());
+            copied = end;
+        }
+        clean.extend(bytes.get(copied..).unwrap_or_default());
+        clean.into()
+    }
+
+    /// Returns whether a secret is in these bytes.
+    #[must_use]
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        self.find(bytes).next().is_some()
+    }
+
+    /// Returns the name of the first canary in these bytes.
+    #[must_use]
+    pub fn canary(&self, bytes: &[u8]) -> Option<&str> {
+        self.find(bytes).find_map(|found| found.canary)
+    }
+
+    /// Returns the secrets in these bytes, in their order and without overlaps.
+    pub(super) fn find<'a, 'b>(&'a self, bytes: &'b [u8]) -> impl Iterator<Item = Found<'a>> + use<'a, 'b> {
+        self.0.iter().flat_map(move |patterns| {
+            patterns.automaton.find_iter(bytes).map(|found| Found {
+                start: found.start(),
+                end: found.end(),
+                canary: patterns
+                    .canaries
+                    .get(found.pattern().as_usize())
+                    .and_then(Option::as_deref),
+            })
+        })
+    }
+
+    /// Returns the length of the longest form of a secret.
+    pub(super) fn longest(&self) -> usize {
+        self.0.as_ref().map_or(0, |patterns| patterns.longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::secret::Secrets;
+
+    fn redactor(values: &[&str]) -> Redactor {
+        let secret = |(index, value): (usize, &&str)| Secret::new(&format!("S{index}"), &(**value).into(), index == 1);
+        let secrets = values.iter().enumerate().map(|secret_of| secret(secret_of).unwrap());
+        Secrets::new(secrets.collect()).unwrap().redactor().clone()
+    }
+
+    #[test]
+    fn a_secret_is_replaced_wherever_it_is() {
+        let redactor = redactor(&["hunter2hunter2"]);
+        let encoded = STANDARD.encode("user:hunter2hunter2");
+        let text = format!("token=hunter2hunter2&again=hunter2hunter2; Basic {encoded}");
+        let clean = redactor.text(&text);
+        assert!(clean.starts_with("token=«secret»&again=«secret»; Basic "), "{clean}");
+        assert!(!clean.contains(&encoded));
+    }
+
+    #[test]
+    fn a_text_without_a_secret_is_not_copied() {
+        let redactor = redactor(&["hunter2hunter2"]);
+        for text in ["", "hunter2", "d41d8cd98f00b204e9800998ecf8427e", "Hunter2Hunter2"] {
+            assert!(matches!(redactor.text(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_secrets_nothing_is_redacted() {
+        assert!(matches!(Redactor::default().text("hunter2hunter2"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn of_two_secrets_that_begin_alike_the_longer_one_is_replaced() {
+        let redactor = redactor(&["abcdefgh", "abcdefghijkl"]);
+        assert_eq!(redactor.text("<abcdefghijkl> <abcdefghi>"), "<«secret»> <«secret»i>");
+    }
+
+    #[test]
+    fn a_canary_is_named() {
+        let redactor = redactor(&["real-value", "decoy-value"]);
+        assert_eq!(redactor.canary(b"a real-value"), None);
+        assert_eq!(redactor.canary(b"a real-value and decoy-value"), Some("S1"));
+    }
+
+    proptest! {
+        #[test]
+        fn redacting_twice_is_redacting_once(
+            value in "(secret|redacted|[«»a-c\"\\[]){1,3}[!-~]{8,12}",
+            around in "[ -~«»]{0,20}",
+            twice in any::<bool>(),
+        ) {
+            let Ok(secret) = Secret::new("A", &value.as_str().into(), false) else { return Ok(()) };
+            let redactor = Secrets::new(vec![secret]).unwrap().redactor().clone();
+            let text = format!("{around}{value}{}{around}", if twice { value.as_str() } else { "" });
+            let once = redactor.text(&text).into_owned();
+            prop_assert!(!redactor.is_in(once.as_bytes()), "{}", once);
+            prop_assert_eq!(redactor.text(&once), once.clone());
+        }
+
+        #[test]
+        fn no_form_of_a_secret_is_left(value in "[!-~]{8,30}", before in "[ -~]{0,7}", after in "[ -~]{0,7}") {
+            let redactor = redactor(&[&value]);
+            for form in forms(&value) {
+                let text = format!("{before}{form}{after}");
+                let clean = redactor.text(&text).into_owned();
+                prop_assert!(clean.contains(REDACTED) && !redactor.is_in(clean.as_bytes()), "{} -> {}", text, clean);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Replaces the known secrets in bytes that arrive in parts.
+
+use super::redactor::{Found, REDACTED, Redactor};
+
+/// Redacts a stream. A secret may lie across any number of its parts.
+#[derive(Debug)]
+pub struct RedactedStream {
+    redactor: Redactor,
+    /// Bytes that may be the beginning of a secret.
+    held: Vec<u8>,
+    canary: Option<String>,
+}
+
+impl RedactedStream {
+    /// Creates the stream.
+    #[must_use]
+    pub const fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            held: Vec::new(),
+            canary: None,
+        }
+    }
+
+    /// Adds the next part, and returns the bytes that are complete.
+    #[must_use]
+    pub fn push(&mut self, part: &[u8]) -> Vec<u8> {
+        if self.redactor.is_empty() {
+            return part.to_vec();
+        }
+        self.held.extend(part);
+        // A secret that begins before this place is seen as a whole.
+        let complete = (self.held.len() + 1).saturating_sub(self.redactor.longest());
+        self.take(complete)
+    }
+
+    /// Returns the bytes that were held back.
+    #[must_use]
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.take(self.held.len())
+    }
+
+    /// Returns whether bytes are held back.
+    #[must_use]
+    pub const fn holds_bytes(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Returns the name of the first canary so far.
+    #[must_use]
+    pub fn canary(&self) -> Option<&str> {
+        self.canary.as_deref()
+    }
+
+    /// Takes the bytes up to `complete`, and the rest of a secret that begins before it.
+    fn take(&mut self, complete: usize) -> Vec<u8> {
+        let (mut clean, mut taken) = (Vec::with_capacity(complete), 0);
+        for Found { start, end, canary } in self.redactor.find(&self.held) {
+            if start >= complete {
+                break;
+            }
+            clean.extend(self.held.get(taken..start).unwrap_or_default());
+            clean.extend(REDACTED.as_bytes());
+            taken = end;
+            if self.canary.is_none() {
+                self.canary = canary.map(str::to_owned);
+            }
+        }
+        clean.extend(self.held.get(taken..complete).unwrap_or_default());
+        self.held.drain(..taken.max(complete).min(self.held.len()));
+        clean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::secret::{Secret, Secrets};
+
+    fn redactor(value: &str) -> Redactor {
+        let secret = Secret::new("A", &value.into(), true).unwrap();
+        Secrets::new(vec![secret]).unwrap().redactor().clone()
+    }
+
+    fn redact(redactor: &Redactor, parts: &[&[u8]]) -> (Vec<u8>, Option<String>) {
+        let mut stream = RedactedStream::new(redactor.clone());
+        let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();
+        clean.extend(stream.finish());
+        (clean, stream.canary().map(str::to_owned))
+    }
+
+    #[test]
+    fn a_secret_across_every_boundary_is_replaced() {
+        let redactor = redactor("hunter2hunter2");
+        let text = b"before hunter2hunter2 after";
+        for cut in 0..=text.len() {
+            let (clean, canary) = redact(&redactor, &[&text[..cut], &text[cut..]]);
+            assert_eq!(clean, "before «secret» after".as_bytes(), "cut at {cut}");
+            assert_eq!(canary.as_deref(), Some("A"));
+        }
+    }
+
+    #[test]
+    fn bytes_without_secrets_pass_at_once() {
+        let mut stream = RedactedStream::new(Redactor::default());
+        assert_eq!(
+            (stream.push(b"hello"), stream.finish()),
+            (b"hello".to_vec(), Vec::new())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_parts_give_what_the_whole_gives(
+            pieces in prop::collection::vec("(aaaaaaaab|aaaa|ab|[ab]|6161616161616161)", 0..12),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let redactor = redactor("aaaaaaaab");
+            let text = pieces.concat().into_bytes();
+            let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let parts: Vec<_> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+            let (clean, _) = redact(&redactor, &parts);
+            prop_assert_eq!(clean, redactor.bytes(&text).into_owned());
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! The secrets that the host adds to requests of tools: a private file, and variables of the environment.
+
+mod quarantine;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, Metadata, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use art_core::secret::{InvalidSecret, Secret, Secrets};
+use art_files::{open_regular, read_text};
+use art_sandbox::SecretSource;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+use crate::config::Config;
+
+pub use quarantine::{Quarantine, Quarantined};
+
+/// Beginning of the variables with secrets. One of them is used instead of the stored secret of the same name.
+pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
+/// Maximum size of the file, in bytes: that of the most and longest secrets.
+const MAX_FILE_BYTES: u64 = 512 << 10;
+/// Time after which calls that use no secret look whether the file has changed, to redact what was stored meanwhile.
+const MAX_AGE: Duration = Duration::from_secs(1);
+/// Name of the file in its directory.
+const FILE: &str = "secrets.toml";
+
+/// The secrets cannot be read or stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// There is no directory of the configuration.
+    #[error("there is no place for secrets (hint: pass `--home DIR`)")]
+    NoPlace,
+    /// The file or its directory cannot be read or written.
+    #[error("failed to {verb} the secrets `{path}`")]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// The file or the directory.
+        path: PathBuf,
+        /// Cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Others could read the secrets.
+    #[error("the secrets `{path}` are not private: {problem} (hint: `chmod {mode} {path}`)")]
+    NotPrivate {
+        /// The file or the directory.
+        path: PathBuf,
+        /// What is wrong.
+        problem: &'static str,
+        /// The permissions that it has to have.
+        mode: &'static str,
+    },
+    /// The file is not what the host writes. The text shows nothing of it.
+    #[error("the secrets `{path}` are damaged (hint: remove the file, and set the secrets again)")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A secret cannot be used.
+    #[error(transparent)]
+    Invalid(#[from] InvalidSecret),
+}
+
+/// One secret in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    value: SecretString,
+    #[serde(default)]
+    canary: bool,
+}
+
+/// The private file with secrets.
+#[derive(Clone, Debug)]
+pub struct SecretFile {
+    /// The directory of the file, or an empty path if nothing is stored.
+    directory: PathBuf,
+}
+
+impl SecretFile {
+    /// Returns the file of a configuration.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let path = &config.file_path;
+        Self {
+            directory: match path.as_os_str().is_empty() {
+                true => PathBuf::new(),
+                false => path.with_file_name("secrets"),
+            },
+        }
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
+
+    /// Reads the secrets; none if there is no file.
+    ///
+    /// # Errors
+    /// Fails if others could read the file or its directory, or if it is damaged.
+    pub fn read(&self) -> Result<Vec<Secret>, SecretError> {
+        let path = self.path();
+        let file = match open_regular(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file.map_err(io("read", &path))?,
+        };
+        let metadata = file.metadata().map_err(io("read", &path))?;
+        check_private(&path, &metadata, "600")?;
+        let directory = std::fs::symlink_metadata(&self.directory).map_err(io("read", &self.directory))?;
+        check_private(&self.directory, &directory, "700")?;
+        let text = SecretString::from(read_text(file, MAX_FILE_BYTES).map_err(io("read", &path))?);
+        // The error of the parser would show a line of the file.
+        let entries: BTreeMap<String, Entry> =
+            toml::from_str(text.expose_secret()).map_err(|_shows_a_line| SecretError::Damaged { path })?;
+        let secret = |(name, entry): (String, Entry)| Ok(Secret::new(&name, &entry.value, entry.canary)?);
+        entries.into_iter().map(secret).collect()
+    }
+
+    /// Stores a secret in place of an earlier one of the same name.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or written, or if there are too many secrets.
+    pub fn set(&self, secret: Secret) -> Result<(), SecretError> {
+        let mut secrets = self.read()?;
+        secrets.push(secret);
+        self.write(&Secrets::new(secrets)?)
+    }
+
+    /// Removes a secret. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or written.
+    pub fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        let mut secrets = self.read()?;
+        let before = secrets.len();
+        secrets.retain(|secret| secret.name() != name);
+        let removed = secrets.len() < before;
+        if removed {
+            self.write(&Secrets::new(secrets)?)?;
+        }
+        Ok(removed)
+    }
+
+    fn write(&self, secrets: &Secrets) -> Result<(), SecretError> {
+        if self.directory.as_os_str().is_empty() {
+            return Err(SecretError::NoPlace);
+        }
+        let failed = io("write", &self.directory);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)
+            .map_err(&failed)?;
+        let directory = std::fs::symlink_metadata(&self.directory).map_err(&failed)?;
+        check_private(&self.directory, &directory, "700")?;
+        let write = || -> std::io::Result<()> {
+            // A temporary file can be read by its owner only.
+            let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
+            file.as_file().set_permissions(Permissions::from_mode(0o600))?;
+            for secret in secrets.all() {
+                let value = SecretString::from(toml::Value::from(secret.expose()).to_string());
+                writeln!(
+                    file,
+                    "[{}]\nvalue = {}\ncanary = {}\n",
+                    secret.name(),
+                    value.expose_secret(),
+                    secret.is_canary()
+                )?;
+            }
+            file.as_file().sync_all()?;
+            file.persist(self.path()).map_err(|error| error.error)?;
+            std::fs::File::open(&self.directory)?.sync_all()
+        };
+        write().map_err(failed)
+    }
+}
+
+fn io<'a>(verb: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> SecretError + 'a {
+    move |source| SecretError::Io {
+        verb,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Refuses a file or directory that others can read or that belongs to somebody else. A link to a directory is refused as well.
+fn check_private(path: &Path, metadata: &Metadata, mode: &'static str) -> Result<(), SecretError> {
+    let problem = if metadata.is_symlink() {
+        "it is a link"
+    } else if metadata.mode() & 0o077 != 0 {
+        "other users can read or change it"
+    } else if metadata.uid() != rustix::process::geteuid().as_raw() {
+        "it belongs to another user"
+    } else {
+        return Ok(());
+    };
+    Err(SecretError::NotPrivate {
+        path: path.to_owned(),
+        problem,
+        mode,
+    })
+}
+
+/// The secrets of the file and of the environment, as they are now.
+#[derive(Debug)]
+pub struct SecretStore {
+    file: SecretFile,
+    quarantine: Quarantine,
+    environment: Vec<Secret>,
+    known: Mutex<Known>,
+}
+
+/// The secrets that were read last, and the state of the file then.
+#[derive(Debug, Default)]
+struct Known {
+    stamp: Option<Stamp>,
+    /// When the file was last looked at.
+    compared: Option<Instant>,
+    secrets: Arc<Secrets>,
+}
+
+/// What changes when the file is written.
+type Stamp = (u64, u64, i64, i64);
+
+impl SecretStore {
+    /// Opens the secrets of a configuration, with those of these variables.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be used. A variable that cannot is left out with a warning.
+    pub fn open(config: &Config, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self, SecretError> {
+        let store = Self {
+            file: SecretFile::new(config),
+            quarantine: Quarantine::new(config),
+            environment: from_environment(environment),
+            known: Mutex::default(),
+        };
+        let known = store.read_again()?;
+        *store.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(store)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let metadata = std::fs::symlink_metadata(self.file.path()).ok()?;
+        Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
+    }
+
+    fn read_again(&self) -> Result<Known, SecretError> {
+        let stamp = self.stamp();
+        let mut secrets = self.file.read()?;
+        secrets.extend(self.environment.iter().cloned());
+        Ok(Known {
+            stamp,
+            compared: Some(Instant::now()),
+            secrets: Arc::new(Secrets::new(secrets)?),
+        })
+    }
+}
+
+impl SecretSource for SecretStore {
+    /// Reads the file again if it has changed, which is looked up for calls that use secrets, and else once in a while. If it cannot
+    /// be used any more, the secrets that were read last stay.
+    fn secrets(&self, are_used: bool) -> Arc<Secrets> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = are_used || known.compared.is_none_or(|compared| compared.elapsed() > MAX_AGE);
+        if is_due && self.stamp() != known.stamp {
+            match self.read_again() {
+                Ok(read) => *known = read,
+                Err(error) => tracing::error!(%error, "failed to read the secrets again"),
+            }
+        }
+        if is_due {
+            known.compared = Some(Instant::now());
+        }
+        Arc::clone(&known.secrets)
+    }
+
+    fn quarantine(&self, digest: &str, tool: &str, canary: &str) {
+        if let Err(error) = self.quarantine.add(digest, tool, canary) {
+            tracing::error!(%error, tool, "failed to store that a tool is in quarantine");
+        }
+    }
+}
+
+fn from_environment(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<Secret> {
+    let mut secrets = Vec::new();
+    for (variable, value) in environment {
+        let (Some(variable), Some(value)) = (variable.to_str(), value.to_str()) else {
+            continue;
+        };
+        let Some(name) = variable.strip_prefix(VARIABLE_PREFIX) else {
+            continue;
+        };
+        match Secret::new(name, &value.into(), false) {
+            Ok(secret) => secrets.push(secret),
+            Err(error) => tracing::warn!(%error, variable, "a variable with a secret is ignored"),
+        }
+    }
+    secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(home: &Path) -> Config {
+        let mut config = Config {
+            file_path: home.join("art.toml"),
+            ..Config::default()
+        };
+        config.database.value = home.join("state").join("art.db");
+        config
+    }
+
+    fn secret(name: &str, value: &str) -> Secret {
+        Secret::new(name, &value.into(), false).unwrap()
+    }
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    fn names(secrets: &[Secret]) -> Vec<&str> {
+        secrets.iter().map(Secret::name).collect()
+    }
+
+    #[test]
+    fn secrets_are_kept_in_a_private_file() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        assert!(file.read().unwrap().is_empty());
+        file.set(secret("KEY", "value-\"one\"")).unwrap();
+        file.set(secret("OTHER", "value-two")).unwrap();
+        file.set(secret("KEY", "value-three")).unwrap();
+        let secrets = Secrets::new(file.read().unwrap()).unwrap();
+        assert_eq!(secrets.get("KEY").unwrap().expose(), "value-three");
+        assert_eq!(
+            (mode(&file.path()), mode(file.path().parent().unwrap())),
+            (0o600, 0o700)
+        );
+        assert!(file.remove("KEY").unwrap() && !file.remove("KEY").unwrap());
+        assert_eq!(names(&file.read().unwrap()), ["OTHER"]);
+    }
+
+    #[test]
+    fn a_value_is_read_as_it_was_stored() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        let value = r#"a"b\c'd#e=[f]{g}"#;
+        file.set(secret("KEY", value)).unwrap();
+        assert_eq!(file.read().unwrap()[0].expose(), value);
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        file.set(secret("KEY", "value-one")).unwrap();
+        let path = file.path();
+        let directory = path.parent().unwrap();
+        for (path, open, private) in [(path.as_path(), 0o640, 0o600), (directory, 0o755, 0o700)] {
+            std::fs::set_permissions(path, Permissions::from_mode(open)).unwrap();
+            let error = file.read().unwrap_err().to_string();
+            assert!(error.contains("other users") && error.contains("chmod"), "{error}");
+            file.set(secret("KEY", "value-two")).unwrap_err();
+            std::fs::set_permissions(path, Permissions::from_mode(private)).unwrap();
+        }
+        file.read().unwrap();
+    }
+
+    #[test]
+    fn a_damaged_file_shows_nothing_of_itself() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        file.set(secret("KEY", "value-one")).unwrap();
+        std::fs::write(file.path(), "KEY = hunter2hunter2").unwrap();
+        let error = format!("{:?}", file.read().unwrap_err());
+        assert!(error.contains("Damaged") && !error.contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn a_variable_is_used_instead_of_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let config = config(home.path());
+        SecretFile::new(&config).set(secret("KEY", "from-the-file")).unwrap();
+        let variables = [
+            ("ART_SECRET_KEY", "from-the-variable"),
+            ("ART_SECRET_SHORT", "short"),
+            ("KEY", "no-secret"),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let secrets = SecretStore::open(&config, variables.into_iter()).unwrap().secrets(true);
+        assert_eq!(names(secrets.all()), ["KEY"]);
+        assert_eq!(secrets.get("KEY").unwrap().expose(), "from-the-variable");
+    }
+
+    #[test]
+    fn a_secret_that_is_set_later_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        let config = config(home.path());
+        let store = SecretStore::open(&config, std::iter::empty()).unwrap();
+        assert!(store.secrets(true).get("KEY").is_none());
+        SecretFile::new(&config).set(secret("KEY", "value-one")).unwrap();
+        assert!(store.secrets(true).get("KEY").is_some());
+    }
+
+    #[test]
+    fn without_a_configuration_nothing_is_stored() {
+        let file = SecretFile::new(&Config::default());
+        assert!(file.read().unwrap().is_empty());
+        assert!(matches!(
+            file.set(secret("KEY", "value-one")),
+            Err(SecretError::NoPlace)
+        ));
+    }
+}

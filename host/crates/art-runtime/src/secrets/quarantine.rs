@@ -1,0 +1,124 @@
+//! Components that are not offered any more, because a canary was seen in what they sent or returned.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use art_files::{open_regular, read_text};
+
+use crate::config::Config;
+
+/// Maximum size of the file, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// A component in quarantine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantined {
+    /// Digest of the component, in hexadecimal.
+    pub digest: String,
+    /// Name of its tool.
+    pub tool: String,
+    /// The canary that was seen.
+    pub canary: String,
+}
+
+/// The list of components in quarantine: a file with one line for each, `DIGEST TOOL CANARY`. Removing the line lifts it.
+#[derive(Clone, Debug)]
+pub struct Quarantine {
+    /// The file, or an empty path if nothing is stored.
+    path: PathBuf,
+}
+
+impl Quarantine {
+    /// Returns the list of a configuration.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let database = &config.database.value;
+        Self {
+            path: match database.as_os_str().is_empty() {
+                true => PathBuf::new(),
+                false => database.with_file_name("quarantine"),
+            },
+        }
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub const fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    /// Returns the components; none if there is no file. Lines that are none are left out.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read. Then no component should be offered.
+    pub fn list(&self) -> std::io::Result<Vec<Quarantined>> {
+        if self.path.as_os_str().is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = match open_regular(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file?,
+        };
+        let text = read_text(file, MAX_FILE_BYTES)?;
+        Ok(text.lines().filter_map(parse).collect())
+    }
+
+    /// Adds a component, unless it is in the list.
+    pub(super) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
+        let is_listed = self.list()?.iter().any(|listed| listed.digest == digest);
+        if is_listed || self.path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.path)?;
+        file.write_all(format!("{digest} {tool} {canary}\n").as_bytes())?;
+        file.sync_all()
+    }
+}
+
+fn parse(line: &str) -> Option<Quarantined> {
+    let mut words = line.split_whitespace().map(str::to_owned);
+    Some(Quarantined {
+        digest: words.next()?,
+        tool: words.next()?,
+        canary: words.next()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_listed_once() {
+        let home = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.database.value = home.path().join("state").join("art.db");
+        let quarantine = Quarantine::new(&config);
+        assert_eq!(quarantine.list().unwrap(), []);
+        for _ in 0..2 {
+            quarantine.add("00ff", "leaky", "DECOY").unwrap();
+        }
+        let expected = Quarantined {
+            digest: "00ff".to_owned(),
+            tool: "leaky".to_owned(),
+            canary: "DECOY".to_owned(),
+        };
+        assert_eq!(quarantine.list().unwrap(), [expected]);
+    }
+
+    #[test]
+    fn without_a_database_nothing_is_listed() {
+        let quarantine = Quarantine::new(&Config::default());
+        quarantine.add("00ff", "leaky", "DECOY").unwrap();
+        assert_eq!(quarantine.list().unwrap(), []);
+    }
+}

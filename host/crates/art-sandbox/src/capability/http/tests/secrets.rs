@@ -1,0 +1,231 @@
+//! Secrets that are added to requests: where they go, and that they do not come back (G01 to G04).
+
+use art_core::secret::Secret;
+use http::HeaderValue;
+
+use super::*;
+
+const VALUE: &str = "hunter2/hunter2+";
+
+fn secrets(canary: bool) -> Arc<Secrets> {
+    let secret = Secret::new("KEY", &VALUE.into(), false).unwrap();
+    let decoy = Secret::new("DECOY", &"decoy-value-1".into(), true).unwrap();
+    let all = if canary { vec![secret, decoy] } else { vec![secret] };
+    Arc::new(Secrets::new(all).unwrap())
+}
+
+/// Returns a call whose requests to `url` get the secret `KEY` in this header.
+fn call(url: &str, header: &str, secrets: Arc<Secrets>) -> Call {
+    let mut grant = everything(url);
+    grant["secret"] = json!({"name": "KEY", "header": header});
+    let names = Names::default();
+    let network = Network::new(Box::new(names.clone()), OnceLock::new());
+    let sender = Sender::new(call_grants(json!([grant])), secrets, Some(Arc::new(network)));
+    Call { sender, names }
+}
+
+fn header(name: &'static str, value: &'static str, url: &str) -> Request<WasiBody> {
+    let mut request = get(url);
+    request.headers_mut().insert(name, HeaderValue::from_static(value));
+    request
+}
+
+/// Returns the response of a server that answers with this body and these headers to a request with the secret.
+async fn echo(headers: &str, body: &[u8]) -> Result<Page, Error> {
+    let mut response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n", body.len()).into_bytes();
+    response.extend(body);
+    let server = Server::answering(response);
+    call(&server.url("/"), "authorization", secrets(false))
+        .get(&server.url("/"))
+        .await
+}
+
+#[tokio::test]
+async fn a_secret_is_added_to_a_request_of_its_grant() {
+    let server = Server::page();
+    for (name, line) in [
+        ("authorization", format!("authorization: Bearer {VALUE}\r\n")),
+        ("X-Api-Key", format!("x-api-key: {VALUE}\r\n")),
+    ] {
+        call(&server.url("/"), name, secrets(false))
+            .get(&server.url("/"))
+            .await
+            .unwrap();
+        let head = server.received().pop().unwrap();
+        assert_eq!(head.matches(&line).count(), 1, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_not_sent_to_another_path_port_or_host() {
+    let (server, other) = (Server::page(), Server::page());
+    let mut grants = json!([
+        everything(&server.url("/api")),
+        everything(&server.url("/")),
+        everything(&other.url("/"))
+    ]);
+    grants[0]["secret"] = json!({"name": "KEY"});
+    let names = Names::default();
+    let network = Network::new(Box::new(names.clone()), OnceLock::new());
+    let sender = Sender::new(call_grants(grants), secrets(false), Some(Arc::new(network)));
+    let mut call = Call { sender, names };
+    for url in [
+        server.url("/"),
+        server.url("/apis"),
+        server.url("/api/../x"),
+        other.url("/api"),
+    ] {
+        call.get(&url).await.unwrap();
+    }
+    call.get(&server.url("/api/x")).await.unwrap();
+    let heads = [server.received(), other.received()].concat();
+    let with_secret: Vec<_> = heads.iter().filter(|head| head.contains("Bearer")).collect();
+    assert_eq!(with_secret.len(), 1, "{heads:?}");
+    assert!(with_secret[0].starts_with("GET /api/x "));
+}
+
+#[tokio::test]
+async fn a_header_of_the_guest_does_not_replace_the_secret() {
+    let server = Server::page();
+    let mut call = call(&server.url("/"), "x-api-key", secrets(false));
+    let sent = call.send(header("x-api-key", "mine", &server.url("/"))).await;
+    assert!(matches!(sent, Err(Error::HttpRequestDenied)));
+    let reasons: Vec<_> = call.denials().into_iter().map(|denial| denial.reason).collect();
+    assert_eq!(reasons, ["the host itself sets the header `x-api-key` there"]);
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
+    let server = Server::page();
+    let mut call = call(&server.url("/"), "authorization", Secrets::none());
+    assert!(matches!(
+        call.get(&server.url("/")).await,
+        Err(Error::HttpRequestDenied)
+    ));
+    let commands: Vec<_> = call.denials().into_iter().filter_map(|denial| denial.command).collect();
+    assert_eq!(commands, ["art secret set KEY"]);
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_echoes_a_secret_gives_it_to_nobody() {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+    let mut echoes = vec![
+        VALUE.to_owned(),
+        format!("{{\"authorization\":\"Bearer {VALUE}\"}}"),
+        VALUE.replace('/', "\\/"),
+        VALUE.replace('/', "%2F").replace('+', "%2B"),
+        VALUE.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        VALUE.bytes().map(|byte| format!("{byte:02X}")).collect(),
+    ];
+    for before in ["", "a", "ab"] {
+        echoes.push(STANDARD.encode(format!("{before}{VALUE}:")));
+        echoes.push(URL_SAFE.encode(format!("{before}{VALUE}:")));
+    }
+    for text in &echoes {
+        let page = echo(&format!("location: /?{text}\r\n"), format!("<{text}>").as_bytes())
+            .await
+            .unwrap();
+        let (body, location) = (
+            String::from_utf8(page.body).unwrap(),
+            page.headers["location"].as_bytes().to_vec(),
+        );
+        assert!(body.contains("«secret»"), "{text}: {body}");
+        assert!(!secrets(false).redactor().is_in(body.as_bytes()) && !secrets(false).redactor().is_in(&location));
+    }
+}
+
+#[tokio::test]
+async fn a_secret_in_two_parts_of_a_body_is_redacted() {
+    for cut in 0..=VALUE.len() {
+        let server = Server::start(move |connection| {
+            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")?;
+            for part in [&VALUE[..cut], &VALUE[cut..]]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+            {
+                connection.write_all(format!("{:x}\r\n{part}\r\n", part.len()).as_bytes())?;
+                connection.flush()?;
+            }
+            connection.write_all(b"0\r\n\r\n")
+        });
+        let page = call(&server.url("/"), "authorization", secrets(false))
+            .get(&server.url("/"))
+            .await
+            .unwrap();
+        assert_eq!(page.body, "«secret»".as_bytes(), "cut at {cut}");
+    }
+}
+
+#[tokio::test]
+async fn headers_about_identity_do_not_reach_the_guest() {
+    let page = echo("set-cookie: session=1\r\nwww-authenticate: Basic\r\nx-kept: 1\r\n", b"")
+        .await
+        .unwrap();
+    assert!(!page.headers.contains_key("set-cookie") && !page.headers.contains_key("www-authenticate"));
+    assert_eq!(page.headers["x-kept"], "1");
+    let server = Server::answering("HTTP/1.1 200 OK\r\nset-cookie: a=1\r\ncontent-length: 0\r\n\r\n");
+    let page = Call::to(&server).get(&server.url("/")).await.unwrap();
+    assert_eq!(page.headers["set-cookie"], "a=1");
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_searched_is_refused() {
+    let compressed = echo("content-encoding: gzip\r\n", b"x").await;
+    assert!(matches!(compressed, Err(Error::HttpResponseContentCoding(_))));
+    echo("content-encoding: identity\r\n", b"x").await.unwrap();
+    let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx");
+    Call::to(&server).get(&server.url("/")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_guest_cannot_ask_for_pieces_or_compression_of_what_has_a_secret() {
+    let server = Server::page();
+    let mut call = call(&server.url("/"), "authorization", secrets(false));
+    for (name, value) in [("range", "bytes=0-3"), ("if-range", "x"), ("accept-encoding", "gzip")] {
+        call.send(header(name, value, &server.url("/"))).await.unwrap();
+        let head = server.received().pop().unwrap();
+        assert!(!head.contains(name), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_canary_in_a_request_is_noticed_and_not_sent() {
+    let server = Server::start(|connection| io::copy(connection, &mut io::sink()).map(drop));
+    let url = server.url("/");
+    let body = format!("{}decoy-value-1{}", "x".repeat(100), "y".repeat(100));
+    for request in [
+        get(&server.url("/?q=decoy-value-1")),
+        header("x-note", "decoy-value-1", &url),
+        request("POST", &url, &body),
+    ] {
+        let mut call = call(&url, "authorization", secrets(true));
+        let sent = call.send(request).await;
+        assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
+        assert_eq!(call.sender.gate.canary().as_deref(), Some("DECOY"));
+    }
+    assert!(server.connections() <= 1);
+}
+
+#[tokio::test]
+async fn a_body_without_a_canary_is_sent_as_it_is() {
+    let (sender, received) = std::sync::mpsc::channel();
+    let body = format!("{}decoy-value-", "x".repeat(5000));
+    let length = body.len();
+    let server = Server::start(move |connection| {
+        let mut body = vec![0; length];
+        connection.read_exact(&mut body)?;
+        sender.send(body).map_err(io::Error::other)?;
+        connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+    });
+    let mut call = call(&server.url("/"), "authorization", secrets(true));
+    let mut request = request("POST", &server.url("/"), &body);
+    request
+        .headers_mut()
+        .insert(http::header::CONTENT_LENGTH, HeaderValue::from(length));
+    call.send(request).await.unwrap();
+    assert_eq!(received.recv().unwrap(), body.as_bytes());
+    assert_eq!(call.sender.gate.canary(), None);
+}

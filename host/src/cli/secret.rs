@@ -1,0 +1,35 @@
+//! `art secret`
+
+use clap::Subcommand;
+
+/// Subcommands of `art secret`.
+#[derive(Debug, Subcommand)]
+pub enum SecretCommand {
+    /// Store a secret, which is read from stdin or asked for
+    ///
+    /// The secret is kept in a file that only you can read, and is added to the requests whose grant names it (`art grant add --secret`).
+    /// No tool sees it. `ART_SECRET_NAME` in the environment is used instead of the stored secret `NAME`.
+    #[command(
+        after_help = "Examples:\n  art secret set SEARCH_KEY\n  art secret set SEARCH_KEY --from-env MY_KEY\n  \
+                            pass show search | art secret set SEARCH_KEY\n  art secret set DECOY --canary < decoy.txt"
+    )]
+    Set {
+        /// The name: letters, digits and `_`
+        name: String,
+        /// Take the value of this environment variable
+        #[arg(long, value_name = "VAR")]
+        from_env: Option<String>,
+        /// A decoy that is never sent: a tool whose request, output or log has it is stopped and not loaded again
+        #[arg(long)]
+        canary: bool,
+    },
+    /// List the names of the secrets
+    #[command(after_help = "Example:\n  art secret list")]
+    List,
+    /// Remove a secret
+    #[command(after_help = "Example:\n  art secret rm SEARCH_KEY")]
+    Rm {
+        /// The name
+        name: String,
+    },
+}

@@ -1,0 +1,130 @@
+//! `art secret`: secrets that the host adds to requests of tools.
+
+use std::io::{IsTerminal, Read, stdin};
+
+use art_core::secret::{MAX_BYTES, Secret};
+use art_runtime::secrets::{SecretFile, VARIABLE_PREFIX};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use secrecy::SecretString;
+use serde_json::json;
+
+use super::config;
+use crate::bounded;
+use crate::cli::{Global, SecretCommand};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::render;
+
+pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, CommandError> {
+    let file = SecretFile::new(&config(global)?);
+    match command {
+        SecretCommand::Set { name, from_env, canary } => {
+            art_core::secret::check_name(name).map_err(|error| CommandError::Usage(error.to_string()))?;
+            let value = match from_env {
+                Some(variable) => from_environment(variable)?,
+                None => from_stdin(name)?,
+            };
+            let secret = Secret::new(name, &value, *canary).map_err(|error| CommandError::Usage(error.to_string()))?;
+            file.set(secret)?;
+            render::note(&format!("`{name}` is stored in `{}`", file.path().display()));
+            Ok(Exit::Success)
+        }
+        SecretCommand::List => list(global, &file),
+        SecretCommand::Rm { name } => remove(&file, name),
+    }
+}
+
+fn from_environment(variable: &str) -> Result<SecretString, CommandError> {
+    match std::env::var(variable) {
+        Ok(value) => Ok(value.into()),
+        Err(_) => Err(CommandError::Usage(format!(
+            "the environment variable `{variable}` is not set, or is no text"
+        ))),
+    }
+}
+
+/// Reads a value from stdin: one line of a terminal, which does not show it, or everything else to its end.
+fn from_stdin(name: &str) -> Result<SecretString, CommandError> {
+    let max = MAX_BYTES as u64 + 2;
+    if !stdin().is_terminal() {
+        return Ok(bounded::text(stdin().lock(), "stdin", max)?.into());
+    }
+    let _hidden = Hidden::new();
+    render::note(&format!("value of `{name}` (it is not shown):"));
+    let mut line = String::new();
+    let read = std::io::BufRead::read_line(&mut stdin().lock().take(max), &mut line);
+    read.map_err(CommandError::file("read", std::path::Path::new("stdin")))?;
+    Ok(line.into())
+}
+
+/// Keeps the terminal from showing what is typed, until it is dropped.
+struct Hidden(Option<Termios>);
+
+impl Hidden {
+    fn new() -> Self {
+        let before = tcgetattr(stdin()).ok();
+        if let Some(before) = &before {
+            let mut hidden = before.clone();
+            hidden.local_modes.remove(LocalModes::ECHO);
+            set(&hidden);
+        }
+        Self(before)
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            set(before);
+        }
+    }
+}
+
+fn set(terminal: &Termios) {
+    if let Err(error) = tcsetattr(stdin(), OptionalActions::Now, terminal) {
+        tracing::debug!(%error, "the terminal settings could not be changed");
+    }
+}
+
+/// Prints the names, those of the environment included, and never a value.
+fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
+    let stored = file.read()?;
+    let mut names: Vec<_> = stored
+        .iter()
+        .map(|secret| (secret.name().to_owned(), note_of(secret)))
+        .collect();
+    for (variable, _) in std::env::vars_os() {
+        if let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(VARIABLE_PREFIX)) {
+            names.retain(|(stored, _)| stored != name);
+            names.push((name.to_owned(), "environment"));
+        }
+    }
+    names.sort();
+    if global.json {
+        let secrets: Vec<_> = names
+            .iter()
+            .map(|(name, note)| json!({"name": name, "source": note}))
+            .collect();
+        render::json(&secrets);
+    } else if names.is_empty() {
+        render::note("there are no secrets");
+    } else {
+        let lines: Vec<_> = names.iter().map(|(name, note)| format!("{name}  {note}")).collect();
+        render::answer(&lines.join("\n"));
+    }
+    Ok(Exit::Success)
+}
+
+fn note_of(secret: &Secret) -> &'static str {
+    if secret.is_canary() { "canary" } else { "file" }
+}
+
+fn remove(file: &SecretFile, name: &str) -> Result<Exit, CommandError> {
+    if file.remove(name)? {
+        render::note(&format!("`{name}` is removed"));
+        return Ok(Exit::Success);
+    }
+    Err(CommandError::Usage(format!(
+        "there is no stored secret `{name}` (hint: `art secret list` prints the names)"
+    )))
+}

@@ -1,0 +1,234 @@
+//! Secrets: stored privately, added to the requests of their grant, and nowhere else (G01 to G09).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::http_server::{HttpServer, response};
+use crate::program::CommandOutput;
+
+const VALUE: &str = "hunter2hunter2";
+const DECOY: &str = "decoy-value-1";
+
+/// Returns a home with the tools `fetches` and `echo`, and the secret `KEY`.
+fn home() -> Home {
+    let home = Home::empty();
+    home.add("fetches", components::FETCHES);
+    home.add("echo", components::ECHO);
+    let set = home.art_with_input(&["secret", "set", "KEY"], &format!("{VALUE}\n"));
+    assert_eq!(set.code(), 0, "{set}");
+    home
+}
+
+/// Grants requests to a server of the test with the secret.
+fn grant(home: &Home, server: &HttpServer) {
+    let url = server.url("/");
+    let words = [
+        "grant",
+        "add",
+        "fetches",
+        "--http",
+        &url,
+        "--private",
+        "--secret",
+        "KEY",
+        "--method",
+        "GET",
+        "--method",
+        "POST",
+    ];
+    let granted = home.art(&words);
+    assert_eq!(granted.code(), 0, "{granted}");
+}
+
+fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
+    home.art(&["--json", "tool", "call", "fetches", &arguments.to_string()])
+}
+
+/// Returns a server that answers with the head of the request, as some services do.
+fn echoing() -> HttpServer {
+    HttpServer::start(|request| {
+        response(
+            200,
+            &[("x-echo", request.lines().nth(2).unwrap_or_default())],
+            request.as_bytes(),
+        )
+    })
+}
+
+/// Returns the files below a directory that contain a text, without the file of the secrets.
+fn files_with(directory: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() || path.ends_with("secrets/secrets.toml") {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(files_with(&path, text));
+        } else if fs::read(&path)
+            .unwrap()
+            .windows(text.len())
+            .any(|bytes| bytes == text.as_bytes())
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_secret_reaches_the_server_and_nothing_else() {
+    let (home, server) = (home(), echoing());
+    grant(&home, &server);
+    for (fails, verbose) in [(false, false), (true, true)] {
+        let arguments = json!({"url": server.url("/"), "fails": fails}).to_string();
+        let mut words = vec!["--json", "tool", "call", "fetches", &arguments];
+        if verbose {
+            words.push("-vv");
+        }
+        let called = home.art(&words);
+        assert!(
+            server
+                .requests()
+                .pop()
+                .unwrap()
+                .contains(&format!("authorization: Bearer {VALUE}"))
+        );
+        assert!(
+            !called.stdout().contains(VALUE) && !called.stderr().contains(VALUE),
+            "{called}"
+        );
+        assert!(called.stdout().contains("«secret»"), "{called}");
+    }
+    let shown = home.art(&["runs", "show", "last"]);
+    assert!(!shown.stdout().contains(VALUE), "{shown}");
+    assert_eq!(files_with(home.dir.path(), VALUE), [""; 0]);
+}
+
+#[test]
+fn a_request_without_the_secret_of_its_grant_is_denied_with_the_command_that_sets_it() {
+    let (home, server) = (home(), echoing());
+    grant(&home, &server);
+    assert_eq!(home.art(&["secret", "rm", "KEY"]).code(), 0);
+    let called = fetch(&home, &json!({"url": server.url("/")}));
+    let denials = &called.json()["result"]["metadata"]["denials"];
+    assert_eq!(denials[0]["command"], "art secret set KEY", "{called}");
+    assert_eq!(server.requests(), [""; 0]);
+    let arguments = json!({"url": server.url("/")}).to_string();
+    let words = ["--json", "tool", "call", "fetches", &arguments];
+    let called = home.art_with_environment(&words, &[("ART_SECRET_KEY", "from-the-environment")]);
+    assert_eq!(called.code(), 0, "{called}");
+    assert!(
+        server
+            .requests()
+            .pop()
+            .unwrap()
+            .contains("authorization: Bearer from-the-environment")
+    );
+}
+
+#[test]
+fn secrets_are_listed_by_name_and_removed() {
+    let home = home();
+    let set = home.art_with_environment(
+        &["secret", "set", "OTHER", "--from-env", "MY_KEY"],
+        &[("MY_KEY", "other-value-1")],
+    );
+    assert_eq!(set.code(), 0, "{set}");
+    let listed = home.art(&["secret", "list"]);
+    assert_eq!(listed.stdout(), "KEY  file\nOTHER  file\n");
+    assert_eq!(home.art(&["secret", "rm", "OTHER"]).code(), 0);
+    let missing = home.art(&["secret", "rm", "OTHER"]);
+    assert!(
+        missing.stderr().contains("there is no stored secret `OTHER`"),
+        "{missing}"
+    );
+    let listed = home.art_with_environment(&["--json", "secret", "list"], &[("ART_SECRET_NEW", "new-value-123")]);
+    assert_eq!(
+        listed.json(),
+        json!([{"name": "KEY", "source": "file"}, {"name": "NEW", "source": "environment"}])
+    );
+    assert!(!listed.stdout().contains("new-value"));
+}
+
+#[test]
+fn a_value_is_never_an_argument_and_a_bad_one_is_not_shown() {
+    let home = home();
+    assert_eq!(home.art(&["secret", "set", "KEY", VALUE]).code(), 2);
+    for value in ["abc12", "has white space", ""] {
+        let refused = home.art_with_input(&["secret", "set", "KEY"], value);
+        assert_eq!(refused.code(), 2, "{refused}");
+        assert!(value.is_empty() || !refused.stderr().contains(value), "{refused}");
+    }
+}
+
+#[test]
+fn a_file_of_secrets_that_others_can_read_is_refused() {
+    let (home, server) = (home(), echoing());
+    grant(&home, &server);
+    let file = home.dir.path().join("secrets").join("secrets.toml");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let called = fetch(&home, &json!({"url": server.url("/")}));
+    assert!(called.stdout().contains("are not private"), "{called}");
+    assert_eq!(server.requests(), [""; 0]);
+    assert!(home.art(&["doctor"]).stdout().contains("are not private"));
+}
+
+#[test]
+fn a_secret_is_typed_at_a_terminal_without_being_shown() {
+    let home = Home::empty();
+    let mut terminal = crate::terminal::Terminal::start(&home, &["secret", "set", "KEY"]);
+    terminal.until("it is not shown");
+    terminal.type_keys("typed-value-1\r");
+    terminal.until("is stored in");
+    let (output, code) = terminal.wait();
+    assert!(code == 0 && !output.contains("typed-value-1"), "{output}");
+    let stored = fs::read_to_string(home.dir.path().join("secrets").join("secrets.toml")).unwrap();
+    assert!(stored.contains("typed-value-1"));
+}
+
+#[test]
+fn a_tool_that_returns_a_canary_is_not_called_again_until_the_person_says_so() {
+    let home = home();
+    let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
+    assert_eq!(set.code(), 0, "{set}");
+    let call = |text: &str| home.art(&["--json", "tool", "call", "echo", &json!({"text": text}).to_string()]);
+    assert_eq!(call("hello").code(), 0);
+    let leaked = call(DECOY);
+    assert_eq!(leaked.json()["result"]["code"], "PERMISSION_DENIED", "{leaked}");
+    assert!(leaked.stdout().contains("decoy that no tool is given"), "{leaked}");
+    let doctor = home.art(&["doctor"]);
+    assert!(doctor.stdout().contains("`echo` (had the canary `DECOY`)"), "{doctor}");
+    assert_ne!(call("hello").code(), 0);
+    let list = home.art(&["tool", "list"]);
+    assert!(
+        list.stderr().contains("is in quarantine") || list.stdout().contains("is in quarantine"),
+        "{list}"
+    );
+    fs::remove_file(home.dir.path().join("state").join("quarantine")).unwrap();
+    assert_eq!(call("hello").code(), 0);
+}
+
+#[test]
+fn a_canary_in_a_request_is_not_sent() {
+    let (home, server) = (home(), echoing());
+    grant(&home, &server);
+    home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
+    let called = fetch(
+        &home,
+        &json!({"url": server.url("/"), "method": "POST", "body": format!("found: {DECOY}")}),
+    );
+    assert_eq!(called.json()["result"]["code"], "PERMISSION_DENIED", "{called}");
+    assert!(
+        server.requests().iter().all(|request| !request.contains(DECOY)),
+        "{:?}",
+        server.requests()
+    );
+    let later = fetch(&home, &json!({"url": server.url("/")}));
+    assert_ne!(later.code(), 0, "{later}");
+}
