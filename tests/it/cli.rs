@@ -36,7 +36,7 @@ fn the_words_of_a_quoted_text_are_counted() {
 
 #[test]
 fn a_part_without_a_tool_makes_the_answer_partial() {
-    let ran = Home::new().run("What is 2+2, and who won the football world cup in 2018?");
+    let ran = Home::new().run("What is 2+2? Who won the football world cup in 2018?");
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     assert!(
         ran.stdout().contains("2+2: 4") && ran.stdout().contains("No tool fits"),

@@ -56,7 +56,7 @@ impl Home {
         home
     }
 
-    /// Notes that the test damages the database of the home on purpose, so that its runs cannot be replayed.
+    /// Notes that runs of this home cannot be replayed on purpose, for example because the test damages its database.
     pub(crate) fn damage(&self) -> &Self {
         self.is_damaged.store(true, Ordering::Relaxed);
         self

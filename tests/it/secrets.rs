@@ -160,7 +160,7 @@ fn secrets_are_listed_by_name_and_removed() {
 fn a_value_is_never_an_argument_and_a_bad_one_is_not_shown() {
     let home = home();
     assert_eq!(home.art(&["secret", "set", "KEY", VALUE]).code(), 2);
-    for value in ["abc12", "has white space", ""] {
+    for value in ["abc12", "two words 123", ""] {
         let refused = home.art_with_input(&["secret", "set", "KEY"], value);
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(value.is_empty() || !refused.stderr().contains(value), "{refused}");
@@ -195,6 +195,8 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 #[test]
 fn a_tool_that_returns_a_canary_is_not_called_again_until_the_person_says_so() {
     let home = home();
+    // A replay does not know the decoy.
+    home.damage();
     let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
     assert_eq!(set.code(), 0, "{set}");
     let call = |text: &str| home.art(&["--json", "tool", "call", "echo", &json!({"text": text}).to_string()]);

@@ -140,6 +140,12 @@ use symbols::Symbols;
         output = r#"{"result":-2}"#
     ),
     example(
+        ask = "What is -(2+3)*4?",
+        ask = "-(2+3)*4",
+        input = r#"{"expression":"-(2+3)*4"}"#,
+        output = r#"{"result":-20}"#
+    ),
+    example(
         ask = "What is 15% of 80?",
         input = r#"{"expression":"15% of 80"}"#,
         output = r#"{"result":12}"#

@@ -111,8 +111,7 @@ pub(crate) fn classes(examples: &[Example]) -> Classes {
             values.entry(&leaf.parameter).or_default().push((example, leaf));
         }
     }
-    let classes = values.into_iter().map(|(name, values)| (name, class_of(&values)));
-    let mut classes: BTreeMap<&str, Class> = classes.collect();
+    let mut classes: BTreeMap<&str, Class> = values.iter().map(|(name, values)| (*name, class_of(values))).collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
     let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
     let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
@@ -128,9 +127,12 @@ fn class_of<'a>(values: &[(&'a Example, &'a Leaf)]) -> Class {
     let text = |(example, leaf): &(&'a Example, &'a Leaf)| Some((*example, leaf.value.as_str()?));
     let texts = values.iter().filter_map(text).collect_vec();
     let are_in = |of: fn(&Data) -> &Names| {
-        let texts = texts.iter();
-        let mut texts = texts.map(|(example, text)| (&example.reading.data, folded(text)));
-        texts.all(|(data, text)| data.iter().any(|data| of(data).contains_key(&text)))
+        let given = texts.iter().filter(|(example, _)| !example.reading.data.is_empty());
+        let given = given
+            .map(|(example, text)| (&example.reading.data, folded(text)))
+            .collect_vec();
+        let is_in = |(data, text): &(&Vec<Data>, String)| data.iter().any(|data| of(data).contains_key(text));
+        !given.is_empty() && given.iter().all(is_in)
     };
     let forms = || values.iter().map(|(_, leaf)| Data::of_value(&leaf.value).form);
     // Dates and arithmetic in words are no whole texts.

@@ -1,4 +1,4 @@
-//! Replaces tools while the host runs, when files of the plugins folder change (C08, C09, C10).
+//! Replaces tools while the host runs, when files of the plugins folder change.
 //!
 //! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version cannot be
 //! loaded, the earlier one stays. A version whose schema, imports or requests differ from those of the one before is offered, but not

@@ -58,7 +58,7 @@ impl Authority {
     }
 
     /// Creates the authority of a component that is not the one for which the grants were made. None of its calls is made until the
-    /// operator approves it, so that a changed tool neither inherits rights nor silently loses them (C10).
+    /// operator approves it, so that a changed tool neither inherits rights nor silently loses them.
     #[must_use]
     pub fn of_changed(
         tool: &str,
