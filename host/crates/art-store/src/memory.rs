@@ -192,7 +192,7 @@ impl Store for MemoryStore {
     }
 
     fn save_state<'a>(&'a self, thread_id: &'a str, state: Value, expected: Option<u64>) -> StoreFuture<'a, u64> {
-        self.defer(move |data, now| data.save_state(thread_id, state, expected, now))
+        self.defer(move |data, now| data.save_state(thread_id, &state, expected, now))
     }
 
     fn acquire_lease<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Lease> {

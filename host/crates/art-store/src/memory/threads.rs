@@ -187,11 +187,11 @@ impl Data {
     pub(super) fn save_state(
         &mut self,
         thread_id: &str,
-        state: Value,
+        state: &Value,
         expected: Option<u64>,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let state = JsonText::of("the state", thread_id, &state)?;
+        let state = JsonText::of("the state", thread_id, state)?;
         let actual = self.thread(thread_id)?.state.as_ref().map(|state| state.version);
         check::expected_version(thread_id, actual, expected)?;
         Ok(self.touch(thread_id, now)?.replace_state(state, now))
