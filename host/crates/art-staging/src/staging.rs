@@ -66,11 +66,16 @@ impl Staging {
         locked.map_err(StagingError::io("lock", self.path.join(LOCK)))
     }
 
-    /// Starts the changes of a call beneath a granted directory.
+    /// Starts the changes of a call beneath a granted directory. Removes what the same call staged there before: a call is made again
+    /// if the host was stopped before it had stored the end of the call.
     ///
     /// # Errors
-    /// Fails if its folder cannot be created.
+    /// Fails if its folder cannot be created, or if an earlier change set cannot be removed.
     pub fn draft(&self, origin: Origin, directory: &Path) -> Result<Draft, StagingError> {
+        let is_earlier = |set: &ChangeSet| set.origin == origin && set.directory == directory;
+        for set in self.list()?.iter().filter(|set| is_earlier(set)) {
+            self.remove(&set.id)?;
+        }
         let root = self.root.try_clone().map_err(StagingError::io("open", &self.path))?;
         Draft::new(root, new_id(), origin, directory.to_owned())
     }

@@ -199,6 +199,15 @@ fn a_call_that_changed_nothing_leaves_no_change_set() {
 }
 
 #[test]
+fn a_call_that_is_made_again_replaces_what_it_staged() {
+    let world = World::new();
+    let first = world.stage();
+    let second = world.stage();
+    assert_ne!(first.id, second.id);
+    assert_eq!(world.staging().list().unwrap(), [second]);
+}
+
+#[test]
 fn a_committed_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::new();
