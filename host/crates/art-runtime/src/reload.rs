@@ -23,6 +23,9 @@ use crate::plugins::{LoadedFile, load_one};
 /// Time for which a file has to stay the same before it is loaded.
 const QUIET: Duration = Duration::from_millis(300);
 
+/// The sizes and times of the two files of a component; `None` for one that does not exist.
+type Stamp = [Option<(u64, SystemTime)>; 2];
+
 /// What became of a file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -75,7 +78,7 @@ impl Reloader {
             LoadedFile::Loaded(plugin) => plugin,
         };
         match self.granted(*plugin, before.as_deref()) {
-            Ok(plugin) => self.replace(plugin, before),
+            Ok(plugin) => self.replace(plugin, before.as_deref()),
             Err(reason) => Reload::Refused(reason),
         }
     }
@@ -129,15 +132,13 @@ impl Reloader {
         plugin.map_err(|error| in_one_line(&error))
     }
 
-    fn replace(&self, plugin: Plugin, before: Option<Arc<Plugin>>) -> Reload {
-        if before.as_deref().is_some_and(|before| is_same(before, &plugin)) {
+    fn replace(&self, plugin: Plugin, before: Option<&Plugin>) -> Reload {
+        if before.is_some_and(|before| is_same(before, &plugin)) {
             return Reload::Unchanged;
         }
         let needs_approval = plugin.authority().withheld().is_some();
         let plugin = Arc::new(plugin);
-        let was_renamed = before
-            .as_ref()
-            .filter(|before| before.schema().name != plugin.schema().name);
+        let was_renamed = before.filter(|before| before.schema().name != plugin.schema().name);
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             return Reload::Refused(in_one_line(&error));
         }
@@ -180,7 +181,7 @@ impl Reloader {
     }
 
     /// Returns the sizes and times of the files of a component. They change whenever a file is written or replaced.
-    fn stamp(&self, name: &str) -> [Option<(u64, SystemTime)>; 2] {
+    fn stamp(&self, name: &str) -> Stamp {
         ["wasm", "toml"].map(|ending| {
             let found = self.folder.join(format!("{name}.{ending}")).symlink_metadata().ok()?;
             Some((found.len(), found.modified().ok()?))
@@ -247,7 +248,7 @@ fn reload_changes(
     events: &Receiver<notify::Result<notify::Event>>,
     on_reload: &impl Fn(&str, &Reload),
 ) {
-    let mut waiting: BTreeMap<String, (Instant, [Option<(u64, SystemTime)>; 2])> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, (Instant, Stamp)> = BTreeMap::new();
     loop {
         let event = match waiting.is_empty() {
             true => events.recv().map_err(|_ended| RecvTimeoutError::Disconnected),

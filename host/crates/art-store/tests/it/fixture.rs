@@ -157,6 +157,7 @@ impl TestStore {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the cases read better without references")]
 pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
     NewEvent {
         kind: kind.to_owned(),
