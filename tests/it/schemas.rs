@@ -28,7 +28,8 @@ fn art_with_component(tool: &[u8], args: &[&str]) -> CommandOutput {
 /// Returns a home with the calculator and a handmade tool.
 fn home_with(tool: &[u8]) -> Home {
     let home = Home::empty();
-    let (name, path) = components::PLUGINS.first().unwrap();
+    let mut plugins = components::PLUGINS.iter();
+    let (name, path) = plugins.find(|(name, _)| *name == "calculator").unwrap();
     home.add(name, path);
     fs::write(home.plugins().join("handmade.wasm"), tool).unwrap();
     home
