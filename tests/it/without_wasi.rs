@@ -29,13 +29,26 @@ fn imports_only_the_contract(plugin: &Plugin) -> bool {
 }
 
 #[test]
-fn only_the_first_party_tool_that_reads_the_clock_imports_wasi() {
+fn only_first_party_tools_that_need_the_clock_files_or_requests_import_more() {
     let plugins = components::PLUGINS.iter().map(|(_, path)| guest(path));
     let with_wasi: Vec<_> = plugins
         .filter(|plugin| !imports_only_the_contract(plugin))
         .map(|plugin| plugin.schema().name.clone())
         .collect();
-    assert_eq!(with_wasi, ["datetime"]);
+    let expected = [
+        "archive_list",
+        "csv_query",
+        "datetime",
+        "file_edit",
+        "file_read",
+        "file_search",
+        "file_write",
+        "hash_file",
+        "http_fetch",
+        "json_query",
+        "web_search",
+    ];
+    assert_eq!(with_wasi, expected);
 }
 
 #[tokio::test]
