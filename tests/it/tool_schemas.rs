@@ -18,6 +18,18 @@ fn without_descriptions(schema: &Value) -> Value {
     }
 }
 
+/// The tools of the corpus of plans.
+const COMPUTING: [&str; 8] = [
+    "calculator",
+    "csv_query",
+    "datetime",
+    "diff_text",
+    "json_query",
+    "regex_extract",
+    "text_stats",
+    "unit_convert",
+];
+
 /// If the schemas of a tool have changed, `INSTA_UPDATE=always` writes the file again.
 #[test]
 fn the_stored_schemas_of_the_first_party_tools_are_up_to_date() {
@@ -26,7 +38,10 @@ fn the_stored_schemas_of_the_first_party_tools_are_up_to_date() {
         let [input, output] = ["inputSchema", "outputSchema"].map(|key| without_descriptions(&tool[key]));
         json!({"name": tool["name"], "description": "", "inputSchema": input, "outputSchema": output})
     };
-    let mut tools: Vec<Value> = listed["tools"].as_array().unwrap().iter().map(schemas).collect();
+    // The plans of the corpus use the tools that compute.
+    let computes = |tool: &&Value| COMPUTING.iter().any(|name| tool["name"] == **name);
+    let listed = listed["tools"].as_array().unwrap().iter().filter(computes);
+    let mut tools: Vec<Value> = listed.map(schemas).collect();
     tools.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
     insta::with_settings!({
         snapshot_path => "../../host/crates/art-agent/tests/it/corpus",

@@ -337,7 +337,9 @@ impl<'a> Driver<'a> {
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
     fn handle_other_ends(&mut self) -> Result<(), RuntimeError> {
-        while self.run.finished().is_none()
+        // After a cancellation, `stop` orders what ended before it and what it ended.
+        while !self.cancel.is_cancelled()
+            && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
         {
             self.end_call(ended)?;
