@@ -13,7 +13,7 @@ fn serving(models: &[&str]) -> (Provider, Home) {
         .collect();
     let list = json!({"object": "list", "data": models});
     let server = Provider::start(move |_| Reply::Json(200, "", list.clone()));
-    let home = Home::fresh();
+    let home = Home::new();
     home.file(
         "art.toml",
         &format!("[providers.ollama]\nbase_url = \"{}\"\n", server.base_url),

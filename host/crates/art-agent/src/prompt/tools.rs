@@ -15,11 +15,12 @@ use crate::shortlist;
 /// Heading of the tools that a plan may use.
 const AVAILABLE: &str = "Available tools";
 
-/// Estimated number of tokens that the schemas of all shown tools may take, unless the context window is small.
-const MAX_SCHEMA_TOKENS: u64 = 8_000;
+/// Estimated number of tokens that each kind of text about tools may take, unless the context window is small: their schemas, short
+/// descriptions, and examples.
+const MAX_TOKENS: u64 = 8_000;
 
-/// Part of a small context window that the schemas may take.
-const SCHEMA_SHARE: u64 = 8;
+/// Part of a small context window that each kind may take.
+const SHARE: u64 = 8;
 
 /// Maximum length of the description of a tool without its schemas, in characters.
 const MAX_BRIEF_DESCRIPTION: usize = 200;
@@ -41,6 +42,8 @@ pub(super) struct ShownTools<'a> {
     others: Vec<&'a str>,
     /// The tools that are nearest to the question, nearest first.
     nearest: Vec<&'a ToolSchema>,
+    /// Number of tokens that examples may take.
+    room: u64,
 }
 
 impl<'a> ShownTools<'a> {
@@ -53,22 +56,20 @@ impl<'a> ShownTools<'a> {
                 brief: Vec::new(),
                 others: Vec::new(),
                 nearest,
+                room: u64::MAX,
             };
         };
-        let mut remaining = MAX_SCHEMA_TOKENS.min(context / SCHEMA_SHARE);
-        let (full, brief) = nearest.iter().partition(|tool| {
-            let tokens = text_tokens(&one_line(&full_form(tool)));
-            let fits = tokens <= remaining;
-            remaining = if fits { remaining - tokens } else { 0 };
-            fits
-        });
-        let is_near = |tool: &&ToolSchema| nearest.iter().any(|near| near.name == tool.name);
-        let others = start.tools.iter().filter(|tool| !is_near(tool));
+        let room = MAX_TOKENS.min(context / SHARE);
+        let (full, rest) = fitting(nearest.clone(), room, |tool| full_form(tool));
+        let (brief, _) = fitting(rest, room, |tool| brief_form(tool));
+        let is_shown = |tool: &&ToolSchema| full.iter().chain(&brief).any(|shown| shown.name == tool.name);
+        let others = start.tools.iter().filter(|tool| !is_shown(tool));
         Self {
+            others: others.map(|tool| tool.name.as_str()).collect(),
             full: by_name(full),
             brief: by_name(brief),
-            others: others.map(|tool| tool.name.as_str()).collect(),
             nearest,
+            room,
         }
     }
 
@@ -87,7 +88,11 @@ impl<'a> ShownTools<'a> {
             sections.push(section("More tools", &self.more_tools()));
         }
         let examples = self.nearest.iter().filter_map(|tool| examples(tool, query));
-        let examples: Vec<Value> = examples.take(MAX_TOOLS_WITH_EXAMPLES).collect();
+        let (examples, _) = fitting(
+            examples.take(MAX_TOOLS_WITH_EXAMPLES).collect(),
+            self.room,
+            Value::clone,
+        );
         if !examples.is_empty() {
             sections.push(section("Examples of calls", &one_line(&examples)));
         }
@@ -117,6 +122,16 @@ impl<'a> ShownTools<'a> {
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Returns those of `items` that fit into `room` tokens together in the order of their importance, and the others.
+fn fitting<T>(items: Vec<T>, mut room: u64, form: impl Fn(&T) -> Value) -> (Vec<T>, Vec<T>) {
+    items.into_iter().partition(|item| {
+        let tokens = text_tokens(&one_line(&form(item)));
+        let fits = tokens <= room;
+        room = if fits { room - tokens } else { 0 };
+        fits
+    })
 }
 
 fn by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
