@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
+use crate::terminal::Terminal;
 
 /// A home with one guest that asks for files, and a directory outside of the home.
 struct Scene {
@@ -139,4 +140,91 @@ fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved
     let approved = scene.grant(&["approve", "reads_file", "--yes"]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert_eq!(scene.read(&scene.note()).code(), 0);
+}
+
+/// A home with `file_read`, whose calls need a grant for the file that they name.
+fn tied() -> Scene {
+    let scene = Scene::new();
+    let mut plugins = components::PLUGINS.iter();
+    let (name, path) = plugins.find(|(name, _)| *name == "file_read").unwrap();
+    scene.home.add(name, path);
+    scene
+}
+
+/// Calls `file_read` at a terminal until the host asks for the grant.
+fn asked_for_grant(scene: &Scene) -> Terminal {
+    let arguments = json!({"path": scene.note()}).to_string();
+    let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
+    terminal.until("It is not granted");
+    terminal.until(&format!("art grant add file_read --read {}", scene.note().display()));
+    terminal.until("or later? ");
+    terminal
+}
+
+fn grants_of_file_read(scene: &Scene) -> String {
+    fs::read_to_string(scene.home.plugins().join("file_read.toml")).unwrap_or_default()
+}
+
+#[test]
+fn a_yes_at_the_terminal_makes_the_grant_and_the_call() {
+    let scene = tied();
+    let mut terminal = asked_for_grant(&scene);
+    terminal.type_keys("yes\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("buy milk"), "{output}");
+    assert!(grants_of_file_read(&scene).contains("note.txt"));
+}
+
+#[test]
+fn a_no_at_the_terminal_grants_nothing() {
+    let scene = tied();
+    let mut terminal = asked_for_grant(&scene);
+    terminal.type_keys("no\r");
+    terminal.until("why");
+    terminal.type_keys("\r");
+    let (output, code) = terminal.wait();
+    assert_ne!(code, 0, "{output}");
+    assert!(!output.contains("buy milk"), "{output}");
+    assert_eq!(grants_of_file_read(&scene), "");
+}
+
+#[test]
+fn a_grant_that_is_left_for_later_can_be_made_from_elsewhere() {
+    let scene = tied();
+    let mut terminal = asked_for_grant(&scene);
+    terminal.type_keys("later\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 7, "{output}");
+    let approved = scene.home.art(&["approve", "yes", "last"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert!(approved.stdout().contains("buy milk"), "{approved}");
+    assert!(grants_of_file_read(&scene).contains("note.txt"));
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked_and_nothing_is_granted() {
+    let scene = tied();
+    let arguments = json!({"path": scene.note()}).to_string();
+    let called = scene.home.art(&["tool", "call", "file_read", &arguments]);
+    assert_eq!(called.code(), 5, "{called}");
+    assert!(called.stderr().contains("do not make the same call again"), "{called}");
+    assert_eq!(grants_of_file_read(&scene), "");
+    assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
+}
+
+#[test]
+fn the_approval_of_a_changed_component_is_not_asked_for_as_a_grant() {
+    let scene = tied();
+    let outside = scene.outside.path().to_str().unwrap();
+    assert_eq!(scene.grant(&["add", "file_read", "--read", outside]).code(), 0);
+    let path = scene.home.plugins().join("file_read.wasm");
+    let mut wasm = fs::read(&path).unwrap();
+    wasm.extend([0, 3, 1, b'x', 0]);
+    fs::write(&path, wasm).unwrap();
+    let arguments = json!({"path": scene.note()}).to_string();
+    let terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 5, "{output}");
+    assert!(output.contains("another one than that which was approved"), "{output}");
 }

@@ -6,7 +6,7 @@ mod shown;
 use art_core::capability::ToolPolicy;
 use art_runtime::compose::open_sandbox;
 use art_runtime::config::Config;
-use art_runtime::grants::GrantFiles;
+use art_runtime::grants::{GrantError, GrantFiles};
 use art_runtime::plugins::load_folder;
 use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
@@ -52,11 +52,8 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
 fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.grants_anything() && policy.component != plugin.digest() {
-        let name = &plugin.schema().name;
-        return Err(CommandError::Usage(format!(
-            "`{name}` is another component than the one for which its grants were made (hint: `art grant approve {name}` shows \
-             the difference)"
-        )));
+        let tool = plugin.schema().name.clone();
+        return Err(GrantError::OtherComponent { tool }.into());
     }
     Ok(policy)
 }

@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::drive::clock::now;
 use crate::drive::{Answer, RunOf, Watcher};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, in_one_line};
+use crate::reload::NewGrants;
 use crate::runtime::Runtime;
 
 /// A suspension, and the person for whom it is looked up. One that is given by its identifier alone is of a conversation without an
@@ -129,11 +130,14 @@ impl Runtime {
             // The store says why.
             _ => feedback,
         };
+        let new_grants = self.new_grants(&record, &feedback)?;
         let by = suspension.decided_by();
         FailPoint::BeforeDecision.reach();
         let decided = self.store.decide(id, owner, Decision { feedback, by }).await?;
         FailPoint::AfterDecision.reach();
-        self.make_grants(&decided)?;
+        if let (Some(new), Some(reloader)) = (new_grants, self.toolbox.reloader()) {
+            reloader.grant(&new)?;
+        }
         Ok(decided)
     }
 
@@ -161,16 +165,19 @@ impl Runtime {
         self.resume(RunOf { trace_id, owner }, cancel, watcher).await
     }
 
-    /// Makes the grants that a person approved. If that fails, the call is denied when its run goes on.
-    fn make_grants(&self, decided: &SuspensionRecord) -> Result<(), RuntimeError> {
-        let decision = decided.decision.as_ref();
-        let is_approved = decision.is_some_and(|decision| decision.feedback.approved);
-        match (&decided.call.cause, self.toolbox.reloader()) {
-            (SuspensionCause::Grant { denials }, Some(reloader)) if is_approved => {
-                Ok(reloader.grant(&decided.call.call.tool_name, denials)?)
-            }
-            _ => Ok(()),
-        }
+    /// Returns the grants that an approval makes, or `None` if it makes none. They are checked before anything is decided, so that a
+    /// decision is not used up by a grant that cannot be made.
+    fn new_grants(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<Option<NewGrants>, RuntimeError> {
+        let (SuspensionCause::Grant { denials }, Some(reloader), true) =
+            (&record.call.cause, self.toolbox.reloader(), feedback.approved)
+        else {
+            return Ok(None);
+        };
+        let new = reloader.with_granted(&record.call.call.tool_name, denials);
+        new.map_err(|error| RuntimeError::Decision {
+            suspension_id: record.call.suspension_id.clone(),
+            problem: in_one_line(&error),
+        })
     }
 
     /// Checks a decision against the question. Returns it with its defaults.

@@ -86,6 +86,15 @@ pub enum GrantError {
     /// A grant cannot be made for any tool.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// The earlier grants were made for another component, so that adding one would approve all.
+    #[error(
+        "`{tool}` is another component than the one for which its grants were made (hint: `art grant approve {tool}` shows the \
+         difference)"
+    )]
+    OtherComponent {
+        /// Name of the tool.
+        tool: String,
+    },
     /// A path is one that no tool may have.
     #[error(transparent)]
     Protected(#[from] ProtectedPath),

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use art_core::capability::Denial;
+use art_core::capability::{Denial, ToolPolicy};
 use art_sandbox::{Plugin, Sandbox};
 use art_tools::{ToolExecutor, ToolRegistry};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -40,6 +40,13 @@ pub enum Reload {
     Refused(String),
     /// Nothing has changed.
     Unchanged,
+}
+
+/// Grants that may be made and are not written yet.
+#[derive(Debug)]
+pub(crate) struct NewGrants {
+    plugin: Arc<Plugin>,
+    policy: ToolPolicy,
 }
 
 /// Loads single files of a plugins folder into the registry.
@@ -91,22 +98,34 @@ impl Reloader {
         }
     }
 
-    /// Makes the smallest grants that allow what a tool was denied, and loads them.
+    /// Returns the grants of a tool with the smallest ones that allow what it was denied, or `None` if it is no component.
     ///
     /// # Errors
-    /// Fails if something may not be granted, if there is no such component, or if the grants cannot be written.
-    pub fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
+    /// Fails if something may not be granted, or if the earlier grants were made for another component.
+    pub(crate) fn with_granted(&self, tool: &str, denials: &[Denial]) -> Result<Option<NewGrants>, GrantError> {
         let Some(plugin) = self.component_of(tool) else {
-            return Ok(());
+            return Ok(None);
         };
         let mut policy = self.grants.read(plugin.name())?;
+        if policy.grants_anything() && policy.component != plugin.digest() {
+            return Err(GrantError::OtherComponent { tool: tool.to_owned() });
+        }
         for denial in denials {
             policy.allow(denial)?;
         }
         policy.component = plugin.digest();
-        self.grants.write(plugin.name(), &policy)?;
-        self.grants.store_approved(&plugin)?;
-        self.reload(plugin.name());
+        self.grants.check(&policy)?;
+        Ok(Some(NewGrants { plugin, policy }))
+    }
+
+    /// Writes grants and loads them.
+    ///
+    /// # Errors
+    /// Fails if they cannot be written.
+    pub(crate) fn grant(&self, new: &NewGrants) -> Result<(), GrantError> {
+        self.grants.write(new.plugin.name(), &new.policy)?;
+        self.grants.store_approved(&new.plugin)?;
+        self.reload(new.plugin.name());
         Ok(())
     }
 

@@ -92,8 +92,9 @@ impl Denial {
         }
     }
 
-    /// Returns whether a grant would allow it.
-    pub(super) fn needs_grant(&self) -> bool {
+    /// Returns whether a grant would allow it, and not, for example, the approval of a changed component.
+    #[must_use]
+    pub fn needs_grant(&self) -> bool {
         let command = self.command.as_deref();
         command.is_some_and(|command| command.starts_with("art grant add "))
     }

@@ -85,7 +85,10 @@ pub(crate) fn question_of_grant(
     tool: &RegisteredTool,
     denials: &[Denial],
 ) -> Option<SuspendedCall> {
-    let commands: Option<Vec<_>> = denials.iter().map(|denial| denial.command.as_deref()).collect();
+    let grantable = denials
+        .iter()
+        .map(|denial| denial.command.as_deref().filter(|_| denial.needs_grant()));
+    let commands: Option<Vec<_>> = grantable.collect();
     let commands = commands.filter(|commands| !commands.is_empty())?;
     let prompt = format!("Grant what this call needs, now and later? {}", commands.join("; "));
     let cause = SuspensionCause::Grant {
