@@ -116,10 +116,8 @@ pub(crate) fn classes(examples: &[Example]) -> Classes {
     let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
     let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
     open.iter_mut().for_each(|run| run.shown.clone_from(&all));
-    let shared = classes
-        .into_iter()
-        .map(|(name, class)| (name.to_owned(), Arc::new(class)));
-    shared.collect()
+    let shared = |(name, class): (&str, _)| (name.to_owned(), Arc::new(class));
+    classes.into_iter().map(shared).collect()
 }
 
 /// The class of a parameter, from all values that the examples give it.
@@ -166,8 +164,7 @@ pub(crate) fn is_whole(value: &Value) -> bool {
     let words = text
         .split_whitespace()
         .map(|word| word.trim_end_matches(['.', ',', '!', '?', ':']));
-    let letters = words.filter(|word| word.chars().all(char::is_alphabetic));
-    let letters = letters.collect_vec();
+    let letters = words.filter(|word| word.chars().all(char::is_alphabetic)).collect_vec();
     let is_prose = text.split_whitespace().nth(2).is_some() && letters.len() > 1 && letters.concat().len() > 2;
     is_prose || text.trim_end().contains('\n') || Data::of_value(value).form != Form::Prose
 }
