@@ -261,3 +261,34 @@ fn an_unknown_run_has_no_changes() {
     assert_eq!(refused.code(), 2, "{refused}");
     assert!(refused.stderr().contains("`art changes list` shows all"), "{refused}");
 }
+
+#[test]
+fn the_last_run_and_a_unique_prefix_name_changes() {
+    let scene = Scene::new();
+    let first = scene.stage();
+    let shown = scene.art(&["changes", "show", &first[..first.len() - 1]]);
+    assert!(shown.stdout().contains("+++ "), "{shown}");
+    let second = scene.stage();
+    let dropped = scene.art(&["changes", "drop", "last"]);
+    assert_eq!(dropped.code(), 0, "{dropped}");
+    let left = scene.listed();
+    assert_eq!(left[0]["run"], json!(first));
+    assert_ne!(first, second);
+    assert_eq!(left.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_prefix_of_several_runs_names_none_of_them() {
+    let scene = Scene::new();
+    let (first, second) = (scene.stage(), scene.stage());
+    let common = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
+    for (prefix, hint) in [
+        (&first[..common], "type a longer prefix"),
+        ("", "`art changes list` shows all"),
+    ] {
+        let refused = scene.art(&["changes", "commit", prefix]);
+        assert_eq!(refused.code(), 2, "{refused}");
+        assert!(refused.stderr().contains(hint), "{refused}");
+    }
+    assert!(scene.is_unchanged());
+}

@@ -10,9 +10,9 @@ pub enum ChangesCommand {
     /// List the changes of files that wait
     List,
     /// Show what would change, as a diff
-    #[command(after_help = "Examples:\n  art changes show\n  art changes show 01a2b3c4 notes/todo.txt")]
+    #[command(after_help = "Examples:\n  art changes show\n  art changes show 0192f1c2 notes/todo.txt")]
     Show {
-        /// Run, call or change set; all that wait if it is left out
+        /// Run or change set: its identifier, a unique prefix of it, or `last`; all that wait if it is left out
         of: Option<String>,
         /// Only these files
         files: Vec<PathBuf>,
@@ -20,17 +20,17 @@ pub enum ChangesCommand {
     /// Make the changes
     ///
     /// All changes of a call are made or none. A file that was changed by somebody else in the meantime is never overwritten.
-    #[command(after_help = "Examples:\n  art changes commit 01a2b3c4\n  art changes commit 01a2b3c4 notes/todo.txt")]
+    #[command(after_help = "Examples:\n  art changes commit last\n  art changes commit 0192f1c2 notes/todo.txt")]
     Commit {
-        /// Run, call or change set
+        /// Run or change set: its identifier, a unique prefix of it, or `last`
         of: String,
         /// Only these files
         files: Vec<PathBuf>,
     },
     /// Forget the changes
-    #[command(after_help = "Examples:\n  art changes drop 01a2b3c4\n  art changes drop 01a2b3c4 notes/todo.txt")]
+    #[command(after_help = "Examples:\n  art changes drop 0192f1c2\n  art changes drop 0192f1c2 notes/todo.txt")]
     Drop {
-        /// Run, call or change set
+        /// Run or change set: its identifier, a unique prefix of it, or `last`
         of: String,
         /// Only these files
         files: Vec<PathBuf>,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::approve::is_attended;
 use super::config;
 use super::grant::confirm;
+use super::ids::LAST;
 use crate::cli::{ChangesCommand, Global};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -20,14 +21,14 @@ pub(super) fn changes(global: &Global, command: &ChangesCommand) -> Result<Exit,
     match command {
         ChangesCommand::List => list(global, &staging.list()?),
         ChangesCommand::Show { of: None, files } => show(global, &staging, &staging.list()?, files),
-        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &staging.find(of)?, files),
+        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &find(&staging, of)?, files),
         ChangesCommand::Commit { of, files } => {
             let make = |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
-            each(global, "committed", &staging.find(of)?, files, make)
+            each(global, "committed", &find(&staging, of)?, files, make)
         }
         ChangesCommand::Drop { of, files } => {
             let drop = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
-            each(global, "dropped", &staging.find(of)?, files, drop)
+            each(global, "dropped", &find(&staging, of)?, files, drop)
         }
     }
 }
@@ -38,6 +39,15 @@ fn open(config: &Config) -> Result<Staging, CommandError> {
         None => Err(CommandError::Usage(
             "there is no folder for changes without a database".to_owned(),
         )),
+    }
+}
+
+/// Returns the change sets that `typed` identifies. `last` is the run that staged last.
+fn find(staging: &Staging, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
+    let mut sets = staging.list()?;
+    match sets.pop() {
+        Some(newest) if typed == LAST => Ok(staging.find(&newest.origin.run)?),
+        _ => Ok(staging.find(typed)?),
     }
 }
 

@@ -86,12 +86,9 @@ impl ChangeSet {
         self.directory.join(&change.path)
     }
 
-    /// Returns whether the change set is of this run or call, or has this identifier.
-    #[must_use]
-    pub fn is_of(&self, name: &str) -> bool {
-        [&self.id, &self.origin.run, &self.origin.call]
-            .into_iter()
-            .any(|own| own == name)
+    /// Returns the names by which a person finds the change set: its identifier and that of the run.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [&self.id, &self.origin.run]
     }
 }
 

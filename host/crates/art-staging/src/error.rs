@@ -26,9 +26,12 @@ pub enum StagingError {
         /// The reason.
         source: serde_json::Error,
     },
-    /// No change set has this name.
-    #[error("no staged changes are of a run, a call or a change set `{0}`; `art changes list` shows all")]
+    /// No run with staged changes and no change set has this name.
+    #[error("no staged changes are of a run or a change set `{0}`; `art changes list` shows all")]
     Unknown(String),
+    /// Several runs or change sets begin with this prefix.
+    #[error("several runs or change sets begin with `{0}`; type a longer prefix, or `last` for the newest run")]
+    Ambiguous(String),
     /// A change set has no such file.
     #[error("the staged changes `{id}` have no file `{}`; `art changes show {id}` shows all", path.display())]
     NoSuchFile {

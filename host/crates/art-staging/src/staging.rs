@@ -1,5 +1,6 @@
 //! The folder with all change sets.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -95,16 +96,23 @@ impl Staging {
         Ok(sets)
     }
 
-    /// Returns the change sets of a run, of a call, or with this identifier.
+    /// Returns the change sets of a run, or the one with this identifier. `name` is the
+    /// identifier of the run or the change set, or a prefix that no other has.
     ///
     /// # Errors
-    /// Fails if there are none.
+    /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
     pub fn find(&self, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
         let mut sets = self.list()?;
-        sets.retain(|set| set.is_of(name));
-        if sets.is_empty() {
-            return Err(StagingError::Unknown(name.to_owned()));
-        }
+        let known: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::names).collect();
+        let mut matching = known
+            .range(name..)
+            .take_while(|known| !name.is_empty() && known.starts_with(name));
+        let found = match (matching.next(), matching.next()) {
+            (None, _) => return Err(StagingError::Unknown(name.to_owned())),
+            (Some(first), Some(_)) if *first != name => return Err(StagingError::Ambiguous(name.to_owned())),
+            (Some(first), _) => (*first).to_owned(),
+        };
+        sets.retain(|set| set.names().contains(&found.as_str()));
         Ok(sets)
     }
 
