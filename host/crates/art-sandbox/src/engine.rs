@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use art_core::capability::LinkSet;
 use art_core::limits::Limits;
 use wasmtime::component::Linker;
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy, WasmFeatures};
 
 use crate::capability;
 use crate::error::SandboxError;
@@ -129,6 +129,8 @@ fn config(mode: &EngineMode) -> Config {
         // with several.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
+        // An engine once did not charge calls through typed references.
+        .wasm_features(WasmFeatures::FUNCTION_REFERENCES | WasmFeatures::GC, false)
         .wasm_relaxed_simd(false)
         .wasm_custom_page_sizes(false)
         .wasm_wide_arithmetic(false);
