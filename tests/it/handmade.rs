@@ -43,6 +43,8 @@ pub(crate) struct Handmade<'a> {
     pub(crate) outcome: [u32; 14],
     /// The output, which is at the address [`Handmade::OUTPUT_AT`].
     pub(crate) output: &'a [u8],
+    /// Whether the texts are UTF-16 instead of UTF-8.
+    pub(crate) is_utf16: bool,
 }
 
 impl Default for Handmade<'_> {
@@ -61,6 +63,7 @@ impl Default for Handmade<'_> {
             post_return: "",
             outcome: Self::success(4),
             output: b"null",
+            is_utf16: false,
         }
     }
 }
@@ -83,8 +86,12 @@ impl Handmade<'_> {
             .select_world(&[package], Some("tool-plugin"))
             .expect("it has the world");
         let mut module = wat::parse_str(self.text()).expect("the core module is valid text");
-        embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
-            .expect("the metadata can be embedded");
+        let encoding = if self.is_utf16 {
+            StringEncoding::UTF16
+        } else {
+            StringEncoding::UTF8
+        };
+        embed_component_metadata(&mut module, &resolve, world, encoding).expect("the metadata can be embedded");
         ComponentEncoder::default()
             .module(&module)
             .and_then(|encoder| encoder.encode())

@@ -78,6 +78,7 @@ const LOG_LOOP: Handmade<'static> = Handmade {
     post_return: "",
     outcome: Handmade::success(4),
     output: b"null",
+    is_utf16: false,
 };
 
 #[tokio::test]

@@ -1,77 +1,10 @@
-//! Attacks leave no memory, threads or open files in the host.
-
-use std::fs;
+//! Sandboxes that are gone leave no memory, threads or open files in the host.
 
 use art_core::limits::Limits;
-use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::endings::{ATTACKS, Attack};
-use crate::harness::{call, components, echo_answers, load_into, new_sandbox, output, run_alone};
-
-const MIB: u64 = 1 << 20;
-/// Maximum growth of the resident memory, in bytes.
-const RSS_MARGIN: u64 = 64 * MIB;
-/// Maximum difference in the numbers of threads and open files.
-const MARGIN: u64 = 4;
-
-/// The resources of this process.
-#[derive(Debug)]
-struct Resources {
-    rss: u64,
-    threads: u64,
-    files: u64,
-}
-
-impl Resources {
-    fn now() -> Self {
-        let status = fs::read_to_string("/proc/self/status").expect("Linux provides it");
-        let field = |name: &str| -> u64 {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .expect("the field");
-            line.trim_end_matches("kB").trim().parse().expect("a number")
-        };
-        Self {
-            rss: field("VmRSS:") << 10,
-            threads: field("Threads:"),
-            files: fs::read_dir("/proc/self/fd").expect("Linux provides it").count() as u64,
-        }
-    }
-}
-
-async fn run_all_attacks() {
-    let attacks = join_all(ATTACKS.iter().map(Attack::run));
-    tokio::join!(attacks, echo_answers());
-}
-
-/// Run by [`attacks_leave_no_threads_files_or_memory`] in a separate process, because other tests would disturb the
-/// measurement.
-#[tokio::test]
-#[ignore = "measures the whole process"]
-async fn all_attacks_three_times() {
-    run_all_attacks().await;
-    let before = Resources::now();
-    for _ in 0..3 {
-        run_all_attacks().await;
-    }
-    let after = Resources::now();
-    assert!(after.rss < before.rss + RSS_MARGIN, "{before:?} became {after:?}");
-    assert!(
-        after.threads.abs_diff(before.threads) <= MARGIN,
-        "{before:?} became {after:?}"
-    );
-    assert!(
-        after.files.abs_diff(before.files) <= MARGIN,
-        "{before:?} became {after:?}"
-    );
-}
-
-#[test]
-fn attacks_leave_no_threads_files_or_memory() {
-    run_alone("host_survives::all_attacks_three_times", "");
-}
+use crate::harness::{call, components, load_into, new_sandbox, output, run_alone};
+use crate::resources::Resources;
 
 /// Run by [`dropped_sandboxes_leave_no_threads_files_or_memory`] in a separate process.
 #[tokio::test]
@@ -92,10 +25,7 @@ async fn a_thousand_sandboxes_in_sequence() {
         }
         drop(new_sandbox(true));
     }
-    let after = Resources::now();
-    assert!(after.rss < before.rss + RSS_MARGIN, "{before:?} became {after:?}");
-    assert!(after.threads <= before.threads + MARGIN, "{before:?} became {after:?}");
-    assert!(after.files <= before.files + MARGIN, "{before:?} became {after:?}");
+    Resources::now().compared_with(&before).unwrap();
 }
 
 #[test]

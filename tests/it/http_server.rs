@@ -14,7 +14,12 @@ pub(crate) struct HttpServer {
 impl HttpServer {
     /// Starts the server.
     pub(crate) fn start(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0", answer)
+    }
+
+    /// Same as [`HttpServer::start`], at this address.
+    pub(crate) fn start_at(address: &str, answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let (sink, answer) = (Arc::clone(&requests), Arc::new(answer));

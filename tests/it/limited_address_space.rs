@@ -1,10 +1,8 @@
 //! The sandbox works without a pool if the address space is limited.
 
 use art_core::limits::Limits;
-use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::endings::ATTACKS;
 use crate::harness::{call, components, load_into, new_sandbox, output, run_alone};
 
 /// Limits the address space, in KiB: more than a call needs, and much less than a pool reserves.
@@ -44,10 +42,4 @@ fn the_mode_says_that_the_pool_was_switched_off() {
         mode.fallback_reason.as_deref(),
         Some("switched off by the configuration")
     );
-}
-
-#[tokio::test]
-async fn without_a_pool_every_attack_has_the_same_ending() {
-    let hostile = load_into(&new_sandbox(false), components::HOSTILE).expect("the guest loads");
-    join_all(ATTACKS.iter().map(|attack| attack.run_on(&hostile))).await;
 }

@@ -74,6 +74,32 @@ fn a_component_that_is_a_pipe_is_refused_and_the_others_load() {
 }
 
 #[test]
+fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder() {
+    let home = Home::fresh();
+    let plugin = |name: &str| home.plugins().join(name);
+    fs::create_dir(plugin("directory.wasm")).unwrap();
+    for (target, name) in [
+        ("/etc/shadow", "link.wasm"),
+        ("/dev/zero", "device.wasm"),
+        ("nowhere", "dangling.wasm"),
+    ] {
+        std::os::unix::fs::symlink(target, plugin(name)).unwrap();
+    }
+    // Sparse, so that only who reads it notices its size.
+    fs::File::create(plugin("huge.wasm")).unwrap().set_len(2 << 30).unwrap();
+    let listed = list_tools(&home).stdout();
+    for name in [
+        "directory.wasm",
+        "link.wasm",
+        "device.wasm",
+        "dangling.wasm",
+        "huge.wasm",
+    ] {
+        assert!(listed.contains(name), "{name}: {listed}");
+    }
+}
+
+#[test]
 fn compiled_code_that_is_a_pipe_is_recompiled() {
     let home = Home::fresh();
     list_tools(&home);

@@ -2,6 +2,7 @@
 
 #![cfg(target_family = "wasm")]
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, c_char, c_int};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -47,6 +48,7 @@ fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
         "read_link" => Ok(fs::read_link(path)?.to_string_lossy().into_owned()),
         "modified" => modified(path),
         "read_times" => read_times(path, number(extra)),
+        "race" => race(path, number(extra)),
         "read_middle" => read_middle(path, number(extra)),
         _ => change(operation, path, extra).map(|()| "done".to_owned()),
     }
@@ -115,6 +117,22 @@ fn modified(path: &str) -> io::Result<String> {
 fn read_times(path: &str, times: u64) -> io::Result<String> {
     let failed = (0..times).filter(|_| fs::read(path).is_err()).count();
     Ok(format!("{failed} failed"))
+}
+
+/// Reads and writes a file again and again, and returns everything that it read and each kind of error, once.
+fn race(path: &str, times: u64) -> io::Result<String> {
+    let mut seen = BTreeSet::new();
+    for _ in 0..times {
+        let text = fs::read_to_string(path).unwrap_or_else(|error| error.kind().to_string());
+        seen.insert(text);
+        drop(
+            OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(b"inside")),
+        );
+    }
+    Ok(seen.into_iter().collect::<Vec<_>>().join(","))
 }
 
 fn read_middle(path: &str, at: u64) -> io::Result<String> {

@@ -4,7 +4,7 @@
 
 use art_sdk::prelude::*;
 use bindings::wasi::http::outgoing_handler::handle;
-use bindings::wasi::http::types::{Fields, Method, OutgoingBody, OutgoingRequest, Scheme};
+use bindings::wasi::http::types::{Fields, Method, OutgoingBody, OutgoingRequest, RequestOptions, Scheme};
 
 mod bindings {
     wit_bindgen::generate!({
@@ -39,6 +39,8 @@ fn raw_requests(input: In) -> Result<String> {
     match attempt {
         "header" => return Ok(described(Fields::new().append(text, b"x"))),
         "value" => return Ok(described(Fields::new().append("x-test", text.as_bytes()))),
+        "many_headers" => return Ok(many_headers(text)),
+        "long_header" => return Ok(described(Fields::new().append("x-test", &vec![b'x'; number(text)]))),
         _ => {}
     }
     if prepare(&request, attempt, text, &input.authority).is_err() {
@@ -46,6 +48,7 @@ fn raw_requests(input: In) -> Result<String> {
     }
     match attempt {
         "trailers" => Ok(send_trailers(request, text)),
+        "wait" => Ok(wait(request, text)),
         "unfinished" => {
             drop(request.body());
             Ok(send(request))
@@ -71,12 +74,37 @@ fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str
     request.set_scheme(Some(&scheme))
 }
 
+fn number(text: &str) -> usize {
+    text.parse().unwrap_or(usize::MAX)
+}
+
+/// Adds so many headers to one collection, and returns how that ended.
+fn many_headers(count: &str) -> String {
+    let fields = Fields::new();
+    let added = (0..number(count)).try_for_each(|_| fields.append("x-test", b"x"));
+    described(added)
+}
+
+/// Sends a request with all its times set to a number of nanoseconds.
+fn wait(request: OutgoingRequest, nanoseconds: &str) -> String {
+    let (options, time) = (RequestOptions::new(), nanoseconds.parse().ok());
+    let set = options
+        .set_connect_timeout(time)
+        .and_then(|()| options.set_first_byte_timeout(time))
+        .and_then(|()| options.set_between_bytes_timeout(time));
+    set.map_or("refused".to_owned(), |()| send_with(request, Some(options)))
+}
+
 fn described<E: std::fmt::Debug>(result: Result<(), E>) -> String {
     result.map_or_else(|error| format!("{error:?}"), |()| "accepted".to_owned())
 }
 
 fn send(request: OutgoingRequest) -> String {
-    let pending = match handle(request, None) {
+    send_with(request, None)
+}
+
+fn send_with(request: OutgoingRequest, options: Option<RequestOptions>) -> String {
+    let pending = match handle(request, options) {
         Ok(pending) => pending,
         Err(error) => return error.to_string(),
     };

@@ -2,6 +2,7 @@
 
 #![cfg(target_family = "wasm")]
 
+mod handles;
 mod wasi;
 
 use std::hint::black_box;
@@ -49,6 +50,10 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
             black_box(Instant::now());
         },
         "pollables" => drop((0..input.n).map(|_| subscribe_duration(1)).collect::<Vec<_>>()),
+        "timers" => handles::extreme_timers(),
+        "drop_twice" => handles::drop_twice(),
+        "use_after_drop" => handles::use_after_drop(),
+        "random_handles" => handles::random_operations(input.n),
         "until_cancelled" => while !ctx.cancelled() {},
         other => return end_call(other, input.n),
     }

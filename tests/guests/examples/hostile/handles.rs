@@ -1,0 +1,62 @@
+//! Attacks with the handles of resources: none that a guest has dropped or invented may be used.
+
+use crate::wasi::wasi::clocks::monotonic_clock::{Pollable, subscribe_duration, subscribe_instant};
+
+#[expect(unsafe_code, reason = "the bindings do not allow what is tried here")]
+#[link(wasm_import_module = "wasi:io/poll@0.2.0")]
+unsafe extern "C" {
+    #[link_name = "[resource-drop]pollable"]
+    safe fn drop_pollable(handle: i32);
+    #[link_name = "[method]pollable.ready"]
+    safe fn is_ready(handle: i32) -> i32;
+}
+
+/// Makes timers with the smallest and the largest times.
+pub(crate) fn extreme_timers() {
+    for time in [0, 1, u64::MAX - 1, u64::MAX] {
+        drop((subscribe_duration(time), subscribe_instant(time)));
+    }
+    subscribe_duration(0).block();
+}
+
+/// Drops a timer twice.
+pub(crate) fn drop_twice() {
+    let handle = owned(subscribe_duration(1));
+    drop_pollable(handle);
+    drop_pollable(handle);
+}
+
+/// Asks a timer that was dropped.
+pub(crate) fn use_after_drop() {
+    let handle = owned(subscribe_duration(1));
+    drop_pollable(handle);
+    is_ready(handle);
+}
+
+/// Uses, drops and creates handles in an order that follows from `seed`, among them handles that never existed.
+pub(crate) fn random_operations(seed: usize) {
+    let mut state = seed as u64 + 1;
+    let mut next = move |bound: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let mut known = Vec::new();
+    for _ in 0..64 {
+        let any = next(40) as i32;
+        match next(8) {
+            0..4 => known.push(owned(subscribe_duration(next(3)))),
+            4 | 5 => known.pop().into_iter().for_each(|handle| drop_pollable(handle)),
+            6 => known.last().into_iter().for_each(|handle| _ = is_ready(*handle)),
+            _ if next(2) == 0 => drop_pollable(any),
+            _ => _ = is_ready(any),
+        }
+    }
+}
+
+/// Takes the handle away from its bindings, which would drop it.
+#[expect(clippy::needless_pass_by_value, reason = "the handle is taken out of it")]
+fn owned(pollable: Pollable) -> i32 {
+    pollable.take_handle() as i32
+}

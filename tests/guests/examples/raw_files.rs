@@ -1,0 +1,119 @@
+//! Calls `wasi:filesystem` and its streams in ways that a standard library does not.
+
+#![cfg(target_family = "wasm")]
+
+use art_sdk::prelude::*;
+use bindings::wasi::clocks::wall_clock::Datetime;
+use bindings::wasi::filesystem::preopens::get_directories;
+use bindings::wasi::filesystem::types::{Descriptor, DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags};
+
+mod bindings {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "
+            package tests:raw;
+            world files {
+                import wasi:filesystem/types@0.2.12;
+                import wasi:filesystem/preopens@0.2.12;
+            }
+        ",
+        world: "tests:raw/files",
+        generate_all,
+    });
+}
+
+#[args]
+struct In {
+    /// The steps: each has the name of an attempt, a path, and a number if the attempt needs one.
+    steps: Vec<Vec<String>>,
+}
+
+#[output]
+struct Out {
+    /// How each step ended.
+    results: Vec<String>,
+}
+
+/// Calls `wasi:filesystem` in unusual ways, and returns how that ended.
+#[tool(capabilities(fs(read_write, reason = "The tests say what it does.")))]
+fn raw_files(input: In) -> Result<Out> {
+    let results = input.steps.iter().map(|step| {
+        let part = |index: usize| step.get(index).map_or("", String::as_str);
+        match attempt(part(0), part(1), part(2).parse().unwrap_or(u64::MAX)) {
+            Ok(()) => "done".to_owned(),
+            Err(error) => error.name().to_owned(),
+        }
+    });
+    Ok(Out {
+        results: results.collect(),
+    })
+}
+
+fn attempt(what: &str, path: &str, number: u64) -> Result<(), ErrorCode> {
+    let path = path.trim_start_matches('/');
+    match what {
+        "times" => set_times(path, number),
+        "open" => open(path, OpenFlags::empty(), DescriptorFlags::READ).map(drop),
+        "open_directory" => open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ).map(drop),
+        "create" => open(path, OpenFlags::CREATE, write()).map(drop),
+        "truncate" => open(path, OpenFlags::TRUNCATE, DescriptorFlags::READ).map(drop),
+        "set_size" => open(path, OpenFlags::CREATE, write())?.set_size(number),
+        "read_much" => open(path, OpenFlags::empty(), DescriptorFlags::READ)?
+            .read(number, 0)
+            .map(drop),
+        "read_far" => open(path, OpenFlags::empty(), DescriptorFlags::READ)?
+            .read(10, number)
+            .map(drop),
+        "write_far" => open(path, OpenFlags::CREATE, write())?.write(b"x", number).map(drop),
+        "hold" => hold(path, number),
+        "write_zeroes" => write_zeroes(path, number),
+        "write_unchecked" => write_unchecked(path, number),
+        _ => Err(ErrorCode::Unsupported),
+    }
+}
+
+fn write() -> DescriptorFlags {
+    DescriptorFlags::READ | DescriptorFlags::WRITE
+}
+
+fn root() -> Result<Descriptor, ErrorCode> {
+    get_directories()
+        .into_iter()
+        .next()
+        .map(|(root, _)| root)
+        .ok_or(ErrorCode::NoEntry)
+}
+
+fn open(path: &str, how: OpenFlags, flags: DescriptorFlags) -> Result<Descriptor, ErrorCode> {
+    root()?.open_at(PathFlags::SYMLINK_FOLLOW, path, how, flags)
+}
+
+fn set_times(path: &str, seconds: u64) -> Result<(), ErrorCode> {
+    let time = NewTimestamp::Timestamp(Datetime {
+        seconds,
+        nanoseconds: u32::MAX,
+    });
+    open(path, OpenFlags::empty(), write())?.set_times(time, time)?;
+    root()?.set_times_at(PathFlags::empty(), path, time, time)
+}
+
+/// Opens a file again and again without closing it.
+fn hold(path: &str, times: u64) -> Result<(), ErrorCode> {
+    let all: Result<Vec<_>, _> = (0..times)
+        .map(|_| open(path, OpenFlags::empty(), DescriptorFlags::READ))
+        .collect();
+    all.map(drop)
+}
+
+fn write_zeroes(path: &str, bytes: u64) -> Result<(), ErrorCode> {
+    let stream = open(path, OpenFlags::CREATE, write())?.write_via_stream(0)?;
+    stream.write_zeroes(bytes).map_err(|_stream| ErrorCode::Io)
+}
+
+/// Writes without asking how much may be written.
+fn write_unchecked(path: &str, bytes: u64) -> Result<(), ErrorCode> {
+    let stream = open(path, OpenFlags::CREATE, write())?.write_via_stream(0)?;
+    stream
+        .write(&vec![b'x'; bytes as usize])
+        .map_err(|_stream| ErrorCode::Io)
+}

@@ -1,0 +1,57 @@
+//! Uses one interface of the host, and returns whether that worked. Where it is not granted, the call may also end.
+
+#![cfg(target_family = "wasm")]
+
+use std::time::SystemTime;
+
+use art_sdk::http;
+use bindings::wasi::random::random::get_random_u64;
+use guests::bindings::art::tool::types::{ExecutionContext, Outcome, ToolSchema};
+use guests::bindings::exports::art::tool::tool::Guest;
+use guests::{answer, plain_schema};
+
+mod bindings {
+    wit_bindgen::generate!({
+        inline: r"
+            package art:guests;
+            world reaches {
+                import wasi:random/random@0.2.0;
+            }
+            package wasi:random@0.2.0 {
+                interface random {
+                    get-random-bytes: func(len: u64) -> list<u8>;
+                    get-random-u64: func() -> u64;
+                }
+            }
+        ",
+        generate_all,
+    });
+}
+
+struct Reaches;
+
+impl Guest for Reaches {
+    fn schema() -> ToolSchema {
+        plain_schema("reaches")
+    }
+
+    fn execute(input: String, _context: ExecutionContext) -> Outcome {
+        let (interface, path, url) = (text(&input, "interface"), text(&input, "path"), text(&input, "url"));
+        let is_reached = match interface {
+            "clock" => SystemTime::now() > SystemTime::UNIX_EPOCH,
+            "random" => get_random_u64() != get_random_u64(),
+            "fs" => std::fs::read(path).is_ok(),
+            "http" => http::get(url).is_ok(),
+            _ => std::env::var_os("ART_TEST_GRANTED").is_some(),
+        };
+        answer(is_reached.to_string())
+    }
+}
+
+/// Returns a text of the input. A parser of JSON would draw random numbers for its maps.
+fn text<'a>(input: &'a str, name: &str) -> &'a str {
+    let rest = input.split_once(&format!("\"{name}\":\"")).map(|(_, rest)| rest);
+    rest.and_then(|rest| rest.split_once('"')).map_or("", |(text, _)| text)
+}
+
+guests::bindings::export!(Reaches with_types_in guests::bindings);

@@ -1,0 +1,136 @@
+//! The attack suite: every threat about tools has an entry in `tests/attacks.toml`, whose attacks are made here, in a process of
+//! their own with few open files.
+//!
+//! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints the table.
+
+mod fixture;
+mod manifest;
+mod origin;
+mod table;
+
+use std::fs;
+
+use art_sandbox::Sandbox;
+use futures_util::future::join_all;
+
+pub(crate) use fixture::CANARY;
+pub(crate) use origin::Origin;
+
+use crate::harness::{echo_answers, new_sandbox, run_alone, sandbox};
+use crate::resources::Resources;
+use manifest::{Gate, SECTIONS, fixtures, manifest, root};
+use table::Table;
+
+/// Number of attacks that are made at the same time.
+const TOGETHER: usize = 32;
+
+/// Makes all attacks in `sandbox`, several at a time, and fails at the first that does not end as it has to.
+async fn attack_all(sandbox: &Sandbox) {
+    for some in fixtures().chunks(TOGETHER) {
+        let results = join_all(some.iter().map(|(_, fixture)| fixture.run(sandbox))).await;
+        for ((id, fixture), result) in some.iter().zip(results) {
+            assert!(result.is_ok(), "{id} {fixture:?}: {}", result.unwrap_err());
+        }
+    }
+}
+
+/// Run by [`no_attack_harms_the_host`] in a process of its own, because other tests would disturb the measurement.
+#[tokio::test]
+#[ignore = "measures the whole process"]
+async fn all_attacks() {
+    echo_answers().await;
+    let mut table = Table::default();
+    for (id, fixture) in fixtures() {
+        let (result, ()) = tokio::join!(fixture.run(sandbox()), echo_answers());
+        table.add(&id, result.map_err(|error| format!("{id} {fixture:?}: {error}")));
+    }
+    table.finish(Resources::now().peak_rss);
+    // A pool keeps memory for later calls, so what is left behind is measured without one.
+    let sandbox = new_sandbox(false);
+    assert!(!sandbox.mode().pooling);
+    attack_all(&sandbox).await;
+    let before = Resources::now();
+    for _ in 0..2 {
+        tokio::join!(attack_all(&sandbox), echo_answers());
+    }
+    Resources::now().compared_with(&before).unwrap();
+}
+
+#[test]
+fn no_attack_harms_the_host() {
+    let setup = format!("ulimit -n 1024; export ART_TEST_CANARY={CANARY};");
+    run_alone("attacks::all_attacks", &setup);
+}
+
+#[test]
+fn every_threat_about_tools_has_an_entry() {
+    let expected = SECTIONS
+        .iter()
+        .flat_map(|(section, last)| (1..=*last).map(move |number| format!("{section}{number:02}")));
+    let manifest = manifest();
+    assert!(expected.eq(manifest.keys().cloned()), "{:?}", manifest.keys());
+}
+
+#[test]
+fn an_entry_that_nothing_shows_says_why() {
+    for (id, threat) in manifest() {
+        let is_shown = !threat.run.is_empty() || !threat.tests.is_empty();
+        let has_reason = threat.not_done.is_some() || threat.not_applicable.is_some();
+        assert!(is_shown || has_reason, "{id}: {}", threat.attack);
+        assert!(
+            !threat.attack.is_empty() && !threat.safe.is_empty() && threat.priority <= 2,
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn everything_that_the_gates_for_components_and_networks_need_is_shown_or_cannot_happen() {
+    for (id, threat) in manifest() {
+        let is_needed = matches!(threat.gate, Some(Gate::G0 | Gate::G1));
+        assert!(!is_needed || threat.status() != "not done", "{id}: {}", threat.attack);
+    }
+}
+
+#[test]
+fn every_named_test_exists() {
+    for (id, threat) in manifest() {
+        for (file, names) in &threat.tests {
+            let source =
+                fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{id}: {file:?}: {error}"));
+            for name in names {
+                assert!(
+                    is_test(&source, name),
+                    "{id}: there is no test `{name}` in `{}`",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// Returns whether `source` has a test with this name that `cargo test` runs.
+fn is_test(source: &str, name: &str) -> bool {
+    let before = source.split_once(&format!("fn {name}(")).map(|(before, _)| before);
+    let Some((before, _)) = before.and_then(|before| before.rsplit_once('\n')) else {
+        return false;
+    };
+    let attributes: Vec<_> = before
+        .lines()
+        .rev()
+        .map(str::trim)
+        .take_while(|line| line.starts_with('#') || line.starts_with("//"))
+        .collect();
+    attributes
+        .iter()
+        .any(|line| line.contains("test]") || line.contains("test("))
+        && !attributes.iter().any(|line| line.starts_with("#[ignore"))
+}
+
+#[test]
+fn the_readme_has_the_counts_of_the_manifest() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for line in table::counts(&manifest()) {
+        assert!(readme.contains(&line), "the README lacks the line\n{line}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Makes one attack and checks how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use art_core::capability::{Access, FsGrant, FsRight, Grants, HttpGrant, HttpRight, Places, guest_path};
+use art_core::outcome::Outcome;
+use art_sandbox::Sandbox;
+use art_tools::executor::{Admitted, ToolExecutor};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::manifest::{FileGrant, Fixture, Wat};
+use super::origin::Origin;
+use crate::handmade::Handmade;
+use crate::harness::{CALL_TIMEOUT, components, in_full, output, read, request};
+
+/// What no guest may see. The suite has it in its environment and in a file beside the granted folder.
+pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
+
+/// What an attack found, if it ended as it has to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Survived {
+    /// The time that a call took beyond its limit, if that limit ended it.
+    pub(crate) overrun: Option<Duration>,
+}
+
+/// The places that an attack is aimed at.
+struct Target {
+    folder: TempDir,
+    origin: Origin,
+}
+
+impl Fixture {
+    /// Makes the attack in `sandbox`.
+    ///
+    /// # Errors
+    /// Says what was not as it has to be.
+    pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Survived, String> {
+        let plugin = match (sandbox.load("attack", &self.bytes()), &self.refused) {
+            (Ok(plugin), None) => plugin,
+            (Ok(_), Some(_)) => return Err("it was not refused".to_owned()),
+            (Err(error), refused) => return is_expected_refusal(&in_full(&error), refused.as_deref()),
+        };
+        let target = Target::new().await;
+        let call = self.admitted(&target);
+        let start = Instant::now();
+        let outcome = tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call)).await;
+        let outcome = outcome.map_err(|elapsed| format!("the call does not end: {elapsed}"))?;
+        self.check(&outcome, &target)?;
+        let limit = Duration::from_millis(call.limits().timeout_ms);
+        let is_timeout = outcome.ending.name() == "timeout";
+        Ok(Survived {
+            overrun: is_timeout.then(|| start.elapsed().saturating_sub(limit)),
+        })
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match (&self.guest, &self.wat, &self.component) {
+            (Some(guest), None, None) => read(component(guest)),
+            (None, Some(wat), None) => handmade(wat).build(),
+            (None, None, Some(text)) => wat::parse_str(text).expect("the component is valid text"),
+            _ => panic!("an attack has one of `guest`, `wat` and `component`: {self:?}"),
+        }
+    }
+
+    fn admitted(&self, target: &Target) -> Admitted {
+        let steps = (0..self.times.unwrap_or(1)).flat_map(|_| &self.steps);
+        let steps: Vec<_> = steps.map(|step| target.step(step)).collect();
+        let arguments = match (&self.arguments, steps.is_empty()) {
+            (Value::Null, true) => json!({}),
+            (arguments, true) => target.filled_in(arguments),
+            _ => json!({ "steps": steps }),
+        };
+        let grants = target.grants(self.files.as_ref(), &self.http);
+        Admitted::for_test_with_grants(request(arguments), self.limits.all(), grants, CancellationToken::new())
+    }
+
+    /// Checks the ending, the usage, and that nothing outside of the grants was touched or seen.
+    fn check(&self, outcome: &Outcome, target: &Target) -> Result<(), String> {
+        let (ending, usage) = (outcome.ending.name(), outcome.usage);
+        let all = format!("{outcome:?}");
+        let checks = [
+            (self.ends.as_deref() == Some(ending), "another ending"),
+            (
+                usage.fuel > 0 && usage.wall_us > 0 && usage.peak_memory_bytes > 0,
+                "no usage",
+            ),
+            (
+                usage.peak_memory_bytes <= self.limits.all().memory_bytes,
+                "too much memory",
+            ),
+            (!all.contains(CANARY), "a canary"),
+            (target.is_untouched(self.files.as_ref()), "a file that was not granted"),
+            (
+                self.may_connect || target.origin.connections() == self.connections,
+                "another number of connections",
+            ),
+            (
+                self.output.as_ref().is_none_or(|expected| *expected == output(outcome)),
+                "another output",
+            ),
+        ];
+        match checks.iter().find(|(holds, _)| !holds) {
+            None => Ok(()),
+            Some((_, what)) => Err(format!("{what}: {}", all.chars().take(2_000).collect::<String>())),
+        }
+    }
+}
+
+fn is_expected_refusal(error: &str, refused: Option<&str>) -> Result<Survived, String> {
+    match refused {
+        Some(part) if error.contains(part) => Ok(Survived::default()),
+        _ => Err(format!("refused with `{error}`")),
+    }
+}
+
+impl Target {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let notes = folder.path().join("notes");
+        fs::create_dir_all(notes.join("sub")).expect("a folder");
+        fs::write(notes.join("a.txt"), "first").expect("a file");
+        fs::write(folder.path().join("outside.txt"), CANARY).expect("a file");
+        for (to, name) in [
+            ("../outside.txt", "link_out"),
+            ("/proc/self/root", "link_root"),
+            ("..", "link_up"),
+        ] {
+            std::os::unix::fs::symlink(to, notes.join(name)).expect("a link");
+        }
+        let pipe = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, notes.join("pipe"), pipe, rustix::fs::Mode::RWXU, 0).expect("a pipe");
+        Self {
+            folder,
+            origin: Origin::start().await,
+        }
+    }
+
+    fn step(&self, [operation, path, extra]: &[String; 3]) -> [String; 3] {
+        let below = self.folder.path().to_str().expect("a path that is text");
+        [
+            operation.clone(),
+            format!("{below}/{path}"),
+            extra.replace("{folder}", below),
+        ]
+    }
+
+    fn filled_in(&self, value: &Value) -> Value {
+        let text = value.to_string().replace("{server}", &self.origin.address.to_string());
+        serde_json::from_str(&text).expect("it stays JSON")
+    }
+
+    fn grants(&self, files: Option<&FileGrant>, http: &[Value]) -> Arc<Grants> {
+        let http = http.iter().map(|grant| {
+            let grant: HttpGrant = serde_json::from_value(self.filled_in(grant)).expect("a grant");
+            HttpRight {
+                scope: grant.url.clone(),
+                methods: grant.methods.clone(),
+                grant: Arc::new(grant),
+            }
+        });
+        let places = Places {
+            home: Some(self.folder.path().to_owned()),
+            current: self.folder.path().to_owned(),
+        };
+        Arc::new(Grants {
+            tool: Arc::from("attack"),
+            places: Arc::new(places),
+            fs: files
+                .map(|grant| right(grant, &self.folder.path().join("notes")))
+                .into_iter()
+                .collect(),
+            http: http.collect(),
+            ..Grants::clone(&Grants::by_default())
+        })
+    }
+
+    /// Returns whether only what may be written has changed.
+    fn is_untouched(&self, files: Option<&FileGrant>) -> bool {
+        let names = |path: &Path| -> Vec<_> {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        };
+        let folder = self.folder.path();
+        let mut around = names(folder);
+        around.sort();
+        let is_written = files.is_some_and(|grant| grant.write);
+        let same_notes = fs::read(folder.join("notes/a.txt")).is_ok_and(|text| text == b"first")
+            && names(&folder.join("notes")).len() == 6;
+        around == ["notes", "outside.txt"]
+            && fs::read(folder.join("outside.txt")).is_ok_and(|text| text == CANARY.as_bytes())
+            && (is_written || same_notes)
+    }
+}
+
+fn right(grant: &FileGrant, notes: &Path) -> FsRight {
+    let access = if grant.write { Access::ReadWrite } else { Access::Read };
+    let base = FsGrant::new(notes.to_owned(), access);
+    let standing = FsGrant {
+        max_bytes: grant.max_bytes.unwrap_or(base.max_bytes),
+        max_files: grant.max_files.unwrap_or(base.max_files),
+        ..base
+    };
+    FsRight {
+        guest: guest_path(notes.to_str().expect("a path that is text")).expect("a path without tricks"),
+        path: notes.to_owned(),
+        access,
+        grant: Arc::new(standing),
+    }
+}
+
+fn handmade(wat: &Wat) -> Handmade<'_> {
+    let base = Handmade::default();
+    Handmade {
+        imports: &wat.imports,
+        memory: wat.memory.as_deref().unwrap_or(base.memory),
+        items: &wat.items,
+        realloc: &wat.realloc,
+        schema: &wat.schema,
+        execute: &wat.execute,
+        post_return: &wat.post_return,
+        outcome: wat.outcome.unwrap_or(base.outcome),
+        is_utf16: wat.utf16,
+        ..base
+    }
+}
+
+fn component(guest: &str) -> &'static str {
+    match guest {
+        "hostile" => components::HOSTILE,
+        "files" => components::FILES,
+        "fetches" => components::FETCHES,
+        "raw_requests" => components::RAW_REQUESTS,
+        "raw_files" => components::RAW_FILES,
+        "sandbox_probe" => components::SANDBOX_PROBE,
+        "counter" => components::COUNTER,
+        "sockets" => components::SOCKETS,
+        other => panic!("there is no guest `{other}`"),
+    }
+}

@@ -1,0 +1,174 @@
+//! The manifest of all attacks: `tests/attacks.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use art_core::limits::Limits;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The highest number of each section of threats about tools. Each identifier from 1 to it has an entry.
+pub(crate) const SECTIONS: [(char, u32); 8] = [
+    ('A', 17),
+    ('B', 12),
+    ('C', 16),
+    ('D', 17),
+    ('E', 14),
+    ('F', 16),
+    ('G', 11),
+    ('H', 9),
+];
+
+/// All threats by their identifiers.
+pub(crate) type Manifest = BTreeMap<String, Threat>;
+
+/// A threat, and what shows that the host survives it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Threat {
+    /// What an attacker does.
+    pub(crate) attack: String,
+    /// What has to happen instead, besides that the host goes on.
+    pub(crate) safe: String,
+    /// 0 has to hold before the first release.
+    pub(crate) priority: u32,
+    /// The gate that the threat belongs to, if it does.
+    #[serde(default)]
+    pub(crate) gate: Option<Gate>,
+    /// Attacks that the suite makes.
+    #[serde(default)]
+    pub(crate) run: Vec<Fixture>,
+    /// Other tests that show it, by the files in which they are.
+    #[serde(default)]
+    pub(crate) tests: BTreeMap<PathBuf, Vec<String>>,
+    /// Why nothing shows it, or what is not shown.
+    #[serde(default)]
+    pub(crate) not_done: Option<String>,
+    /// Why the host has no such place.
+    #[serde(default)]
+    pub(crate) not_applicable: Option<String>,
+}
+
+/// What has to be green before something may be allowed.
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// Any component of others.
+    G0,
+    /// Any network or secret.
+    G1,
+    /// Several persons.
+    G2,
+}
+
+/// One attack: a component, what it gets, and how that has to end.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Fixture {
+    /// The name of a guest in `tests/guests`.
+    pub(crate) guest: Option<String>,
+    /// A tool in the text form of WebAssembly.
+    pub(crate) wat: Option<Wat>,
+    /// A whole component in the text form of WebAssembly.
+    pub(crate) component: Option<String>,
+    /// The arguments of the call. `{server}` is the address of a server that counts its connections.
+    pub(crate) arguments: Value,
+    /// Steps of the guest `files`: an operation, a path below a folder with `notes` and `outside.txt`, and more.
+    pub(crate) steps: Vec<[String; 3]>,
+    /// How often all of the steps are made.
+    pub(crate) times: Option<usize>,
+    /// What the call may do with `notes`.
+    pub(crate) files: Option<FileGrant>,
+    /// The requests that the call may send, as in a file of grants.
+    pub(crate) http: Vec<Value>,
+    /// The limits that differ from the default ones.
+    pub(crate) limits: LimitsOf,
+    /// How the call has to end.
+    pub(crate) ends: Option<String>,
+    /// A part of the error with which the component has to be refused before it is called.
+    pub(crate) refused: Option<String>,
+    /// The output of the call, if it matters.
+    pub(crate) output: Option<Value>,
+    /// How many connections the server has to see.
+    pub(crate) connections: usize,
+    /// Whether the number of connections does not matter, because what is attacked are the limits of a granted request.
+    pub(crate) may_connect: bool,
+}
+
+/// A grant of the folder `notes`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileGrant {
+    #[serde(default)]
+    pub(crate) write: bool,
+    pub(crate) max_bytes: Option<u64>,
+    pub(crate) max_files: Option<u64>,
+}
+
+/// The parts of a handmade tool that differ from one that does nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Wat {
+    pub(crate) imports: String,
+    pub(crate) memory: Option<String>,
+    pub(crate) items: String,
+    pub(crate) realloc: String,
+    pub(crate) schema: String,
+    pub(crate) execute: String,
+    pub(crate) post_return: String,
+    pub(crate) outcome: Option<[u32; 14]>,
+    pub(crate) utf16: bool,
+}
+
+/// The limits of a call that an attack may set.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsOf {
+    fuel: Option<u64>,
+    timeout_ms: Option<u64>,
+    memory_bytes: Option<u64>,
+    host_calls: Option<u64>,
+}
+
+impl LimitsOf {
+    /// Returns all limits of the call.
+    pub(crate) fn all(self) -> Limits {
+        let base = Limits::EXECUTE;
+        Limits {
+            fuel: self.fuel.unwrap_or(base.fuel),
+            timeout_ms: self.timeout_ms.unwrap_or(base.timeout_ms),
+            memory_bytes: self.memory_bytes.unwrap_or(base.memory_bytes),
+            host_calls: self.host_calls.unwrap_or(base.host_calls),
+            ..base
+        }
+    }
+}
+
+impl Threat {
+    /// Returns how it is shown, in one word.
+    pub(crate) fn status(&self) -> &'static str {
+        match (self.run.is_empty(), self.tests.is_empty(), &self.not_applicable) {
+            (false, ..) => "attacked",
+            (_, false, _) => "tested",
+            (.., Some(_)) => "not applicable",
+            _ => "not done",
+        }
+    }
+}
+
+/// Returns the root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Reads the manifest.
+pub(crate) fn manifest() -> Manifest {
+    let text = fs::read_to_string(root().join("tests/attacks.toml")).unwrap();
+    toml::from_str(&text).unwrap_or_else(|error| panic!("tests/attacks.toml: {error}"))
+}
+
+/// Returns all attacks with the identifiers of their threats.
+pub(crate) fn fixtures() -> Vec<(String, Fixture)> {
+    let of_threat = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
+    manifest().into_iter().flat_map(of_threat).collect()
+}

@@ -1,0 +1,111 @@
+//! The table of all attacks.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use super::fixture::Survived;
+use super::manifest::{Manifest, SECTIONS, manifest};
+
+const MIB: u64 = 1 << 20;
+/// What the threats of each section are about.
+const TITLES: [&str; 8] = [
+    "time and memory of a guest",
+    "memory and handles of the host",
+    "loading and replacing components",
+    "schemas and outputs",
+    "files",
+    "requests",
+    "secrets",
+    "other calls and persons",
+];
+
+/// The attacks that were made.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    made: Vec<(String, Option<Duration>)>,
+    failures: Vec<String>,
+}
+
+impl Table {
+    /// Adds an attack.
+    pub(crate) fn add(&mut self, id: &str, result: Result<Survived, String>) {
+        match result {
+            Ok(survived) => self.made.push((id.to_owned(), survived.overrun)),
+            Err(failure) => self.failures.push(failure),
+        }
+    }
+
+    /// Prints the table, keeps it in a file, and fails if the host failed.
+    pub(crate) fn finish(&self, peak_memory: u64) {
+        let text = self.text(peak_memory);
+        std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("attacks.txt"), &text).unwrap();
+        print(&text);
+        assert!(self.failures.is_empty(), "{}", self.failures.join("\n"));
+    }
+
+    fn text(&self, peak_memory: u64) -> String {
+        let manifest = manifest();
+        let mut text = String::new();
+        for (id, threat) in &manifest {
+            let of_threat = |made: &&(String, Option<Duration>)| made.0 == *id;
+            let made = self.made.iter().filter(of_threat).count();
+            let (status, tests) = (threat.status(), threat.tests.values().map(Vec::len).sum::<usize>());
+            let attack = &threat.attack;
+            writeln!(text, "{id}  {status:14}  {made:3} attacks  {tests:3} tests  {attack}").unwrap();
+        }
+        for line in counts(&manifest) {
+            writeln!(text, "{line}").unwrap();
+        }
+        let worst = self
+            .made
+            .iter()
+            .filter_map(|(_, overrun)| *overrun)
+            .max()
+            .unwrap_or_default();
+        writeln!(
+            text,
+            "attacks run: {}, host failures: {}, worst overrun of a time limit: {:.1} ms, peak memory: {} MiB",
+            self.made.len() + self.failures.len(),
+            self.failures.len(),
+            worst.as_secs_f64() * 1_000.0,
+            peak_memory / MIB,
+        )
+        .unwrap();
+        text
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the table is what the command is for")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+/// Returns the counts of the manifest as lines of a table.
+pub(crate) fn counts(manifest: &Manifest) -> Vec<String> {
+    let mut lines: Vec<_> = SECTIONS
+        .iter()
+        .zip(TITLES)
+        .map(|((section, _), title)| row(&format!("{section}: {title}"), manifest, |id| id.starts_with(*section)))
+        .collect();
+    lines.push(row("all", manifest, |_| true));
+    lines
+}
+
+fn row(title: &str, manifest: &Manifest, belongs: impl Fn(&str) -> bool) -> String {
+    let threats: Vec<_> = manifest
+        .iter()
+        .filter(|(id, _)| belongs(id))
+        .map(|(_, threat)| threat)
+        .collect();
+    let count = |status: &str| threats.iter().filter(|threat| threat.status() == status).count();
+    let attacks: usize = threats.iter().map(|threat| threat.run.len()).sum();
+    format!(
+        "| {title} | {} | {} | {attacks} | {} | {} | {} |",
+        threats.len(),
+        count("attacked"),
+        count("tested"),
+        count("not applicable"),
+        count("not done"),
+    )
+}

@@ -1,0 +1,117 @@
+//! What many calls leave behind, and what many sleeping guests take.
+//!
+//! `ART_TEST_CALLS=100000 cargo test --release --test it -- --ignored flat::many_calls` makes 100,000 calls.
+
+use std::time::Duration;
+
+use art_core::limits::Limits;
+use art_sandbox::{Sandbox, SandboxConfig};
+use art_tools::executor::{Admitted, ToolExecutor};
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::granted::{Granted, writable};
+use crate::harness::{call, components, echo_answers, guest, output, read, request, run_alone};
+use crate::resources::{Resources, proportional_memory};
+
+const CALLS: usize = 5_000;
+/// Number of calls that are made at the same time.
+const TOGETHER: usize = 20;
+/// Maximum growth of the resident memory after the first tenth of the calls, in bytes.
+const GROWTH: u64 = 12 << 20;
+
+const SLEEPERS: usize = 1_000;
+/// Maximum memory of a sleeping guest, in bytes.
+const SLEEPER_BYTES: u64 = 40 << 10;
+
+/// Makes calls of several kinds: ordinary ones, with files, that trap, that run out of fuel, and that are given up.
+async fn some_calls(granted: &Granted) {
+    let calls = (0..TOGETHER).map(async |n| match n % 5 {
+        0 | 1 => echo_answers().await,
+        2 => assert_eq!(granted.step("read", "notes/a.txt", "").await, "first"),
+        3 => {
+            let attack = if n < 10 { "trap" } else { "loop" };
+            let limits = Limits {
+                fuel: 100_000,
+                ..Limits::EXECUTE
+            };
+            let outcome = call(&guest(components::HOSTILE), json!({"attack": attack}), limits).await;
+            assert!(["trap", "fuel_exhausted"].contains(&outcome.ending.name()));
+        }
+        _ => given_up(n).await,
+    });
+    join_all(calls).await;
+}
+
+/// Drops a call after a short time.
+async fn given_up(n: usize) {
+    let sleep = Admitted::for_test(request(json!({"attack": "sleep"})), Limits::EXECUTE);
+    let hostile = guest(components::HOSTILE);
+    let wait = Duration::from_micros(n as u64 * 100);
+    assert!(tokio::time::timeout(wait, hostile.execute(&sleep)).await.is_err());
+}
+
+/// Run by [`many_calls_leave_memory_threads_and_files_as_they_are`] in a process of its own.
+#[tokio::test]
+#[ignore = "measures the whole process"]
+async fn many_calls() {
+    let calls = std::env::var("ART_TEST_CALLS").map_or(CALLS, |calls| calls.parse().unwrap());
+    let granted = writable();
+    for _ in 0..calls / TOGETHER / 10 {
+        some_calls(&granted).await;
+    }
+    let before = Resources::now();
+    for _ in 0..calls / TOGETHER {
+        some_calls(&granted).await;
+    }
+    let after = Resources::now();
+    print(&format!("{calls} calls: {before:?} became {after:?}"));
+    after.compared_with(&before).unwrap();
+    assert!(after.rss < before.rss + GROWTH, "{before:?} became {after:?}");
+}
+
+#[test]
+fn many_calls_leave_memory_threads_and_files_as_they_are() {
+    run_alone("flat::many_calls", "");
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what the commands are for")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+/// Run by [`a_thousand_sleeping_guests_take_little_memory`] in a process of its own.
+#[tokio::test]
+#[ignore = "measures the whole process"]
+async fn a_thousand_sleepers() {
+    let config = SandboxConfig {
+        workers: SLEEPERS.div_ceil(64),
+        ..SandboxConfig::default()
+    };
+    let sandbox = Sandbox::new(&config).unwrap();
+    let slow = sandbox.load("slow_echo", &read(components::SLOW_ECHO)).unwrap();
+    let sleepers = async |count, ms| {
+        let calls = (0..count).map(|_| call(&slow, json!({ "ms": ms }), Limits::EXECUTE));
+        let all = join_all(calls).await;
+        assert!(
+            all.iter().all(|outcome| output(outcome) == json!({ "waited": ms })),
+            "{all:?}"
+        );
+    };
+    // Links the component for each worker, so that only what belongs to the calls is measured.
+    sleepers(SLEEPERS, 1).await;
+    let before = proportional_memory();
+    let measure = async {
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        proportional_memory()
+    };
+    let ((), during) = tokio::join!(sleepers(SLEEPERS, 8_000), measure);
+    let each = during.saturating_sub(before) / SLEEPERS as u64;
+    print(&format!("{SLEEPERS} sleeping guests take {each} bytes each"));
+    assert!(each < SLEEPER_BYTES, "{each} bytes");
+}
+
+#[test]
+fn a_thousand_sleeping_guests_take_little_memory() {
+    run_alone("flat::a_thousand_sleepers", "");
+}

@@ -1,0 +1,106 @@
+//! A folder of which a part is granted to the guest `files`.
+
+use std::fs;
+use std::path::Path;
+
+use art_core::capability::{Access, FsGrant, Places, ToolPolicy};
+use art_core::limits::Limits;
+use art_core::outcome::Outcome;
+use art_sandbox::{Plugin, Sandbox};
+use art_tools::executor::{Admitted, ToolExecutor};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{components, load_into, output, request, sandbox};
+
+/// A folder with some files, and the tool that may use a part of it.
+pub(crate) struct Granted {
+    pub(crate) folder: TempDir,
+    pub(crate) tool: Plugin,
+}
+
+/// Creates `notes/` with `a.txt` and `sub/b.txt`, and `outside.txt` beside it. Gives the tool what `grant` makes of `notes/`.
+pub(crate) fn granted(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> Granted {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes");
+    fs::create_dir_all(notes.join("sub")).unwrap();
+    fs::write(notes.join("a.txt"), "first").unwrap();
+    fs::write(notes.join("sub/b.txt"), "second").unwrap();
+    fs::write(folder.path().join("outside.txt"), "canary").unwrap();
+    let tool = tool(sandbox(), grant(&notes), folder.path());
+    Granted { folder, tool }
+}
+
+/// Returns the folder with a grant to read `notes/`.
+pub(crate) fn readable() -> Granted {
+    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::Read)])
+}
+
+/// Same as [`readable`], with a grant to write.
+pub(crate) fn writable() -> Granted {
+    granted(|notes| vec![FsGrant::new(notes.to_owned(), Access::ReadWrite)])
+}
+
+/// Loads the guest `files` with these grants.
+pub(crate) fn tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
+    let tool = load_into(sandbox, components::FILES).expect("the guest loads");
+    let policy = ToolPolicy {
+        component: tool.digest(),
+        fs,
+        ..ToolPolicy::default()
+    };
+    policy.check().unwrap();
+    let places = Places {
+        home: Some(home.to_owned()),
+        current: home.to_owned(),
+    };
+    tool.with_policy(policy, places).unwrap()
+}
+
+impl Granted {
+    /// Returns the path of something in the folder.
+    pub(crate) fn path(&self, below: &str) -> String {
+        self.folder.path().join(below).to_str().unwrap().to_owned()
+    }
+
+    /// Makes a call with these steps.
+    pub(crate) async fn call(&self, steps: &[[&str; 3]]) -> Outcome {
+        let arguments = json!({ "steps": steps });
+        let grants = self.tool.authorize(&arguments).unwrap();
+        let call =
+            Admitted::for_test_with_grants(request(arguments), Limits::EXECUTE, grants, CancellationToken::new());
+        self.tool.execute(&call).await
+    }
+
+    /// Returns what each step gave.
+    pub(crate) async fn run(&self, steps: &[[&str; 3]]) -> Vec<String> {
+        let outcome = self.call(steps).await;
+        let results = output(&outcome).get("results").cloned();
+        serde_json::from_value(results.unwrap()).unwrap()
+    }
+
+    /// Returns what one step gave.
+    pub(crate) async fn step(&self, operation: &str, below: &str, extra: &str) -> String {
+        self.run(&[[operation, &self.path(below), extra]]).await.remove(0)
+    }
+}
+
+/// Makes `openat2` fail in all threads of this process, as on an older kernel or in a container.
+pub(crate) fn deny_openat2(errno: Errno) {
+    const OPENAT2: i64 = 437;
+    let code = errno.raw_os_error().cast_unsigned();
+    let filter = SeccompFilter::new(
+        [(OPENAT2, Vec::new())].into(),
+        SeccompAction::Allow,
+        SeccompAction::Errno(code),
+        std::env::consts::ARCH.try_into().unwrap(),
+    );
+    let program: BpfProgram = filter.unwrap().try_into().unwrap();
+    seccompiler::apply_filter_all_threads(&program).unwrap();
+    let denied = openat2(CWD, "/", OFlags::PATH, Mode::empty(), ResolveFlags::empty());
+    assert_eq!(denied.unwrap_err(), errno);
+}

@@ -1,0 +1,199 @@
+//! Requests of tools at the level of packets, in a network of their own: what is denied sends none.
+
+mod names;
+mod recorder;
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+
+use art_core::capability::{Grants, HttpGrant, HttpRight};
+use art_core::limits::Limits;
+use art_core::outcome::Outcome;
+use art_tools::executor::{Admitted, ToolExecutor};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{components, guest, request, run_alone_in};
+use crate::http_server::{HttpServer, response};
+use names::Names;
+use recorder::Recorder;
+
+/// A public address, which belongs to this machine in the network of the test.
+const PUBLIC: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 34);
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
+
+/// Run by [`denied_requests_send_no_packet`] in a network of its own.
+#[tokio::test]
+#[ignore = "needs a network of its own"]
+async fn in_a_network_of_its_own() {
+    let redirect = |request: &str| {
+        let location = [("Location", "http://127.0.0.1/")];
+        let is_redirect = request.starts_with("GET /redirect");
+        response(
+            if is_redirect { 302 } else { 200 },
+            if is_redirect { &location } else { &[] },
+            b"page",
+        )
+    };
+    let _servers =
+        [PUBLIC, LOOPBACK, PRIVATE, METADATA].map(|address| HttpServer::start_at(&format!("{address}:80"), redirect));
+    let lab = Lab {
+        names: Names::start(),
+        recorder: Recorder::start(),
+    };
+    lab.recorder_sees_connections();
+    lab.granted_requests_send_packets().await;
+    lab.requests_without_a_grant_send_none().await;
+    lab.names_of_other_addresses_are_looked_up_and_not_connected_to().await;
+    lab.redirects_are_not_followed().await;
+    lab.rebinding_does_not_lead_here().await;
+}
+
+struct Lab {
+    names: Names,
+    recorder: Recorder,
+}
+
+impl Lab {
+    /// Makes a request with a grant. Returns how it ended, and the addresses to which something was sent.
+    async fn request(&self, grant: &str, url: &str) -> (Outcome, Vec<SocketAddr>) {
+        let grant: HttpGrant = serde_json::from_value(json!({ "url": grant })).unwrap();
+        let right = HttpRight {
+            scope: grant.url.clone(),
+            methods: grant.methods.clone(),
+            grant: Arc::new(grant),
+        };
+        let grants = Arc::new(Grants {
+            http: vec![right],
+            ..Grants::clone(&Grants::by_default())
+        });
+        self.recorder.clear();
+        let (request, cancel) = (request(json!({ "url": url })), CancellationToken::new());
+        let call = Admitted::for_test_with_grants(request, Limits::EXECUTE, grants, cancel);
+        let outcome = guest(components::FETCHES).execute(&call).await;
+        (outcome, self.recorder.contacted())
+    }
+
+    async fn assert_denied(&self, grant: &str, url: &str, contacted: &[SocketAddr]) {
+        let (outcome, sent) = self.request(grant, url).await;
+        assert_eq!(outcome.ending.name(), "failure", "{url}: {outcome:?}");
+        assert_eq!(sent, contacted, "{url} with {grant}");
+        assert!(!outcome.denials.is_empty(), "{url}: {outcome:?}");
+    }
+
+    /// A recorder that sees nothing would make every other check succeed.
+    fn recorder_sees_connections(&self) {
+        for address in [PUBLIC, LOOPBACK, PRIVATE, METADATA] {
+            self.recorder.clear();
+            drop(TcpStream::connect((address, 80)).unwrap());
+            assert_eq!(self.recorder.contacted(), [at(address)]);
+        }
+    }
+
+    async fn granted_requests_send_packets(&self) {
+        for (grant, name_server) in [
+            ("http://93.184.216.34/", None),
+            ("http://public.example/", Some(names::SERVER)),
+        ] {
+            let (outcome, sent) = self.request(grant, grant).await;
+            assert_eq!(outcome.ending.name(), "success", "{outcome:?}");
+            let expected: Vec<_> = name_server.into_iter().chain([at(PUBLIC)]).collect();
+            assert_eq!(sent, expected);
+        }
+    }
+
+    async fn requests_without_a_grant_send_none(&self) {
+        for url in [
+            "http://public.example/",
+            "http://stolen-7b1d0f6a.example/",
+            "http://93.184.216.34/",
+            "http://127.0.0.1/",
+            "http://10.0.0.1/",
+            "http://169.254.169.254/",
+        ] {
+            self.assert_denied("http://other.example/", url, &[]).await;
+        }
+        for url in ["http://127.0.0.1/", "http://10.0.0.1/", "http://169.254.169.254/"] {
+            self.assert_denied(url, url, &[]).await;
+        }
+        self.assert_denied("http://public.example/open", "http://public.example/other", &[])
+            .await;
+        self.assert_denied("https://public.example/", "http://public.example/", &[])
+            .await;
+    }
+
+    async fn names_of_other_addresses_are_looked_up_and_not_connected_to(&self) {
+        for name in ["loopback", "private", "metadata", "mixed"] {
+            let url = format!("http://{name}.example/");
+            self.assert_denied(&url, &url, &[names::SERVER]).await;
+        }
+    }
+
+    async fn redirects_are_not_followed(&self) {
+        let url = "http://public.example/redirect";
+        let (outcome, sent) = self.request("http://public.example/", url).await;
+        assert_eq!(crate::harness::output(&outcome)["status"], 302);
+        assert_eq!(sent, [names::SERVER, at(PUBLIC)]);
+    }
+
+    /// The name leads to a public address at the first look-up and to this machine later.
+    async fn rebinding_does_not_lead_here(&self) {
+        let url = "http://rebinding.example/";
+        let (first, sent) = self.request(url, url).await;
+        assert_eq!(first.ending.name(), "success", "{first:?}");
+        assert_eq!(
+            (sent, self.names.lookups("rebinding.example")),
+            (vec![names::SERVER, at(PUBLIC)], 1)
+        );
+        self.assert_denied(url, url, &[names::SERVER]).await;
+        assert_eq!(self.names.lookups("rebinding.example"), 2);
+    }
+}
+
+fn at(address: Ipv4Addr) -> SocketAddr {
+    (address, 80).into()
+}
+
+/// Starts a program in a network of its own.
+const LAUNCHER: [&str; 2] = ["unshare", "-rnm"];
+
+/// Shell text that gives the network its addresses, and lets the test answer all look-ups.
+fn setup(folder: &str) -> String {
+    format!(
+        "ip link set lo up && ip addr add {PUBLIC}/32 dev lo && ip addr add {PRIVATE}/32 dev lo && \
+         ip addr add {METADATA}/32 dev lo && mount --bind {folder}/resolv.conf /etc/resolv.conf && \
+         mount --bind {folder}/nsswitch.conf /etc/nsswitch.conf &&"
+    )
+}
+
+/// Returns why no such network can be made here, if none can.
+fn why_not() -> Option<String> {
+    let ran = Command::new(LAUNCHER[0])
+        .arg(LAUNCHER[1])
+        .args(["ip", "link", "set", "lo", "up"])
+        .output();
+    match ran {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Some(format!("`unshare`: {error}")),
+    }
+}
+
+/// Without the right to make a network, `http.rs` shows the same with servers that count their requests.
+#[test]
+#[expect(clippy::print_stderr, reason = "who runs the tests has to see what was not tested")]
+fn denied_requests_send_no_packet() {
+    if let Some(reason) = why_not() {
+        eprintln!("skipped: a network of its own is not permitted here: {reason}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("resolv.conf"), "nameserver 127.0.0.1\n").unwrap();
+    fs::write(folder.path().join("nsswitch.conf"), "hosts: dns\n").unwrap();
+    let setup = setup(folder.path().to_str().unwrap());
+    run_alone_in(&LAUNCHER, "packets::in_a_network_of_its_own", &setup);
+}

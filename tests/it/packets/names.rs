@@ -1,0 +1,85 @@
+//! A name server.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::{LOOPBACK, METADATA, PRIVATE, PUBLIC};
+
+/// Where it is.
+pub(super) const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(LOOPBACK), 53);
+
+/// The numbers of look-ups of addresses of version 4, by name.
+type Lookups = Arc<Mutex<HashMap<String, usize>>>;
+
+/// Answers look-ups.
+pub(super) struct Names {
+    lookups: Lookups,
+}
+
+impl Names {
+    /// Starts it.
+    pub(super) fn start() -> Self {
+        let socket = UdpSocket::bind(SERVER).unwrap();
+        let lookups = Lookups::default();
+        let counted = Arc::clone(&lookups);
+        thread::spawn(move || serve(&socket, &counted));
+        Self { lookups }
+    }
+
+    /// Returns how often a name was looked up.
+    pub(super) fn lookups(&self, name: &str) -> usize {
+        self.lookups.lock().unwrap().get(name).copied().unwrap_or_default()
+    }
+}
+
+fn serve(socket: &UdpSocket, lookups: &Lookups) {
+    let mut query = [0; 512];
+    while let Ok((bytes, client)) = socket.recv_from(&mut query) {
+        if let Some(answer) = query.get(..bytes).and_then(|query| answer(query, lookups)) {
+            socket.send_to(&answer, client).unwrap();
+        }
+    }
+}
+
+/// Returns the answer to a query with one question.
+fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
+    const HEADER: usize = 12;
+    const VERSION_4: [u8; 2] = [0, 1];
+    let (mut name, mut at) = (String::new(), HEADER);
+    while let length @ 1.. = usize::from(*query.get(at)?) {
+        let label = query.get(at + 1..=at + length)?;
+        name.extend([&String::from_utf8_lossy(label), "."]);
+        at += length + 1;
+    }
+    let name = name.trim_end_matches('.');
+    let question = query.get(HEADER..at + 5)?;
+    let addresses = match query.get(at + 1..at + 3)? {
+        kind if kind == VERSION_4 => addresses(name, lookups),
+        _ => Vec::new(),
+    };
+    let count = u8::try_from(addresses.len()).ok()?;
+    let head = [0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0];
+    let mut answer = [query.get(..2)?, &head, question].concat();
+    for address in addresses {
+        // The name of the question, version 4, internet, not to be kept, four bytes.
+        answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+        answer.extend(address.octets());
+    }
+    Some(answer)
+}
+
+fn addresses(name: &str, lookups: &Lookups) -> Vec<Ipv4Addr> {
+    let mut lookups = lookups.lock().unwrap();
+    let lookup = lookups.entry(name.to_owned()).or_default();
+    *lookup += 1;
+    match (name, *lookup) {
+        ("public.example", _) | ("rebinding.example", 1) => vec![PUBLIC],
+        ("loopback.example" | "rebinding.example", _) => vec![LOOPBACK],
+        ("private.example", _) => vec![PRIVATE],
+        ("metadata.example", _) => vec![METADATA],
+        ("mixed.example", _) => vec![PUBLIC, PRIVATE],
+        _ => Vec::new(),
+    }
+}

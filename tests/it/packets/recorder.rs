@@ -1,0 +1,85 @@
+//! Records the packets of a network.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, recv, socket_with};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// All protocols, in network byte order.
+const ALL_PROTOCOLS: u32 = 0x0300;
+
+/// Collects where packets go to.
+pub(super) struct Recorder {
+    contacted: Arc<Mutex<Vec<SocketAddr>>>,
+}
+
+impl Recorder {
+    /// Starts recording.
+    pub(super) fn start() -> Self {
+        let protocol = NonZeroU32::new(ALL_PROTOCOLS).map(Protocol::from_raw);
+        let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, SocketFlags::CLOEXEC, protocol).unwrap();
+        let contacted: Arc<Mutex<Vec<SocketAddr>>> = Arc::default();
+        let sink = Arc::clone(&contacted);
+        thread::spawn(move || record(&socket, &sink));
+        Self { contacted }
+    }
+
+    /// Forgets what was recorded.
+    pub(super) fn clear(&self) {
+        settle();
+        self.contacted.lock().unwrap().clear();
+    }
+
+    /// Returns the servers to which a connection was begun or a datagram was sent, each once, in the order of the first packets.
+    pub(super) fn contacted(&self) -> Vec<SocketAddr> {
+        settle();
+        let mut contacted = Vec::new();
+        for server in self.contacted.lock().unwrap().iter() {
+            if !contacted.contains(server) {
+                contacted.push(*server);
+            }
+        }
+        contacted
+    }
+}
+
+/// Waits until packets that are on their way are recorded.
+fn settle() {
+    thread::sleep(Duration::from_millis(200));
+}
+
+fn record(socket: &OwnedFd, sink: &Mutex<Vec<SocketAddr>>) {
+    let mut packet = [0; 2048];
+    while let Ok((_, bytes)) = recv(socket, &mut packet, RecvFlags::empty()) {
+        if let Some(server) = packet.get(..bytes).and_then(contacted_server) {
+            sink.lock().unwrap().push(server);
+        }
+    }
+}
+
+/// Returns the receiver of a packet of IPv4 that begins a connection, or that is no answer of the name server.
+fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
+    const SYN: u8 = 2;
+    const ACK: u8 = 16;
+    const NAMES: u16 = 53;
+    let head = usize::from(packet.first()? & 0xf) * 4;
+    let port = |at: usize| {
+        Some(u16::from_be_bytes([
+            *packet.get(head + at)?,
+            *packet.get(head + at + 1)?,
+        ]))
+    };
+    let begins = match *packet.get(9)? {
+        TCP => packet.get(head + 13)? & (SYN | ACK) == SYN,
+        UDP => port(0)? != NAMES,
+        _ => false,
+    };
+    let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
+    begins.then_some((Ipv4Addr::from(address), port(2)?).into())
+}

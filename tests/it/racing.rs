@@ -1,0 +1,104 @@
+//! Granted files that another process changes while a tool uses them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::granted::{Granted, deny_openat2, writable};
+use crate::harness::run_alone;
+
+/// Number of calls after which a test ends, also if the race never went both ways.
+const MAX_CALLS: usize = 40;
+
+/// A thread that does something again and again until it is dropped.
+struct Again {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Again {
+    fn start(mut act: impl FnMut() + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                act();
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+/// Exchanges the directory `notes/way` with a link that leads out of the grant, again and again.
+fn exchange(granted: &Granted) -> Again {
+    let [way, link] = ["notes/way", "notes/link"].map(|below| granted.path(below));
+    fs::create_dir(&way).unwrap();
+    fs::write(granted.path("notes/way/outside.txt"), "inside").unwrap();
+    symlink("..", &link).unwrap();
+    Again::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
+}
+
+/// Reads and writes through the directory until it was seen in both states. Asserts that the canary outside was not touched.
+async fn assert_never_leads_out() {
+    let granted = writable();
+    let exchanging = exchange(&granted);
+    let mut is_both = false;
+    for _ in 0..MAX_CALLS {
+        let seen = granted.step("race", "notes/way/outside.txt", "300").await;
+        assert!(!seen.contains("canary"), "{seen}");
+        assert_eq!(fs::read_to_string(granted.path("outside.txt")).unwrap(), "canary");
+        is_both |= seen.contains("inside") && seen.contains("permission denied");
+        if is_both {
+            break;
+        }
+    }
+    drop(exchanging);
+    assert!(is_both, "the race never went both ways");
+}
+
+#[tokio::test]
+async fn a_directory_that_becomes_a_link_again_and_again_never_leads_out() {
+    assert_never_leads_out().await;
+}
+
+#[test]
+fn a_directory_that_becomes_a_link_never_leads_out_without_openat2() {
+    run_alone("racing::without_openat2", "");
+}
+
+#[tokio::test]
+#[ignore = "denies itself a system call, so it runs in a process of its own"]
+async fn without_openat2() {
+    deny_openat2(Errno::NOSYS);
+    assert_never_leads_out().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_cut_again_and_again_while_it_is_read_harms_nothing() {
+    let granted = writable();
+    let path = granted.path("notes/a.txt");
+    let cutting = Again::start(move || {
+        fs::write(&path, vec![b'x'; 100_000]).unwrap();
+        fs::File::create(&path).unwrap();
+    });
+    for _ in 0..5 {
+        let read = granted.step("read_times", "notes/a.txt", "50").await;
+        assert!(read.ends_with(" failed"), "{read}");
+    }
+    drop(cutting);
+}

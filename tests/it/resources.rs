@@ -1,0 +1,56 @@
+//! What this process uses: memory, threads and open files.
+
+use std::fs;
+
+const MIB: u64 = 1 << 20;
+/// Maximum growth of the resident memory, in bytes.
+const RSS_MARGIN: u64 = 64 * MIB;
+/// Maximum difference in the numbers of threads and open files.
+const MARGIN: u64 = 4;
+
+/// The resources of this process. Memory is in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    pub(crate) rss: u64,
+    /// The largest resident memory so far.
+    pub(crate) peak_rss: u64,
+    pub(crate) threads: u64,
+    pub(crate) files: u64,
+}
+
+impl Resources {
+    /// Reads them.
+    pub(crate) fn now() -> Self {
+        let status = fs::read_to_string("/proc/self/status").expect("Linux provides it");
+        Self {
+            rss: field(&status, "VmRSS:") << 10,
+            peak_rss: field(&status, "VmHWM:") << 10,
+            threads: field(&status, "Threads:"),
+            files: fs::read_dir("/proc/self/fd").expect("Linux provides it").count() as u64,
+        }
+    }
+
+    /// Says what grew too much since `before`.
+    pub(crate) fn compared_with(&self, before: &Self) -> Result<(), String> {
+        let is_flat = self.rss < before.rss + RSS_MARGIN
+            && self.threads.abs_diff(before.threads) <= MARGIN
+            && self.files.abs_diff(before.files) <= MARGIN;
+        is_flat
+            .then_some(())
+            .ok_or_else(|| format!("{before:?} became {self:?}"))
+    }
+}
+
+/// Returns the memory that belongs to this process, in bytes: pages that several mappings share count once.
+pub(crate) fn proportional_memory() -> u64 {
+    let rollup = fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
+    field(&rollup, "Pss:") << 10
+}
+
+fn field(text: &str, name: &str) -> u64 {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .expect("the field");
+    line.trim_end_matches("kB").trim().parse().expect("a number")
+}
