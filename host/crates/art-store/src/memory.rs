@@ -232,7 +232,7 @@ impl Store for MemoryStore {
     }
 
     fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>> {
-        self.defer(move |data, _| Ok(data.list_suspensions(&filter)))
+        self.defer(move |data, _| data.list_suspensions(&filter))
     }
 
     fn blob_room<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, u64> {

@@ -172,6 +172,8 @@ pub trait Store: Send + Sync + Debug {
     ) -> StoreFuture<'a, Option<SuspensionRecord>>;
 
     /// Returns suspensions, the oldest first.
+    ///
+    /// Fails with [`StoreError::NoSuspension`] if the owner has none with the identifier after which the list begins.
     fn list_suspensions(&self, filter: SuspensionFilter) -> StoreFuture<'_, Vec<SuspensionRecord>>;
 
     /// Returns how many bytes of blobs a run can still store. Each blob takes 1 KiB more than its size. For a run that does not

@@ -74,9 +74,36 @@ pub struct SuspensionFilter {
     pub id_prefix: Option<String>,
     /// Only those that are open or decided.
     pub pending: bool,
+    /// Only those after this one in the list. It is one of the owner, whatever its status is.
+    pub after: Option<String>,
     /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
     /// [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
+    /// Maximum size of the questions and decisions together, as JSON text in bytes; a single entry may be larger. `None` means no limit.
+    pub max_bytes: Option<usize>,
+}
+
+/// Counts the entries of a list until it is full.
+pub(crate) struct Page {
+    room: usize,
+    is_empty: bool,
+}
+
+impl Page {
+    pub(crate) fn of(filter: &SuspensionFilter) -> Self {
+        Self {
+            room: filter.max_bytes.unwrap_or(usize::MAX),
+            is_empty: true,
+        }
+    }
+
+    /// Returns whether an entry of this size is still part of the list.
+    pub(crate) fn takes(&mut self, bytes: usize) -> bool {
+        let rest = self.room.checked_sub(bytes);
+        let is_first = std::mem::replace(&mut self.is_empty, false);
+        self.room = rest.unwrap_or_default();
+        is_first || rest.is_some()
+    }
 }
 
 impl SuspensionRecord {

@@ -9,7 +9,7 @@ use crate::commit::CheckedCommit;
 use crate::error::StoreError;
 use crate::record::{Owner, RunRecord};
 use crate::suspension::{
-    NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, encode_decision, unknown,
+    NewSuspension, Page, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, encode_decision, unknown,
 };
 
 impl Data {
@@ -85,9 +85,25 @@ impl Data {
         self.find_thread(&record.thread_id, owner).map(|_| record.clone())
     }
 
-    pub(super) fn list_suspensions(&self, filter: &SuspensionFilter) -> Vec<SuspensionRecord> {
-        let records = self.suspensions.iter().filter(|record| filter.matches(record));
+    pub(super) fn list_suspensions(&self, filter: &SuspensionFilter) -> Result<Vec<SuspensionRecord>, StoreError> {
+        let mut records = self.suspensions.iter();
+        if let Some(after) = &filter.after {
+            self.find_suspension(after, &filter.owner)
+                .ok_or_else(|| unknown(after))?;
+            records.by_ref().find(|record| record.id() == after);
+        }
+        let records = records.filter(|record| filter.matches(record));
         let records = records.filter(|record| self.find_thread(&record.thread_id, &filter.owner).is_some());
-        records.take(check::list_limit(filter.limit)).cloned().collect()
+        let mut page = Page::of(filter);
+        let records = records.take(check::list_limit(filter.limit));
+        let records = records.take_while(|record| filter.max_bytes.is_none() || page.takes(bytes(record)));
+        Ok(records.cloned().collect())
     }
+}
+
+/// Returns the size of the question and the decision, as the other store keeps them.
+fn bytes(record: &SuspensionRecord) -> usize {
+    let length = |text: Result<String, _>| text.map_or(0, |text: String| text.len());
+    let decision = record.decision.as_ref().map(serde_json::to_string);
+    length(serde_json::to_string(&record.call)) + decision.map_or(0, length)
 }

@@ -91,11 +91,22 @@ pub(super) fn query_all<T>(
     params: impl Params,
     read: impl Fn(&Row<'_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
+    query_while(connection, sql, params, |row| read(row).map(Some))
+}
+
+/// Returns the rows of a query until `read` returns `None`.
+pub(super) fn query_while<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<Option<T>, Fault>,
+) -> Result<Vec<T>, Fault> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut values = Vec::new();
     while let Some(row) = rows.next()? {
-        values.push(read(row)?);
+        let Some(value) = read(row)? else { break };
+        values.push(value);
     }
     Ok(values)
 }

@@ -6,14 +6,18 @@ use rusqlite::{Connection, Row, params};
 
 use super::fault::Fault;
 use super::row::{
-    conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_all, query_first, to_integer,
+    conditions, execute, get_u64, limit_parameter, owner_parameter, parameter, query_first, query_while, to_integer,
 };
 use crate::check;
 use crate::record::Owner;
-use crate::suspension::{NewSuspension, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
+use crate::suspension::{NewSuspension, Page, Settled, SuspensionFilter, SuspensionRecord, SuspensionStatus, unknown};
 
 const SELECT: &str = "SELECT s.id, r.trace_id, t.id, s.item_id, s.since, s.call, s.decision, s.settled
                       FROM suspensions s JOIN runs r ON r.seq = s.run JOIN threads t ON t.seq = r.thread";
+
+/// Positions of columns of [`SELECT`].
+const CALL: usize = 5;
+const DECISION: usize = 6;
 
 /// Adds suspensions to the run with that primary key, each with the text of its question.
 pub(super) fn add(
@@ -94,6 +98,10 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
     if !connection.table_exists(None, "suspensions")? {
         return Ok(Vec::new());
     }
+    if let Some(after) = &filter.after {
+        // An identifier of somebody else does not show where it would be in the list.
+        find(connection, after, &filter.owner)?.ok_or_else(|| unknown(after))?;
+    }
     let limit = limit_parameter(filter.limit);
     let pending = filter.pending.then_some(0);
     let (condition, mut values) = conditions(&[
@@ -102,20 +110,31 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
         ("r.trace_id = ?", parameter(filter.trace_id.as_ref())),
         ("instr(s.id, ?) = 1", parameter(filter.id_prefix.as_ref())),
+        (
+            "(s.since, s.seq) > (SELECT since, seq FROM suspensions WHERE id = ?)",
+            parameter(filter.after.as_ref()),
+        ),
     ]);
     values.push(&limit);
-    query_all(
+    let mut page = Page::of(filter);
+    query_while(
         connection,
         &format!("{SELECT} {condition} ORDER BY s.since, s.seq LIMIT ?"),
         values.as_slice(),
-        read,
+        |row| page.takes(bytes(row)).then(|| read(row)).transpose(),
     )
+}
+
+/// Returns the size of the question and the decision.
+fn bytes(row: &Row<'_>) -> usize {
+    let texts = [CALL, DECISION].map(|column| row.get_ref(column).ok()?.as_str().ok().map(str::len));
+    texts.into_iter().flatten().sum()
 }
 
 fn read(row: &Row<'_>) -> Result<SuspensionRecord, Fault> {
     let id: String = row.get(0)?;
-    let call = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?;
-    let decision = row.get_ref(6)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let call = row.get_ref(CALL)?.as_str().map_err(rusqlite::Error::from)?;
+    let decision = row.get_ref(DECISION)?.as_str_or_null().map_err(rusqlite::Error::from)?;
     let decision: Option<Decision> = decision
         .map(|text| check::decode("the decision", &id, text))
         .transpose()?;

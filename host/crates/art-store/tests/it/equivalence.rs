@@ -51,7 +51,7 @@ enum Operation {
     Suspend(usize, usize, Option<u64>),
     Decide(usize, bool, bool),
     Settle(usize, usize, bool),
-    Suspensions(Option<usize>, bool, Option<usize>),
+    Suspensions(Option<usize>, bool, Option<usize>, Option<usize>, Option<usize>),
     Runs(Option<usize>, bool, bool, Limit),
     Acquire(usize),
     Renew(usize),
@@ -91,8 +91,14 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), id(), option::of(1_000u64..1_100)).prop_map(|(run, id, expires)| O::Suspend(run, id, expires)),
         (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, late)| O::Decide(id, approved, late)),
         (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::Settle(run, id, approved)),
-        (some_id(), any::<bool>(), option::of(0usize..4))
-            .prop_map(|(run, pending, limit)| O::Suspensions(run, pending, limit)),
+        (
+            some_id(),
+            any::<bool>(),
+            option::of(0usize..4),
+            some_id(),
+            option::of(0usize..2_000)
+        )
+            .prop_map(|(run, pending, limit, after, max_bytes)| O::Suspensions(run, pending, limit, after, max_bytes)),
         (some_id(), any::<bool>(), any::<bool>(), limit())
             .prop_map(|(id, running, abandoned, limit)| O::Runs(id, running, abandoned, limit)),
         id().prop_map(O::Acquire),
@@ -270,11 +276,13 @@ async fn runs(fixture: &TestStore, operation: Operation) -> String {
             let settled = text(suspensions::settle(fixture, IDS[trace_id], settled).await);
             settled + &text(store.find_suspension(IDS[id], &Owner::Anyone).await)
         }
-        Operation::Suspensions(run, pending, limit) => {
+        Operation::Suspensions(run, pending, limit, after, max_bytes) => {
             let filter = SuspensionFilter {
                 trace_id: name(run),
                 pending,
                 limit,
+                after: name(after),
+                max_bytes,
                 ..SuspensionFilter::default()
             };
             text(store.list_suspensions(filter).await)

@@ -16,3 +16,4 @@ mod kill;
 mod migration;
 mod old_homes;
 mod processes;
+mod transitions;

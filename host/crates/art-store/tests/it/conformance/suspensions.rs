@@ -25,6 +25,8 @@ suite! {
     a_suspended_run_keeps_its_suspensions_open,
     suspensions_of_others_do_not_exist,
     suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_pending,
+    a_list_of_suspensions_goes_on_after_one_of_the_owner,
+    a_list_of_suspensions_is_bounded_in_bytes_and_never_empty_before_its_end,
     an_identifier_of_a_suspension_is_used_once,
     suspensions_are_deleted_with_their_thread,
 }
@@ -302,6 +304,51 @@ async fn suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_
     assert_eq!(listed(|filter| filter.thread_id = Some("x".to_owned())).await, [""; 0]);
     assert_eq!(listed(|filter| filter.id_prefix = Some("b".to_owned())).await, ["b1"]);
     assert_eq!(listed(|filter| filter.limit = Some(1)).await, ["a1"]);
+}
+
+async fn ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<String>, StoreError> {
+    let records = fixture.store.list_suspensions(filter).await?;
+    Ok(records.iter().map(|record| record.id().to_owned()).collect())
+}
+
+async fn a_list_of_suspensions_goes_on_after_one_of_the_owner(fixture: TestStore) {
+    let fixture = waiting(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
+    let after = |after: &str, owner| SuspensionFilter {
+        owner,
+        after: Some(after.to_owned()),
+        limit: Some(1),
+        ..SuspensionFilter::default()
+    };
+    for (cursor, next) in [("b", vec!["a"]), ("a", vec!["c"]), ("c", vec![])] {
+        assert_eq!(ids(&fixture, after(cursor, Owner::Anyone)).await.unwrap(), next);
+    }
+    // The cursor may be settled meanwhile.
+    decide(&fixture, "b", true).await.unwrap();
+    settle(&fixture, "r", settled("b", decision(true))).await.unwrap();
+    let pending = SuspensionFilter {
+        pending: true,
+        ..after("b", Owner::Anyone)
+    };
+    assert_eq!(ids(&fixture, pending).await.unwrap(), ["a"]);
+    let foreign = ids(&fixture, after("b", Owner::user(Some("bob")))).await.unwrap_err();
+    let unknown = ids(&fixture, after("x", Owner::user(Some("bob")))).await.unwrap_err();
+    assert_eq!(foreign.to_string().replace("`b`", "`x`"), unknown.to_string());
+}
+
+async fn a_list_of_suspensions_is_bounded_in_bytes_and_never_empty_before_its_end(fixture: TestStore) {
+    let large = |id: &str| {
+        let mut call = call(id, None);
+        call.call.arguments = json!({"text": "x".repeat(1_000)});
+        call
+    };
+    let fixture = waiting(fixture, ["a", "b", "c"].map(large).to_vec()).await;
+    for (max_bytes, expected) in [(1, vec!["a"]), (3_500, vec!["a", "b"]), (10_000, vec!["a", "b", "c"])] {
+        let filter = SuspensionFilter {
+            max_bytes: Some(max_bytes),
+            ..SuspensionFilter::default()
+        };
+        assert_eq!(ids(&fixture, filter).await.unwrap(), expected, "{max_bytes}");
+    }
 }
 
 async fn an_identifier_of_a_suspension_is_used_once(fixture: TestStore) {
