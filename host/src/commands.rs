@@ -204,24 +204,30 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
 
 /// Opens the runtime. Shows the progress of compilation unless the output is JSON.
 async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, config, Runtime::builder()).await
+    build(global, for_person(global, config), Runtime::builder()).await
 }
 
 /// Opens a runtime for calls of tools, whatever model is configured.
 async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, config, Runtime::builder().without_model()).await
+    build(global, for_person(global, config), Runtime::builder().without_model()).await
 }
 
-/// Opens a runtime that only reads the store, even while another program uses it.
+/// Returns the configuration of a runtime whose runs may ask for grants: whoever sits at the terminal of the program is its operator.
+fn for_person(global: &Global, config: Config) -> Config {
+    Config {
+        ask_for_grants: approve::is_attended(global),
+        ..config
+    }
+}
+
+/// Opens a runtime that only reads the store, even while another program uses it. Nothing runs there, so nobody is asked.
 async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     let store = open_store_read_only(&config)?;
     build(global, config, Runtime::builder().store(store)).await
 }
 
-async fn build(global: &Global, mut config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
+async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
-    // Whoever sits at the terminal of the program is its operator.
-    config.ask_for_grants = approve::is_attended(global);
     let compiling = Compiling::new(global.json);
     let builder = (global.extension.0)(builder)
         .model_is_chosen(config.model.origin == Origin::Flag)

@@ -19,8 +19,12 @@ use tokio_util::sync::CancellationToken;
 use crate::drive::clock::now;
 use crate::drive::{Answer, RunOf, Watcher};
 use crate::error::{RuntimeError, in_one_line};
-use crate::reload::NewGrants;
 use crate::runtime::Runtime;
+
+/// Maximum number of suspensions that [`Runtime::suspensions`] returns at once.
+pub const MAX_PAGE: usize = 100;
+/// Maximum size of the questions that [`Runtime::suspensions`] returns at once, as JSON text in bytes.
+pub const MAX_PAGE_BYTES: usize = 8 << 20;
 
 /// A suspension, and the person for whom it is looked up. One that is given by its identifier alone is of a conversation without an
 /// owner.
@@ -53,6 +57,13 @@ impl SuspensionOf {
         self
     }
 
+    /// Looks the suspension up in the conversations of this owner, who decides.
+    #[must_use]
+    pub fn of(mut self, owner: Owner) -> Self {
+        self.owner = owner;
+        self
+    }
+
     fn decided_by(&self) -> DecidedBy {
         let user_id = match &self.owner {
             Owner::User(user_id) => user_id.clone(),
@@ -77,14 +88,23 @@ pub struct SuspendedState {
 }
 
 impl Runtime {
-    /// Returns the calls that wait for a decision of this owner, or whose decision their runs have not taken, the oldest first.
+    /// Returns calls that wait for a decision of this owner, or whose decision their runs have not taken, the oldest first: at most
+    /// [`MAX_PAGE`] of them with at most [`MAX_PAGE_BYTES`] together, or a single one that is larger. The next ones are those `after`
+    /// the identifier of the last one; after the last page there are none.
     ///
     /// # Errors
-    /// Fails if the store cannot be read.
-    pub async fn suspensions(&self, owner: Owner) -> Result<Vec<SuspensionRecord>, RuntimeError> {
+    /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension `after`, or if the store cannot be read.
+    pub async fn suspensions(
+        &self,
+        owner: Owner,
+        after: Option<String>,
+    ) -> Result<Vec<SuspensionRecord>, RuntimeError> {
         let filter = SuspensionFilter {
             owner,
             pending: true,
+            after,
+            limit: Some(MAX_PAGE),
+            max_bytes: Some(MAX_PAGE_BYTES),
             ..SuspensionFilter::default()
         };
         Ok(self.store.list_suspensions(filter).await?)
@@ -110,7 +130,8 @@ impl Runtime {
     }
 
     /// Stores the decision about a call that waits. Its run takes the decision when somebody goes on with it:
-    /// [`resume`](Self::resume) does. Of several callers exactly one succeeds.
+    /// [`resume`](Self::resume) does. Of several callers exactly one succeeds. Grants that a person approves are made by the run as
+    /// well, so that none is made for a decision that did not count, and none is lost if this process is killed.
     ///
     /// # Errors
     /// Fails with [`StoreError::NoSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
@@ -130,14 +151,11 @@ impl Runtime {
             // The store says why.
             _ => feedback,
         };
-        let new_grants = self.new_grants(&record, &feedback)?;
+        self.check_grantable(&record, &feedback)?;
         let by = suspension.decided_by();
         FailPoint::BeforeDecision.reach();
         let decided = self.store.decide(id, owner, Decision { feedback, by }).await?;
         FailPoint::AfterDecision.reach();
-        if let (Some(new), Some(reloader)) = (new_grants, self.toolbox.reloader()) {
-            reloader.grant(&new)?;
-        }
         Ok(decided)
     }
 
@@ -165,16 +183,15 @@ impl Runtime {
         self.resume(RunOf { trace_id, owner }, cancel, watcher).await
     }
 
-    /// Returns the grants that an approval makes, or `None` if it makes none. They are checked before anything is decided, so that a
-    /// decision is not used up by a grant that cannot be made.
-    fn new_grants(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<Option<NewGrants>, RuntimeError> {
+    /// Refuses to approve what cannot be granted, so that a decision is not used up by it.
+    fn check_grantable(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<(), RuntimeError> {
         let (SuspensionCause::Grant { denials }, Some(reloader), true) =
             (&record.call.cause, self.toolbox.reloader(), feedback.approved)
         else {
-            return Ok(None);
+            return Ok(());
         };
         let new = reloader.with_granted(&record.call.call.tool_name, denials);
-        new.map_err(|error| RuntimeError::Decision {
+        new.map(drop).map_err(|error| RuntimeError::Decision {
             suspension_id: record.call.suspension_id.clone(),
             problem: in_one_line(&error),
         })
@@ -287,16 +304,22 @@ pub(crate) fn context(approval: &Approval) -> Option<HitlContext> {
     (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
 }
 
-/// Loads the grants of a tool again whose call waited for one: it may have been made by another process.
-pub(crate) async fn renew_grants(runtime: &Runtime, approval: &Approval) {
-    let waited = matches!(approval.suspension.cause, SuspensionCause::Grant { .. });
-    let Some(reloader) = runtime.toolbox.reloader().filter(|_| waited) else {
+/// Makes the grants that a person approved for a call, unless they are there already. Time alone grants nothing. If they cannot be made,
+/// the call is denied like any other that lacks a grant.
+pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
+    let Approval { suspension, decision } = approval;
+    let is_by_person = matches!(decision.by, DecidedBy::Person { .. });
+    let (SuspensionCause::Grant { denials }, Some(reloader), true) =
+        (&suspension.cause, runtime.toolbox.reloader(), is_by_person)
+    else {
         return;
     };
-    let (reloader, tool) = (Arc::clone(reloader), approval.suspension.call.tool_name.clone());
-    let renewed = tokio::task::spawn_blocking(move || reloader.reload_tool(&tool)).await;
-    if let Err(panic) = renewed {
-        tracing::error!(%panic, "the grants of a tool could not be loaded again");
+    let (reloader, tool, denials) = (Arc::clone(reloader), suspension.call.tool_name.clone(), denials.clone());
+    let made = tokio::task::spawn_blocking(move || reloader.grant(&tool, &denials)).await;
+    match made {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(error = in_one_line(&error), "a grant that was approved is not made"),
+        Err(panic) => tracing::error!(%panic, "a grant that was approved is not made"),
     }
 }
 

@@ -37,6 +37,7 @@ use work::event::{EndedCall, WorkEvent};
 use work::{Admission, AnnouncedCall, Work};
 
 pub use answer::{Answer, CallCost};
+pub use direct::CallOf;
 pub use question::{CallSettings, Question, RunOf};
 pub use watcher::{Streamed, Unwatched, Watcher};
 

@@ -51,7 +51,7 @@ mod ask_person;
 mod builder;
 pub mod compose;
 pub mod config;
-mod decisions;
+pub mod decisions;
 mod drive;
 pub mod dry_run;
 pub mod error;
@@ -76,7 +76,7 @@ mod testing;
 pub use art_sdk_macros::native_args as args;
 pub use builder::RuntimeBuilder;
 pub use decisions::{SuspendedState, SuspensionOf};
-pub use drive::{Answer, CallCost, CallSettings, Question, RunOf, Streamed, Unwatched, Watcher};
+pub use drive::{Answer, CallCost, CallOf, CallSettings, Question, RunOf, Streamed, Unwatched, Watcher};
 pub use error::RuntimeError;
 pub use instance::{
     ArtInstance, ConversationManager, ObservationManager, StateManager, StateSaving, Subscription, ThreadContext,

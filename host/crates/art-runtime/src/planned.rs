@@ -8,6 +8,7 @@ use art_agent::{
     ToolStamp, constant_arguments,
 };
 use art_core::agent::{ExecutionMetadata, RunStatus};
+use art_core::capability::Denial;
 use art_core::json::sorted_text;
 use art_core::pes::PlannedCall;
 use art_store::digest;
@@ -173,13 +174,15 @@ impl Runtime {
         }));
     }
 
-    /// Adds a fault for each right that a call with known arguments needs and does not have.
+    /// Adds a fault for each right that a call with known arguments needs and does not have, unless the run will ask for it.
     fn check_grants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
         let Some(arguments) = constant_arguments(&call.arguments) else {
             return;
         };
         let missing = self.tools.registry().missing_grants(&call.tool_name, &arguments);
-        check.faults.extend(missing.iter().map(|denial| PlanFault {
+        let is_asked_for = |denial: &&Denial| self.config.ask_for_grants && denial.needs_grant();
+        let missing = missing.iter().filter(|denial| !is_asked_for(denial));
+        check.faults.extend(missing.map(|denial| PlanFault {
             step: Some(step.id.clone()),
             text: match &denial.command {
                 Some(command) => format!("`{}`: {denial} (hint: `{command}`)", step.arguments_place(number)),

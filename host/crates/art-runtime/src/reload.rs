@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -57,6 +57,8 @@ pub struct Reloader {
     grants: GrantFiles,
     registry: Arc<ToolRegistry>,
     plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
+    /// Is held while grants are read, changed and written, so that runs that do this at the same time lose none.
+    granting: Mutex<()>,
 }
 
 impl Reloader {
@@ -73,6 +75,7 @@ impl Reloader {
             grants,
             registry,
             plugins,
+            granting: Mutex::default(),
         }
     }
 
@@ -87,14 +90,6 @@ impl Reloader {
         match self.granted(*plugin, before.as_deref()) {
             Ok(plugin) => self.replace(plugin, before.as_deref()),
             Err(reason) => Reload::Refused(reason),
-        }
-    }
-
-    /// Same as [`reload`](Self::reload), for the component of a tool.
-    pub fn reload_tool(&self, tool: &str) -> Reload {
-        match self.component_of(tool) {
-            Some(plugin) => self.reload(plugin.name()),
-            None => Reload::Unchanged,
         }
     }
 
@@ -118,14 +113,20 @@ impl Reloader {
         Ok(Some(NewGrants { plugin, policy }))
     }
 
-    /// Writes grants and loads them.
+    /// Grants a tool the smallest rights that allow what it was denied, and loads its grants. What is there already is not written again.
     ///
     /// # Errors
-    /// Fails if they cannot be written.
-    pub(crate) fn grant(&self, new: &NewGrants) -> Result<(), GrantError> {
-        self.grants.write(new.plugin.name(), &new.policy)?;
-        self.grants.store_approved(&new.plugin)?;
-        self.reload(new.plugin.name());
+    /// Fails if something may not be granted, if the earlier grants were made for another component, or if the files cannot be written.
+    pub(crate) fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
+        let _granting = self.granting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(NewGrants { plugin, policy }) = self.with_granted(tool, denials)? else {
+            return Ok(());
+        };
+        if self.grants.read(plugin.name())? != policy {
+            self.grants.write(plugin.name(), &policy)?;
+            self.grants.store_approved(&plugin)?;
+        }
+        self.reload(plugin.name());
         Ok(())
     }
 

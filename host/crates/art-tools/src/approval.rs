@@ -5,7 +5,7 @@ mod standing;
 
 use art_core::Timestamp;
 use art_core::hitl::InputType;
-use art_core::suspension::{ExpiryAction, SuspendedCall};
+use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
 use art_core::tool::{RiskLevel, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,7 +49,7 @@ pub struct ApprovalPolicy {
     /// means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question then counts as (Q4). One that asks for an answer counts as rejected in any case.
+    /// What a question then counts as (Q4). One that asks for an answer or for a grant counts as rejected in any case.
     pub on_timeout: ExpiryAction,
 }
 
@@ -84,11 +84,12 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
-    /// Sets the time limit of a question that is asked `now`, and what follows from it.
+    /// Sets the time limit of a question that is asked `now`, and what follows from it. Time alone makes no grant.
     pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);
-        if question.form.input_type == InputType::Confirm {
+        let is_grant = matches!(question.cause, SuspensionCause::Grant { .. });
+        if question.form.input_type == InputType::Confirm && !is_grant {
             question.on_expiry = self.on_timeout;
         }
     }

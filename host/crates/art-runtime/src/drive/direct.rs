@@ -6,17 +6,40 @@ use art_core::id;
 use art_core::json::{MAX_DEPTH, is_deeper};
 use art_core::text::truncate;
 use art_sandbox::Sandbox;
-use art_store::NewThread;
+use art_store::{NewThread, Thread};
 use tokio_util::sync::CancellationToken;
 
 use super::lease::ThreadLease;
 use super::prepare::all_tools;
+use super::question::check_id;
 use super::{Answer, Driver, Watcher};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
 /// Maximum length of the arguments in the question of the run, in characters. The run has the whole arguments.
 const MAX_SHOWN_CHARS: usize = 200;
+
+/// A call of a tool, and the person who makes it. A call alone is made for a conversation without an owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallOf {
+    call: CallToMake,
+    user_id: Option<String>,
+}
+
+impl From<CallToMake> for CallOf {
+    fn from(call: CallToMake) -> Self {
+        Self { call, user_id: None }
+    }
+}
+
+impl CallOf {
+    /// Makes the call as this person, who owns its conversation.
+    #[must_use]
+    pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
+        self.user_id = Some(user_id.into());
+        self
+    }
+}
 
 impl Runtime {
     /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The call
@@ -27,10 +50,12 @@ impl Runtime {
     /// Fails if the arguments nest deeper than 64 levels, or the store fails. A call that fails or is refused is no error.
     pub async fn call_tool(
         &self,
-        call: CallToMake,
+        call: impl Into<CallOf>,
         cancel: CancellationToken,
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
+        let CallOf { call, user_id } = call.into();
+        check_id("user", user_id.as_deref())?;
         if is_deeper(&call.arguments, MAX_DEPTH) {
             return Err(RuntimeError::Request(format!(
                 "the arguments nest deeper than {MAX_DEPTH} levels; pass less deeply nested ones"
@@ -38,21 +63,22 @@ impl Runtime {
         }
         let new = NewThread {
             id: id::ordered(),
+            user_id,
             config: all_tools(),
-            ..NewThread::default()
         };
         let (thread, lease) = ThreadLease::of_new_thread(&self.store, new).await?;
-        let start = self.start_of_call(thread.id, call);
+        let start = self.start_of_call(thread, call);
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }
 
     /// Returns the start of the run. The limits of questions do not apply to it.
-    fn start_of_call(&self, thread_id: String, call: CallToMake) -> RunStart {
+    fn start_of_call(&self, thread: Thread, call: CallToMake) -> RunStart {
         let shown = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
         let props = AgentProps {
             query: format!("direct call: {} {shown}", call.tool_name),
-            thread_id,
+            thread_id: thread.id,
             trace_id: Some(id::ordered()),
+            user_id: thread.user_id,
             raw: true,
             ..AgentProps::default()
         };

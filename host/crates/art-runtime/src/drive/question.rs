@@ -106,7 +106,7 @@ impl Question {
 }
 
 /// Refuses an identifier that is empty or that a store cannot keep. `what` is what it identifies.
-fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
+pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
     match id {
         Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {
             Err(RuntimeError::Identifier { what, bytes: id.len() })
@@ -143,6 +143,13 @@ impl RunOf {
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
+        self
+    }
+
+    /// Looks the run up in the conversations of this owner.
+    #[must_use]
+    pub fn of(mut self, owner: Owner) -> Self {
+        self.owner = owner;
         self
     }
 }

@@ -7,7 +7,7 @@ use art_core::hitl::Feedback;
 use art_core::outcome::Suspension;
 use art_core::suspension::{DecidedBy, Decision, ExpiryAction};
 use art_core::tool::BlockingToolConfig;
-use art_store::{Owner, StoreError, SuspensionStatus};
+use art_store::{Owner, SqliteStore, StoreError, SuspensionStatus};
 
 use super::scripted::{Reply, calls, completing_reply, one_step, scripted, text_reply};
 use super::*;
@@ -122,31 +122,47 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     assert_eq!(output["message"], "User approved the action.");
 }
 
+/// Lets 200 clients resume one suspension. One of them has an effect.
+async fn race(runtime: Runtime, effects: &AtomicU32) {
+    let runtime = Arc::new(runtime);
+    let answer = runtime.ask("q").await.unwrap();
+    let id = waits_for(&answer);
+    let clients: Vec<_> = (0..200)
+        .map(|_| {
+            let (runtime, thread, id) = (Arc::clone(&runtime), answer.thread_id.clone(), id.clone());
+            tokio::spawn(async move { resume_execution(&runtime, &thread, &id).await })
+        })
+        .collect();
+    let mut answers = 0;
+    for client in clients {
+        match client.await.unwrap() {
+            Ok(answer) => answers += u32::from(answer.status() == RunStatus::Success),
+            Err(error) => assert!(
+                matches!(error, RuntimeError::Store(StoreError::AlreadyDecided { .. })),
+                "{error}"
+            ),
+        }
+    }
+    assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
+}
+
 // A38: 200 clients, 100 rounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
         let (_home, runtime, effects) = runtime_that_asks(None);
-        let runtime = Arc::new(runtime);
-        let answer = runtime.ask("q").await.unwrap();
-        let id = waits_for(&answer);
-        let clients: Vec<_> = (0..200)
-            .map(|_| {
-                let (runtime, thread, id) = (Arc::clone(&runtime), answer.thread_id.clone(), id.clone());
-                tokio::spawn(async move { resume_execution(&runtime, &thread, &id).await })
-            })
-            .collect();
-        let mut answers = 0;
-        for client in clients {
-            match client.await.unwrap() {
-                Ok(answer) => answers += u32::from(answer.status() == RunStatus::Success),
-                Err(error) => assert!(
-                    matches!(error, RuntimeError::Store(StoreError::AlreadyDecided { .. })),
-                    "{error}"
-                ),
-            }
-        }
-        assert_eq!((answers, effects.load(Ordering::SeqCst)), (1, 1));
+        race(runtime, &effects).await;
+    }
+}
+
+// A38: the same with a database, which syncs each commit. `ART_RACE_ROUNDS=100` runs as many rounds as above.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an_effect() {
+    let rounds = std::env::var("ART_RACE_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap());
+    for _ in 0..rounds {
+        let (home, mut runtime, effects) = runtime_that_asks(None);
+        runtime.store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
+        race(runtime, &effects).await;
     }
 }
 
@@ -159,9 +175,9 @@ async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
     let decided = runtime.decide(&id, approval()).await.unwrap();
     assert_eq!(decided.status, SuspensionStatus::Decided);
     assert_eq!(effects.load(Ordering::SeqCst), 0);
-    assert_eq!(runtime.suspensions(Owner::Anyone).await.unwrap().len(), 1);
+    assert_eq!(runtime.suspensions(Owner::Anyone, None).await.unwrap().len(), 1);
     assert_eq!(resume(&runtime, &answer).await.unwrap().status(), RunStatus::Success);
-    assert_eq!(runtime.suspensions(Owner::Anyone).await.unwrap(), []);
+    assert_eq!(runtime.suspensions(Owner::Anyone, None).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     } = call;
     let scope = of_item(scope, &item_id);
     if let Some(approval) = &approval {
-        decisions::renew_grants(runtime, approval).await;
+        decisions::make_grants(runtime, approval).await;
     }
     let admitted = match insert_and_admit(runtime, call, &files, &scope).await {
         Ok(admitted) => admitted,
