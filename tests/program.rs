@@ -7,11 +7,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Environment variables that are removed, because they would change the results of tests.
-const REMOVED_VARIABLES: [&str; 18] = [
+const REMOVED_VARIABLES: [&str; 19] = [
     "ART_API_KEY_ENV",
     "ART_BASE_URL",
     "ART_LOG",
     "ART_MODEL",
+    "ART_USER",
     "ANTHROPIC_API_KEY",
     "DEEPSEEK_API_KEY",
     "GEMINI_API_KEY",

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use art_runtime::RuntimeBuilder;
+use art_store::Owner;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, Subcommand};
 
@@ -28,6 +29,9 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Maximum length of the name of a user, in bytes.
+const MAX_USER_BYTES: usize = 64;
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
@@ -65,6 +69,16 @@ pub struct Global {
         hide_env_values = true
     )]
     pub api_key_env: Option<String>,
+    /// Person whose conversations, runs and decisions the command sees; nobody in particular by default
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "ART_USER",
+        hide_env_values = true,
+        value_parser = user_name
+    )]
+    pub user: Option<String>,
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub json: bool,
@@ -91,6 +105,11 @@ impl Default for Extension {
 }
 
 impl Global {
+    /// Returns the owner of the conversations that the command sees.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner::user(self.user.as_deref())
+    }
+
     /// Records in `from_environment` which options came from an environment variable, according to the parser.
     pub(crate) fn record_environment(&mut self, matches: &ArgMatches) {
         let from_environment = |name: &&str| matches.value_source(name) == Some(ValueSource::EnvVariable);
@@ -98,6 +117,18 @@ impl Global {
             .into_iter()
             .filter(from_environment)
             .collect();
+    }
+}
+
+/// Parses the value of `--user`. A name is shown in logs and is part of the name of a file, so it has no other characters.
+fn user_name(text: &str) -> Result<String, String> {
+    let is_allowed = |char: char| char.is_ascii_alphanumeric() || "._@+-".contains(char);
+    let is_name = text.starts_with(|first: char| first.is_ascii_alphanumeric());
+    match is_name && text.len() <= MAX_USER_BYTES && text.chars().all(is_allowed) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "a name has 1 to {MAX_USER_BYTES} characters, begins with a letter or a digit, and has no others than these and `._@+-`"
+        )),
     }
 }
 
@@ -237,6 +268,7 @@ Keys of `art.toml`, with their default or an example:
   [approval]
   ask_from = \"high\"              ask a person before each call of a tool whose declared risk is at least `low`, `medium`, `high`
                                  or `critical`; or `never`
+  ask_together = true            ask about all known calls of a plan before its first step; default: about each when it is to be made
   timeout_ms = 86400000          a question that is not decided in this time counts as rejected, when its run is looked at;
                                  on_timeout = \"approve\" makes it count as approved; default: no limit
   [[approval.rule]]              the first rule that matches a call decides about it
@@ -511,9 +543,18 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 /// Subcommands of `art approve`.
 #[derive(Debug, Subcommand)]
 pub enum ApproveCommand {
-    /// List the calls that wait for a decision
-    #[command(after_help = "Example:\n  art approve list")]
-    List,
+    /// List the calls that wait for a decision, the oldest first
+    ///
+    /// The list ends early when the calls are large together: at 8 MiB. With `--json`, go on after the last entry until there is none.
+    #[command(after_help = "Examples:\n  art approve list\n  art approve list --limit 10 --after 4f5a6c1e")]
+    List {
+        /// Maximum number of entries
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        limit: usize,
+        /// Only those after this one
+        #[arg(long, value_name = "ID")]
+        after: Option<String>,
+    },
     /// Show a call that waits: its arguments, what the tool says about it, and how to answer
     #[command(after_help = "Example:\n  art approve show 4f5a6c1e")]
     Show {
@@ -558,7 +599,11 @@ pub enum ApproveCommand {
     },
     /// List the rules of `art.toml`, and the standing approvals
     #[command(after_help = "Example:\n  art approve rules")]
-    Rules,
+    Rules {
+        /// Maximum number of standing approvals
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        limit: usize,
+    },
     /// Remove a standing approval, so that its calls are asked about again
     #[command(after_help = "Example:\n  art approve forget 1f0c9a7be2d4")]
     Forget {
@@ -705,6 +750,20 @@ mod tests {
             parse(&["art", "--model", "x", "config"]).global.model.as_deref(),
             Some("x")
         );
+    }
+
+    #[test]
+    fn the_name_of_a_user_has_no_characters_that_mean_something_to_a_terminal_or_a_path() {
+        for name in ["ann", "Ann.B-1", "ann@example.org"] {
+            assert_eq!(
+                parse(&["art", "--user", name, "doctor"]).global.user.as_deref(),
+                Some(name)
+            );
+        }
+        for name in ["", ".", "../ann", "ann bob", "a\u{202e}b", "\u{1b}[2J", &"a".repeat(65)] {
+            let parsed = Cli::try_parse_from(["art", &format!("--user={name}"), "doctor"]);
+            assert!(parsed.is_err(), "{name:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use art_core::text::truncate;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
 use art_runtime::{Answer, Runtime, RuntimeError, SuspensionOf};
-use art_store::{StoreError, SuspensionFilter, SuspensionRecord, SuspensionStatus};
+use art_store::{Owner, Store, StoreError, SuspensionRecord, SuspensionStatus};
 use art_tools::form::Entry;
 use art_tools::{StandingApproval, parse_entry};
 use serde_json::Value;
@@ -34,7 +34,7 @@ type Decided = (Feedback, Option<StandingApproval>);
 
 pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
     match command {
-        ApproveCommand::List => list(global),
+        ApproveCommand::List { limit, after } => list(global, *limit, after.as_deref()),
         ApproveCommand::Show { id } => show(global, id),
         ApproveCommand::Yes {
             ids,
@@ -46,40 +46,61 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
             let mut feedback = Feedback::new(true, shown::now());
             feedback.value = value.as_deref().map(|text| answer(record, text)).transpose()?.flatten();
             feedback.modified_args = args.as_deref().map(arguments).transpose()?;
-            Ok((feedback, always.approval(record)?))
+            Ok((feedback, always.approval(global, record)?))
         }),
         ApproveCommand::No { ids, reason, later } => decide(global, ids, *later, |_| {
             let mut feedback = Feedback::new(false, shown::now());
             feedback.reason.clone_from(reason);
             Ok((feedback, None))
         }),
-        ApproveCommand::Rules => standing::list(global),
+        ApproveCommand::Rules { limit } => standing::list(global, *limit),
         ApproveCommand::Forget { id } => standing::forget(global, id),
         ApproveCommand::Preview { rules, runs } => preview::preview(global, rules.as_deref(), *runs),
     }
 }
 
-fn list(global: &Global) -> Result<Exit, CommandError> {
-    let store = open_store_read_only(&config(global)?)?;
-    let filter = SuspensionFilter {
-        owner: ids::OWNER,
-        pending: true,
-        ..SuspensionFilter::default()
-    };
-    let waiting = executor()?.block_on(store.list_suspensions(filter))?;
+fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, CommandError> {
+    let (store, owner) = (open_store_read_only(&config(global)?)?, global.owner());
+    let (waiting, are_more) = executor()?.block_on(page(store.as_ref(), &owner, limit, after))?;
     if global.json {
         render::json(&waiting);
         return Ok(Exit::Success);
     }
-    if waiting.is_empty() {
+    let Some(last) = waiting.last() else {
         render::note("nothing waits for a decision");
         return Ok(Exit::Success);
-    }
+    };
     let header = ["decision", "tool", "since", "until", "thread", "question"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(waiting.iter().map(row));
     render::answer(&table::lines(&rows).join("\n"));
+    if are_more {
+        let id = last.id();
+        render::note(&format!("more wait: `art approve list --after {id}` lists them"));
+    }
     Ok(Exit::Success)
+}
+
+/// Returns what waits after the suspension that `after` identifies, and whether there is more.
+async fn page(
+    store: &dyn Store,
+    owner: &Owner,
+    limit: usize,
+    after: Option<&str>,
+) -> Result<(Vec<SuspensionRecord>, bool), CommandError> {
+    let after = match after {
+        Some(typed) => Some(ids::resolve_suspension(store, owner, typed).await?.id().to_owned()),
+        None => None,
+    };
+    let page = store
+        .list_suspensions(ids::waiting(owner.clone(), after, limit))
+        .await?;
+    let Some(last) = page.last() else {
+        return Ok((page, false));
+    };
+    let rest = ids::waiting(owner.clone(), Some(last.id().to_owned()), 1);
+    let are_more = !store.list_suspensions(rest).await?.is_empty();
+    Ok((page, are_more))
 }
 
 fn row(record: &SuspensionRecord) -> Vec<String> {
@@ -101,7 +122,7 @@ fn row(record: &SuspensionRecord) -> Vec<String> {
 
 fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
     let store = open_store_read_only(&config(global)?)?;
-    let record = executor()?.block_on(ids::resolve_suspension(store.as_ref(), id))?;
+    let record = executor()?.block_on(ids::resolve_suspension(store.as_ref(), &global.owner(), id))?;
     if global.json {
         render::json(&record);
     } else {
@@ -120,7 +141,8 @@ fn decide(
 ) -> Result<Exit, CommandError> {
     let config = config(global)?;
     let executor = executor()?;
-    let records = executor.block_on(of_one_run(&config, ids))?;
+    let owner = global.owner();
+    let records = executor.block_on(of_one_run(&config, &owner, ids))?;
     let decisions: Vec<_> = records.iter().map(&decision).collect::<Result<_, _>>()?;
     let Some(trace_id) = records.first().map(|record| record.trace_id.clone()) else {
         return Ok(Exit::Success);
@@ -129,7 +151,7 @@ fn decide(
     let runtime = executor.block_on(resume.open(global, config))?;
     let mut decided = Vec::new();
     for (record, (feedback, always)) in records.iter().zip(decisions) {
-        match executor.block_on(runtime.decide(record.id(), feedback)) {
+        match executor.block_on(runtime.decide(suspension(record, &owner), feedback)) {
             Ok(record) => decided.push(record),
             Err(error) => {
                 note_decided(&decided);
@@ -154,11 +176,11 @@ fn decide(
 }
 
 /// Returns the suspensions with these identifiers, which have to be of one run.
-async fn of_one_run(config: &Config, ids: &[String]) -> Result<Vec<SuspensionRecord>, CommandError> {
+async fn of_one_run(config: &Config, owner: &Owner, ids: &[String]) -> Result<Vec<SuspensionRecord>, CommandError> {
     let store = open_store_read_only(config)?;
     let mut records: Vec<SuspensionRecord> = Vec::new();
     for id in ids {
-        let record = ids::resolve_suspension(store.as_ref(), id).await?;
+        let record = ids::resolve_suspension(store.as_ref(), owner, id).await?;
         if let Some(other) = records.iter().find(|other| other.trace_id != record.trace_id) {
             let (one, two) = (other.id(), record.id());
             return Err(CommandError::Usage(format!(
@@ -218,12 +240,12 @@ pub(super) fn note_waiting(answer: &Answer) {
 }
 
 /// Returns whether what waits was decided, somewhere.
-async fn is_decided(runtime: &Runtime, id: &str) -> bool {
-    let found = runtime.store.find_suspension(id, &ids::OWNER).await;
+async fn is_decided(runtime: &Runtime, owner: &Owner, id: &str) -> bool {
+    let found = runtime.store.find_suspension(id, owner).await;
     found.is_ok_and(|record| record.is_none_or(|record| record.status != SuspensionStatus::Open))
 }
 
-/// Returns the suspension as the runtime looks it up.
-fn of_terminal(record: &SuspensionRecord) -> SuspensionOf {
-    record.id().into()
+/// Returns the suspension as the runtime looks it up for this person.
+fn suspension(record: &SuspensionRecord, owner: &Owner) -> SuspensionOf {
+    SuspensionOf::from(record.id()).of(owner.clone())
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use art_core::text::printable;
+use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
 use art_staging::{Change, ChangeSet, Staging, StagingError};
+use art_store::Owner;
 use serde_json::{Value, json};
 
 use super::approve::is_attended;
@@ -13,22 +15,25 @@ use super::grant::confirm;
 use super::ids::LAST;
 use crate::cli::{ChangesCommand, Global};
 use crate::error::CommandError;
+use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 
 pub(super) fn changes(global: &Global, command: &ChangesCommand) -> Result<Exit, CommandError> {
-    let staging = open(&config(global)?)?;
+    let config = config(global)?;
+    let staging = open(&config)?;
+    let own = own(global, &config, staging.list()?)?;
     match command {
-        ChangesCommand::List => list(global, &staging.list()?),
-        ChangesCommand::Show { of: None, files } => show(global, &staging, &staging.list()?, files),
-        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &find(&staging, of)?, files),
+        ChangesCommand::List => list(global, &own),
+        ChangesCommand::Show { of: None, files } => show(global, &staging, &own, files),
+        ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &find(own, of)?, files),
         ChangesCommand::Commit { of, files } => {
             let make = |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
-            each(global, "committed", &find(&staging, of)?, files, make)
+            each(global, "committed", &find(own, of)?, files, make)
         }
         ChangesCommand::Drop { of, files } => {
             let drop = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
-            each(global, "dropped", &find(&staging, of)?, files, drop)
+            each(global, "dropped", &find(own, of)?, files, drop)
         }
     }
 }
@@ -42,13 +47,27 @@ fn open(config: &Config) -> Result<Staging, CommandError> {
     }
 }
 
-/// Returns the change sets that `typed` identifies. `last` is the run that staged last.
-fn find(staging: &Staging, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
-    let mut sets = staging.list()?;
-    match sets.pop() {
-        Some(newest) if typed == LAST => Ok(staging.find(&newest.origin.run)?),
-        _ => Ok(staging.find(typed)?),
+/// Returns the change sets of the person's runs. Those of runs that were deleted belong to nobody in particular.
+fn own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
+    let (store, executor) = (open_store_read_only(config)?, executor()?);
+    let mut own = Vec::new();
+    for set in sets {
+        let run = executor.block_on(store.find_run(&set.origin.run, &Owner::Anyone))?;
+        let is_own = match run {
+            Some(run) => executor
+                .block_on(store.find_thread(&run.thread_id, &global.owner()))?
+                .is_some(),
+            None => global.user.is_none(),
+        };
+        own.extend(is_own.then_some(set));
     }
+    Ok(own)
+}
+
+/// Returns the change sets that `typed` identifies. `last` is the run that staged last.
+fn find(sets: Vec<ChangeSet>, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
+    let newest = sets.last().filter(|_| typed == LAST).map(|set| set.origin.run.clone());
+    Ok(Staging::find_in(sets, newest.as_deref().unwrap_or(typed))?)
 }
 
 fn list(global: &Global, sets: &[ChangeSet]) -> Result<Exit, CommandError> {

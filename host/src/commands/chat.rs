@@ -35,7 +35,7 @@ pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
 
 fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     let config = config(global)?;
-    let input = Input::open(global.json, config.chat_history())?;
+    let input = Input::open(global.json, config.chat_history(global.user.as_deref()))?;
     let interrupts = Interrupts::listen(match input.is_interactive() {
         true => AfterInterrupt::Continue,
         false => AfterInterrupt::End,
@@ -49,7 +49,7 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
         interactive: input.is_interactive(),
         executor,
         interrupts,
-        session: Session::new(runtime),
+        session: Session::new(runtime, global.user.clone()),
         worst_exit: Exit::Success,
     };
     Ok((chat, input))
@@ -110,7 +110,7 @@ impl Chat {
         if let Some(id) = thread {
             self.executor.block_on(self.session.switch_thread(&id))?;
         }
-        let greeting = self.screen.greet(&self.session.runtime, self.interactive);
+        let greeting = self.screen.greet(&self.session, self.interactive);
         self.executor.block_on(greeting)
     }
 
@@ -225,6 +225,7 @@ impl Chat {
                 && approve::decide_at_terminal(
                     self.executor.handle(),
                     &self.session.runtime,
+                    self.session.user(),
                     &self.interrupts,
                     &answer.waits_for,
                 );

@@ -1,13 +1,13 @@
-//! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`.
+//! Lookup of identifiers as people type them: in full, as a unique prefix, or `last`. What others own is not found, as if it did not
+//! exist.
 
 use art_store::{Owner, RunFilter, Store, SuspensionFilter, SuspensionRecord, SuspensionStatus, ThreadFilter};
+
+use art_runtime::decisions::{MAX_PAGE, MAX_PAGE_BYTES};
 
 use super::approve::now;
 use crate::error::CommandError;
 
-/// The owner of the conversations of the program `art`: nobody, since it has a single user. Those of persons of other programs that
-/// use the same database are left to these programs.
-pub(super) const OWNER: Owner = Owner::User(None);
 /// The word that identifies the newest entry.
 pub(super) const LAST: &str = "last";
 /// Maximum number of identifiers in an error about an ambiguous prefix.
@@ -17,12 +17,12 @@ const MAX_NAMED: usize = 5;
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
-    if store.find_thread(typed, &OWNER).await?.is_some() {
+pub(super) async fn resolve_thread(store: &dyn Store, owner: &Owner, typed: &str) -> Result<String, CommandError> {
+    if store.find_thread(typed, owner).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = ThreadFilter {
-        owner: OWNER,
+        owner: owner.clone(),
         id_prefix: prefix(typed)?,
         limit: Some(max_matches(typed)),
     };
@@ -34,12 +34,12 @@ pub(super) async fn resolve_thread(store: &dyn Store, typed: &str) -> Result<Str
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
-    if store.find_run(typed, &OWNER).await?.is_some() {
+pub(super) async fn resolve_run(store: &dyn Store, owner: &Owner, typed: &str) -> Result<String, CommandError> {
+    if store.find_run(typed, owner).await?.is_some() {
         return Ok(typed.to_owned());
     }
     let filter = RunFilter {
-        owner: OWNER,
+        owner: owner.clone(),
         id_prefix: prefix(typed)?,
         limit: Some(max_matches(typed)),
         ..RunFilter::default()
@@ -53,12 +53,12 @@ pub(super) async fn resolve_run(store: &dyn Store, typed: &str) -> Result<String
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_interrupted(store: &dyn Store, typed: &str) -> Result<String, CommandError> {
+pub(super) async fn resolve_interrupted(store: &dyn Store, owner: &Owner, typed: &str) -> Result<String, CommandError> {
     if typed != LAST {
-        return resolve_run(store, typed).await;
+        return resolve_run(store, owner, typed).await;
     }
     let filter = RunFilter {
-        owner: OWNER,
+        owner: owner.clone(),
         abandoned: true,
         limit: Some(1),
         ..RunFilter::default()
@@ -66,13 +66,9 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, typed: &str) -> Resul
     if let Some(run) = store.list_runs(filter).await?.into_iter().next() {
         return Ok(run.trace_id);
     }
-    let filter = SuspensionFilter {
-        owner: OWNER,
-        pending: true,
-        ..SuspensionFilter::default()
-    };
-    let mut waiting = store.list_suspensions(filter).await?.into_iter().rev();
-    let decided = waiting.find(|record| record.status == SuspensionStatus::Decided || record.call.has_expired(now()));
+    let can_go_on =
+        |record: &SuspensionRecord| record.status == SuspensionStatus::Decided || record.call.has_expired(now());
+    let decided = newest_waiting(store, owner, can_go_on).await?;
     let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
     decided.map(|record| record.trace_id).ok_or_else(none)
 }
@@ -81,20 +77,26 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, typed: &str) -> Resul
 ///
 /// # Errors
 /// Fails if none matches, or several do.
-pub(super) async fn resolve_suspension(store: &dyn Store, typed: &str) -> Result<SuspensionRecord, CommandError> {
-    if let Some(record) = store.find_suspension(typed, &OWNER).await? {
+pub(super) async fn resolve_suspension(
+    store: &dyn Store,
+    owner: &Owner,
+    typed: &str,
+) -> Result<SuspensionRecord, CommandError> {
+    if let Some(record) = store.find_suspension(typed, owner).await? {
         return Ok(record);
     }
-    let filter = SuspensionFilter {
-        owner: OWNER,
-        id_prefix: prefix(typed)?,
-        pending: typed == LAST,
-        ..SuspensionFilter::default()
+    let mut records = match prefix(typed)? {
+        None => Vec::from_iter(newest_waiting(store, owner, |_| true).await?),
+        Some(prefix) => {
+            let filter = SuspensionFilter {
+                owner: owner.clone(),
+                id_prefix: Some(prefix),
+                limit: Some(max_matches(typed)),
+                ..SuspensionFilter::default()
+            };
+            store.list_suspensions(filter).await?
+        }
     };
-    let mut records = store.list_suspensions(filter).await?;
-    if typed == LAST {
-        records.drain(..records.len().saturating_sub(1));
-    }
     match records.len() {
         1 => Ok(records.remove(0)),
         0 => Err(CommandError::Failed(format!(
@@ -104,6 +106,33 @@ pub(super) async fn resolve_suspension(store: &dyn Store, typed: &str) -> Result
             let ids: Vec<_> = records.iter().map(|record| record.id().to_owned()).collect();
             Err(ambiguous("identifier", typed, &ids))
         }
+    }
+}
+
+/// Returns the newest of those that wait and for which `matches` holds. Reads them in pages, since there may be many large ones.
+async fn newest_waiting(
+    store: &dyn Store,
+    owner: &Owner,
+    matches: impl Fn(&SuspensionRecord) -> bool,
+) -> Result<Option<SuspensionRecord>, CommandError> {
+    let (mut newest, mut after) = (None, None);
+    loop {
+        let page = store.list_suspensions(waiting(owner.clone(), after, MAX_PAGE)).await?;
+        let Some(last) = page.last() else { return Ok(newest) };
+        after = Some(last.id().to_owned());
+        newest = page.into_iter().rev().find(&matches).or(newest);
+    }
+}
+
+/// Returns the filter for a page of what waits for a decision.
+pub(super) fn waiting(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
+    SuspensionFilter {
+        owner,
+        pending: true,
+        after,
+        limit: Some(limit),
+        max_bytes: Some(MAX_PAGE_BYTES),
+        ..SuspensionFilter::default()
     }
 }
 

@@ -10,7 +10,7 @@ use art_runtime::{PlanReview, Question, Runtime, read_plan};
 use serde_json::json;
 
 use super::open_read_only;
-use super::run::{attachments, with_full_thread_id};
+use super::run::{attachments, with_user_and_thread};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
 use crate::executor::executor;
@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<KeptPlan, CommandError> {
 pub(super) fn check(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
     executor()?.block_on(async {
         let runtime = open_read_only(global, config).await?;
-        let question = with_full_thread_id(&runtime, question).await?;
+        let question = with_user_and_thread(global, &runtime, question).await?;
         let review = runtime.review_plan(question.clone()).await?;
         warn_of_changes(&review);
         if let Some(plan) = &question.plan {

@@ -8,7 +8,7 @@ use art_model::ModelInfo;
 use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
-use super::run::{attachments, empty_question, with_full_thread_id};
+use super::run::{attachments, empty_question, with_user_and_thread};
 use super::{config, kept, open_read_only, report};
 use crate::cli::{Global, PlanArgs};
 use crate::error::CommandError;
@@ -33,7 +33,7 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
     let exit = executor.block_on(async {
         // A plan is not a run: nothing is stored.
         let runtime = open_read_only(global, config).await?;
-        let question = with_full_thread_id(&runtime, question).await?;
+        let question = with_user_and_thread(global, &runtime, question).await?;
         let model = runtime.model_for(&question).await?;
         if !global.json {
             report::introduce(&runtime, &model).await?;

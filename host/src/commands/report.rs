@@ -9,12 +9,11 @@ use art_core::text::truncate;
 use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
-use art_store::RunRecord;
+use art_store::{Owner, RunRecord};
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::size_warning;
-use super::ids::OWNER;
 use super::tool::quoted;
 use crate::error::CommandError;
 use crate::render::display::Display;
@@ -59,10 +58,11 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
 /// of this thread. `command` goes on with one.
 pub(super) async fn note_interrupted(
     runtime: &Runtime,
+    owner: Owner,
     thread: Option<&str>,
     command: &str,
 ) -> Result<(), CommandError> {
-    let mut runs = runtime.interrupted_runs(OWNER).await?;
+    let mut runs = runtime.interrupted_runs(owner).await?;
     runs.retain(|run| Some(run.thread_id.as_str()) != thread);
     for run in runs.iter().take(MAX_INTERRUPTED) {
         render::note(&interrupted_note(run, command));

@@ -6,7 +6,8 @@ use art_core::agent::{QueryAttachment, RunStatus};
 use art_lexical::LexicalModel;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
-use art_runtime::{Answer, CallSettings, Question, Runtime, Unwatched, Watcher};
+use art_runtime::{Answer, CallSettings, Question, RunOf, Runtime, Unwatched, Watcher};
+use art_store::Owner;
 use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
@@ -51,20 +52,20 @@ pub(super) enum Request {
 impl Request {
     /// Opens the runtime that the request needs.
     pub(super) async fn open(&self, global: &Global, config: Config) -> Result<Runtime, CommandError> {
-        match self.resumes_direct_call(&config).await? {
+        match self.resumes_direct_call(&global.owner(), &config).await? {
             true => open_without_model(global, config).await,
             false => open(global, config).await,
         }
     }
 
     /// Returns whether the request is to go on with a direct call, which needs no model.
-    async fn resumes_direct_call(&self, config: &Config) -> Result<bool, CommandError> {
+    async fn resumes_direct_call(&self, owner: &Owner, config: &Config) -> Result<bool, CommandError> {
         let Self::Resume(typed) = self else {
             return Ok(false);
         };
         let store = open_store_read_only(config)?;
         let run = store
-            .get_run(&ids::resolve_interrupted(store.as_ref(), typed).await?)
+            .get_run(&ids::resolve_interrupted(store.as_ref(), owner, typed).await?)
             .await?;
         Ok(run.is_some_and(|run| run.model.is_none()))
     }
@@ -73,7 +74,7 @@ impl Request {
 /// A request with full identifiers.
 enum Resolved {
     Ask(Box<Question>),
-    Resume(String),
+    Resume(RunOf),
 }
 
 impl Resolved {
@@ -85,7 +86,7 @@ impl Resolved {
     ) -> Result<Answer, CommandError> {
         let answer = match self {
             Self::Ask(question) => runtime.ask_watched(*question, cancel, watcher).await,
-            Self::Resume(run) => runtime.resume(&run, cancel, watcher).await,
+            Self::Resume(run) => runtime.resume(run, cancel, watcher).await,
         };
         Ok(answer?)
     }
@@ -158,7 +159,13 @@ fn carry_out_with_decisions(
             return Ok(exit_of(&answer));
         }
         let decided = approve::is_attended(global)
-            && approve::decide_at_terminal(executor.handle(), runtime, interrupts, &answer.waits_for);
+            && approve::decide_at_terminal(
+                executor.handle(),
+                runtime,
+                global.user.as_deref(),
+                interrupts,
+                &answer.waits_for,
+            );
         if !decided {
             if !global.json {
                 approve::note_waiting(&answer);
@@ -166,7 +173,7 @@ fn carry_out_with_decisions(
             return Ok(exit_of_waiting(&answer, interrupts));
         }
         decided_about = Some(answer.trace_id.clone());
-        request = Resolved::Resume(answer.trace_id);
+        request = Resolved::Resume(RunOf::from(&answer.trace_id).of(global.owner()));
     }
 }
 
@@ -183,7 +190,8 @@ async fn carry_out_and_show(
     }
     if let Resolved::Ask(question) = &request {
         report::introduce(runtime, &runtime.model_for(question).await?).await?;
-        report::note_interrupted(runtime, question.thread_id.as_deref(), "art runs resume").await?;
+        let thread = question.thread_id.as_deref();
+        report::note_interrupted(runtime, global.owner(), thread, "art runs resume").await?;
     }
     carry_out_and_display(runtime, request, cancel).await
 }
@@ -192,11 +200,11 @@ async fn carry_out_and_show(
 async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result<Option<Resolved>, CommandError> {
     let question = match request {
         Request::Resume(typed) => {
-            return Ok(Some(Resolved::Resume(
-                ids::resolve_interrupted(runtime.store.as_ref(), &typed).await?,
-            )));
+            let owner = global.owner();
+            let run = ids::resolve_interrupted(runtime.store.as_ref(), &owner, &typed).await?;
+            return Ok(Some(Resolved::Resume(RunOf::from(&run).of(owner))));
         }
-        Request::Ask(question) => with_full_thread_id(runtime, *question).await?,
+        Request::Ask(question) => with_user_and_thread(global, runtime, *question).await?,
     };
     if kept::refuses(global, runtime, &question).await? {
         return Ok(None);
@@ -206,10 +214,15 @@ async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result
     Ok(Some(Resolved::Ask(Box::new(question))))
 }
 
-/// Returns the question with the full identifier of its conversation.
-pub(super) async fn with_full_thread_id(runtime: &Runtime, mut question: Question) -> Result<Question, CommandError> {
+/// Returns the question as the person of the command line asks it, with the full identifier of its conversation.
+pub(super) async fn with_user_and_thread(
+    global: &Global,
+    runtime: &Runtime,
+    mut question: Question,
+) -> Result<Question, CommandError> {
+    question.user_id.clone_from(&global.user);
     if let Some(typed) = &question.thread_id {
-        question.thread_id = Some(ids::resolve_thread(runtime.store.as_ref(), typed).await?);
+        question.thread_id = Some(ids::resolve_thread(runtime.store.as_ref(), &global.owner(), typed).await?);
     }
     Ok(question)
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use art_core::JsonObject;
 use art_core::agent::ExecutionMetadata;
 use art_runtime::compose::open_store_read_only;
-use art_runtime::read_journal;
+use art_runtime::{RunOf, read_journal};
 use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
@@ -42,11 +42,11 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
         match command {
             RunsCommand::List { thread, limit } => {
                 let thread_id = match thread {
-                    Some(typed) => Some(ids::resolve_thread(store.as_ref(), typed).await?),
+                    Some(typed) => Some(ids::resolve_thread(store.as_ref(), &global.owner(), typed).await?),
                     None => None,
                 };
                 let filter = RunFilter {
-                    owner: ids::OWNER,
+                    owner: global.owner(),
                     thread_id,
                     limit: Some(*limit),
                     ..RunFilter::default()
@@ -81,8 +81,8 @@ fn cancel(global: &Global, id: &str) -> Result<Exit, CommandError> {
     let config = config(global)?;
     executor()?.block_on(async {
         let runtime = open(global, config).await?;
-        let id = ids::resolve_run(runtime.store.as_ref(), id).await?;
-        let cancelled = runtime.cancel(&id).await;
+        let id = ids::resolve_run(runtime.store.as_ref(), &global.owner(), id).await?;
+        let cancelled = runtime.cancel(RunOf::from(&id).of(global.owner())).await;
         runtime.close().await;
         cancelled?;
         if global.json {
@@ -166,8 +166,8 @@ fn duration(run: &RunRecord) -> String {
 }
 
 /// Returns the run that `typed` identifies.
-async fn find_run(store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
-    let id = ids::resolve_run(store, typed).await?;
+async fn find_run(global: &Global, store: &dyn Store, typed: &str) -> Result<RunRecord, CommandError> {
+    let id = ids::resolve_run(store, &global.owner(), typed).await?;
     let unknown = || CommandError::Failed(format!("there is no run `{id}`; `art runs list` shows all"));
     store.get_run(&id).await?.ok_or_else(unknown)
 }
@@ -180,7 +180,7 @@ struct Shown {
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Result<Exit, CommandError> {
-    let run = find_run(store, id).await?;
+    let run = find_run(global, store, id).await?;
     let journal = read_journal(store, &run).await?;
     let listed = ListedRun::new(run, &interrupted_runs(store).await?);
     let files = produced::files(&journal);

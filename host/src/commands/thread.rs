@@ -21,7 +21,9 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
             ThreadCommand::List { limit } => list(global, open_store_read_only(&config)?.as_ref(), *limit).await,
             ThreadCommand::Show { id } => show(global, open_store_read_only(&config)?.as_ref(), id).await,
             ThreadCommand::Set { id, setting, value } => {
-                set(open_store(&config)?.as_ref(), id, |thread| {
+                let store = open_store(&config)?;
+                let id = ids::resolve_thread(store.as_ref(), &global.owner(), id).await?;
+                set(store.as_ref(), &id, |thread| {
                     settings::change(thread, *setting, value, &config)
                 })
                 .await
@@ -33,7 +35,7 @@ pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, C
 
 async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, CommandError> {
     let filter = ThreadFilter {
-        owner: ids::OWNER,
+        owner: global.owner(),
         limit: Some(limit),
         ..ThreadFilter::default()
     };
@@ -55,7 +57,7 @@ async fn list(global: &Global, store: &dyn Store, limit: usize) -> Result<Exit, 
 }
 
 async fn show(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, id).await?;
+    let id = &ids::resolve_thread(store, &global.owner(), id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let messages = store.list_messages(id, MessageOptions::default()).await?;
     if global.json {
@@ -80,7 +82,6 @@ async fn set(
     id: &str,
     change: impl FnOnce(ThreadConfig) -> Result<ThreadConfig, CommandError>,
 ) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, id).await?;
     let thread = store.get_thread(id).await?.ok_or_else(|| CommandError::no_thread(id))?;
     let thread = store.set_thread_config(id, change(thread.config)?).await?;
     render::json(&thread.config);
@@ -88,7 +89,7 @@ async fn set(
 }
 
 async fn delete(global: &Global, store: &dyn Store, id: &str) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, id).await?;
+    let id = &ids::resolve_thread(store, &global.owner(), id).await?;
     if !store.delete_thread(id).await? {
         return Err(CommandError::no_thread(id));
     }

@@ -338,10 +338,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the path of the input history of `art chat`.
+    /// Returns the path of the input history of `art chat`. Each user has one of their own; `user` is a name that is part of the path.
     #[must_use]
-    pub fn chat_history(&self) -> PathBuf {
-        self.database.value.with_file_name("chat_history")
+    pub fn chat_history(&self, user: Option<&str>) -> PathBuf {
+        let name = user.map_or_else(|| "chat_history".to_owned(), |user| format!("chat_history.{user}"));
+        self.database.value.with_file_name(name)
     }
 
     /// Returns the folder of changes of files that wait for a person, or `None` without a database.

@@ -102,7 +102,14 @@ impl Staging {
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
     pub fn find(&self, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
-        let mut sets = self.list()?;
+        Self::find_in(self.list()?, name)
+    }
+
+    /// Same as [`find`](Self::find) among some of the change sets.
+    ///
+    /// # Errors
+    /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.
+    pub fn find_in(mut sets: Vec<ChangeSet>, name: &str) -> Result<Vec<ChangeSet>, StagingError> {
         let known: BTreeSet<&str> = sets.iter().flat_map(ChangeSet::names).collect();
         let mut matching = known
             .range(name..)

@@ -7,9 +7,10 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 use std::time::Duration;
 
 use art_core::hitl::{Feedback, InputType};
+use art_core::suspension::SuspensionCause;
 use art_runtime::error::in_one_line;
 use art_runtime::{Runtime, RuntimeError};
-use art_store::{StoreError, SuspensionRecord};
+use art_store::{Owner, StoreError, SuspensionRecord};
 use art_tools::StandingApproval;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,7 +20,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::interrupt::Interrupts;
-use super::{arguments, is_decided, of_terminal, shown, standing};
+use super::{arguments, is_decided, shown, standing, suspension};
 use crate::cli::Global;
 use crate::render;
 
@@ -46,6 +47,7 @@ enum Outcome {
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
+    user: Option<&str>,
     interrupts: &Interrupts,
     waiting: &[SuspensionRecord],
 ) -> bool {
@@ -53,6 +55,7 @@ pub(in crate::commands) fn decide_at_terminal(
     let questions = waiting.iter().map(|record| Question {
         executor,
         runtime,
+        user,
         cancel: &asking.cancel,
         record,
     });
@@ -77,6 +80,8 @@ pub(in crate::commands) fn decide_at_terminal(
 struct Question<'a> {
     executor: &'a Handle,
     runtime: &'a Runtime,
+    /// The person at the terminal; nobody in particular if absent.
+    user: Option<&'a str>,
     /// Is cancelled by Ctrl-C.
     cancel: &'a CancellationToken,
     record: &'a SuspensionRecord,
@@ -84,7 +89,7 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn ask(&self) -> Outcome {
-        if self.executor.block_on(is_decided(self.runtime, self.record.id())) {
+        if self.is_decided() {
             return Outcome::Decided;
         }
         if let Some(outcome) = self.decide_by_standing_approval() {
@@ -101,13 +106,17 @@ impl Question<'_> {
         }
     }
 
+    /// Returns whether somebody has decided.
+    fn is_decided(&self) -> bool {
+        let owner = Owner::user(self.user);
+        self.executor
+            .block_on(is_decided(self.runtime, &owner, self.record.id()))
+    }
+
     /// Does what the person types once. Fails with the outcome if that ends the question.
     fn step(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
         let mut always = None;
-        let typed = self.read(match self.may_stand() {
-            true => "yes, no, edit, always, details or later? ",
-            false => "yes, no, edit, details or later? ",
-        })?;
+        let typed = self.read(&self.choices())?;
         let feedback = match typed.trim().to_lowercase().as_str() {
             "y" | "yes" => self.approval(changed.clone())?,
             "n" | "no" => self.rejection()?,
@@ -121,6 +130,10 @@ impl Question<'_> {
                     return Ok(());
                 }
                 self.approval(None)?
+            }
+            "e" | "edit" if !self.may_edit() => {
+                render::note("the arguments of this call cannot be changed");
+                return Ok(());
             }
             "e" | "edit" => {
                 if let Some(arguments) = self.edited()? {
@@ -145,12 +158,24 @@ impl Question<'_> {
         }
     }
 
+    /// Returns the prompt with the keys that this question has.
+    fn choices(&self) -> String {
+        let edit = if self.may_edit() { ", edit" } else { "" };
+        let always = if self.may_stand() { ", always" } else { "" };
+        format!("yes, no{edit}{always}, details or later? ")
+    }
+
+    /// Returns whether the person may change the arguments.
+    fn may_edit(&self) -> bool {
+        let call = &self.record.call;
+        call.form.allow_modify_args || matches!(call.cause, SuspensionCause::Rule { .. })
+    }
+
     /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
     /// again.
     fn decide(&self, feedback: Feedback, always: Option<StandingApproval>) -> Result<Outcome, String> {
-        let decided = self
-            .executor
-            .block_on(self.runtime.decide(of_terminal(self.record), feedback));
+        let suspension = suspension(self.record, &Owner::user(self.user));
+        let decided = self.executor.block_on(self.runtime.decide(suspension, feedback));
         match decided {
             Ok(_) => {
                 always
@@ -237,7 +262,7 @@ impl Question<'_> {
             if self.cancel.is_cancelled() {
                 return Err(left());
             }
-            if self.executor.block_on(is_decided(self.runtime, self.record.id())) {
+            if self.is_decided() {
                 render::note("\nit was decided elsewhere");
                 return Err(Outcome::Decided);
             }

@@ -9,7 +9,7 @@ use art_store::RunFilter;
 use serde_json::json;
 
 use crate::cli::Global;
-use crate::commands::{config, ids, open_without_model};
+use crate::commands::{config, open_without_model};
 use crate::error::CommandError;
 use crate::executor::executor;
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Res
         None => config.approval.value.clone(),
     };
     let filter = RunFilter {
-        owner: ids::OWNER,
+        owner: global.owner(),
         limit: Some(runs),
         ..RunFilter::default()
     };

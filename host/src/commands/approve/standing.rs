@@ -27,11 +27,15 @@ impl AlwaysArgs {
     }
 
     /// Returns the standing approval that the person wants besides the decision, and shows it.
-    pub(super) fn approval(&self, record: &SuspensionRecord) -> Result<Option<StandingApproval>, CommandError> {
+    pub(super) fn approval(
+        &self,
+        global: &Global,
+        record: &SuspensionRecord,
+    ) -> Result<Option<StandingApproval>, CommandError> {
         let Some(scope) = self.scope() else {
             return Ok(None);
         };
-        let approval = StandingApproval::new(&record.call, &scope, None);
+        let approval = StandingApproval::new(&record.call, &scope, global.user.clone());
         let approval = approval.map_err(|error| CommandError::Usage(error.to_string()))?;
         render::note(&text(&approval));
         Ok(Some(approval))
@@ -86,12 +90,15 @@ pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
 }
 
 /// Lists the rules of the configuration in their order, and the standing approvals.
-pub(super) fn list(global: &Global) -> Result<Exit, CommandError> {
+pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> {
     let config = config(global)?;
     let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));
-    let kept = approvals.list().map_err(failed)?;
+    let mut kept = approvals.list().map_err(failed)?;
+    kept.retain(|kept| kept.approval.user_id == global.user);
+    let more = kept.len().saturating_sub(limit);
+    kept.truncate(limit);
     if global.json {
-        render::json(&json!({"policy": policy, "standing": kept, "folder": approvals.folder()}));
+        render::json(&json!({"policy": policy, "standing": kept, "more": more, "folder": approvals.folder()}));
         return Ok(Exit::Success);
     }
     let mut lines: Vec<_> = (1..)
@@ -107,6 +114,9 @@ pub(super) fn list(global: &Global) -> Result<Exit, CommandError> {
     });
     lines.extend(kept.iter().map(listed));
     render::answer(&lines.join("\n"));
+    if more > 0 {
+        render::note(&format!("and {more} more; `--limit` lists more of them"));
+    }
     Ok(Exit::Success)
 }
 
@@ -117,7 +127,9 @@ fn listed(kept: &KeptApproval) -> String {
 /// Removes a standing approval.
 pub(super) fn forget(global: &Global, id: &str) -> Result<Exit, CommandError> {
     let approvals = StandingApprovals::of(&config(global)?);
-    if !approvals.remove(id).map_err(failed)? {
+    let kept = approvals.list().map_err(failed)?;
+    let is_of_another = |kept: &KeptApproval| kept.id == id && kept.approval.user_id != global.user;
+    if kept.iter().any(is_of_another) || !approvals.remove(id).map_err(failed)? {
         let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
         return Err(CommandError::Failed(unknown));
     }

@@ -31,13 +31,14 @@ impl Screen {
     }
 
     /// Prints the model, its limitations and, if interactive, how to continue.
-    pub(super) async fn greet(self, runtime: &Runtime, interactive: bool) -> Result<(), CommandError> {
+    pub(super) async fn greet(self, session: &Session, interactive: bool) -> Result<(), CommandError> {
+        let runtime = &session.runtime;
         report::warn_of_cost(runtime)?;
         if self.json {
             return Ok(());
         }
         report::introduce(runtime, &runtime.model_info()?).await?;
-        report::note_interrupted(runtime, None, "/resume").await?;
+        report::note_interrupted(runtime, session.owner(), None, "/resume").await?;
         if interactive {
             render::note("type a question, or /help; Ctrl-D leaves");
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use art_core::agent::QueryAttachment;
 use art_core::conversation::{ConversationMessage, MessageRole};
-use art_runtime::{Answer, Question, Runtime, Watcher};
-use art_store::{MessageOptions, RunRecord};
+use art_runtime::{Answer, Question, RunOf, Runtime, Watcher};
+use art_store::{MessageOptions, Owner, RunRecord};
 use tokio_util::sync::CancellationToken;
 
 use super::{attachment, ids};
@@ -23,6 +23,8 @@ pub(super) enum Request {
 /// The state of a conversation.
 pub(super) struct Session {
     pub(super) runtime: Runtime,
+    /// The person who holds the conversation; nobody in particular if absent.
+    user: Option<String>,
     /// The current thread. `None` until the first question.
     thread_id: Option<String>,
     /// Attachments of the next question, newest last.
@@ -35,9 +37,10 @@ pub(super) struct Session {
 
 impl Session {
     /// Creates a session whose first question starts a thread.
-    pub(super) fn new(runtime: Runtime) -> Self {
+    pub(super) fn new(runtime: Runtime, user: Option<String>) -> Self {
         Self {
             runtime,
+            user,
             thread_id: None,
             attachments: Vec::new(),
             total_usage: UsageSummary::default(),
@@ -54,13 +57,27 @@ impl Session {
     ) -> Result<Answer, CommandError> {
         let answer = match request {
             Request::Ask(query) => self.ask(query, cancel, watcher).await?,
-            Request::Resume(run) => self.runtime.resume(&run, cancel, watcher).await?,
+            Request::Resume(run) => self.runtime.resume(self.run_of(&run), cancel, watcher).await?,
         };
         self.thread_id = Some(answer.thread_id.clone());
         let usage = UsageSummary::from(&answer);
         self.total_usage += usage;
         self.last_usage = Some(usage);
         Ok(answer)
+    }
+
+    /// Returns the owner of the conversations that the person sees.
+    pub(super) fn owner(&self) -> Owner {
+        Owner::user(self.user.as_deref())
+    }
+
+    /// Returns the person who holds the conversation.
+    pub(super) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    fn run_of(&self, run: &str) -> RunOf {
+        RunOf::from(run).of(self.owner())
     }
 
     /// Asks in the current thread, with the attachments. They are kept if the question fails.
@@ -73,6 +90,7 @@ impl Session {
         let question = Question {
             query,
             thread_id: self.thread_id.clone(),
+            user_id: self.user.clone(),
             attachments: self.attachments.clone(),
             ..Question::default()
         };
@@ -83,7 +101,7 @@ impl Session {
 
     /// Returns the interrupted runs of the current thread, newest first.
     pub(super) async fn interrupted(&self) -> Result<Vec<RunRecord>, CommandError> {
-        let mut runs = self.runtime.interrupted_runs(ids::OWNER).await?;
+        let mut runs = self.runtime.interrupted_runs(self.owner()).await?;
         runs.retain(|run| Some(run.thread_id.as_str()) == self.thread());
         Ok(runs)
     }
@@ -96,7 +114,7 @@ impl Session {
     pub(super) async fn interrupted_run(&self, typed: Option<&str>) -> Result<String, CommandError> {
         let typed = typed.or(self.thread_id.is_none().then_some(ids::LAST));
         if let Some(typed) = typed {
-            return ids::resolve_interrupted(self.runtime.store.as_ref(), typed).await;
+            return ids::resolve_interrupted(self.runtime.store.as_ref(), &self.owner(), typed).await;
         }
         let newest = self.interrupted().await?.into_iter().next();
         let none =
@@ -121,7 +139,7 @@ impl Session {
     /// # Errors
     /// Fails if no thread matches, or several do.
     pub(super) async fn switch_thread(&mut self, typed: &str) -> Result<(), CommandError> {
-        self.thread_id = Some(ids::resolve_thread(self.runtime.store.as_ref(), typed).await?);
+        self.thread_id = Some(ids::resolve_thread(self.runtime.store.as_ref(), &self.owner(), typed).await?);
         Ok(())
     }
 

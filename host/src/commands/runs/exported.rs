@@ -23,7 +23,7 @@ pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> 
     new_file::check_free(file, force)?;
     let store = open_store_read_only(&config)?;
     let mut recording = executor()?.block_on(async {
-        let id = ids::resolve_run(store.as_ref(), named).await?;
+        let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
         Ok::<_, CommandError>(Recording::read(store.as_ref(), &id).await?)
     })?;
     let compiling = Compiling::new(global.json);

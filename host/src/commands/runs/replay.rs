@@ -40,7 +40,7 @@ fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay
     let compiling = Compiling::new(global.json);
     let toolbox = Toolbox::load(config, Vec::new(), &|compiled| compiling.show(compiled))?;
     executor()?.block_on(async {
-        let id = ids::resolve_run(store.as_ref(), named).await?;
+        let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
         let recording = Recording::read(store.as_ref(), &id).await?;
         Ok(recording.replay(&toolbox.plugins()).await?)
     })

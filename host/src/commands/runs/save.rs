@@ -28,7 +28,7 @@ pub(super) async fn save(
     name: &str,
     destination: &Destination<'_>,
 ) -> Result<Exit, CommandError> {
-    let run = find_run(store, id).await?;
+    let run = find_run(global, store, id).await?;
     let files = produced::files(&read_journal(store, &run).await?);
     let Some(file) = files.iter().find(|file| file.name == name) else {
         let names: Vec<_> = files.iter().map(|file| format!("`{}`", file.name)).collect();

@@ -23,7 +23,7 @@ pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError>
         None => {
             let store = open_store_read_only(&config(global)?)?;
             executor()?.block_on(async {
-                let run = find_run(store.as_ref(), named).await?;
+                let run = find_run(global, store.as_ref(), named).await?;
                 let events = read_journal(store.as_ref(), &run).await?.len();
                 Ok::<_, CommandError>((run, events))
             })?

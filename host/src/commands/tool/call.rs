@@ -5,7 +5,7 @@ use art_core::error::ToolErrorCode;
 use art_core::limits::Limits;
 use art_core::tool::{ToolResult, ToolStatus};
 use art_runtime::config::Config;
-use art_runtime::{Answer, Runtime, RuntimeError, Unwatched};
+use art_runtime::{Answer, CallOf, RunOf, Runtime, RuntimeError, Unwatched};
 use art_tools::{ToolReport, same_name};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime as Executor;
@@ -47,6 +47,10 @@ fn carry_out(
         tool_name: known.ok_or_else(|| unknown_tool(&runtime.config, &runtime.toolbox, name))?,
         arguments: parse_arguments(arguments)?,
     };
+    let mut call = CallOf::from(call);
+    if let Some(user) = &global.user {
+        call = call.of_user(user);
+    }
     let run = interrupts.register_run();
     let called = executor.block_on(runtime.call_tool(call, run.cancel.clone(), &mut Unwatched));
     let mut answer = called.map_err(|error| match error {
@@ -56,10 +60,20 @@ fn carry_out(
     drop(run);
     while !answer.waits_for.is_empty()
         && approve::is_attended(global)
-        && approve::decide_at_terminal(executor.handle(), runtime, interrupts, &answer.waits_for)
+        && approve::decide_at_terminal(
+            executor.handle(),
+            runtime,
+            global.user.as_deref(),
+            interrupts,
+            &answer.waits_for,
+        )
     {
         let run = interrupts.register_run();
-        answer = executor.block_on(runtime.resume(&answer.trace_id, run.cancel.clone(), &mut Unwatched))?;
+        answer = executor.block_on(runtime.resume(
+            RunOf::from(&answer.trace_id).of(global.owner()),
+            run.cancel.clone(),
+            &mut Unwatched,
+        ))?;
     }
     Ok(answer)
 }

@@ -18,7 +18,7 @@ impl Question<'_> {
     /// Approves the call if the person has approved such calls since it was asked about.
     pub(super) fn decide_by_standing_approval(&self) -> Option<Outcome> {
         let approvals = StandingApprovals::of(&self.runtime.config);
-        let id = approvals.find_for(&self.record.call, None)?;
+        let id = approvals.find_for(&self.record.call, self.user)?;
         let tool = &self.record.call.call.tool_name;
         render::note(&format!(
             "the call of `{tool}` is approved by the standing approval {id}"
@@ -39,7 +39,7 @@ impl Question<'_> {
             "3" => StandingScope::AnyArguments,
             _ => return Ok(None),
         };
-        let approval = match StandingApproval::new(&self.record.call, &scope, None) {
+        let approval = match StandingApproval::new(&self.record.call, &scope, self.user.map(str::to_owned)) {
             Ok(approval) => approval,
             Err(error) => {
                 render::note(&error.to_string());

@@ -1,0 +1,202 @@
+//! Several users of one home: each sees and decides only what is theirs, and learns nothing of the others.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::components;
+use crate::home::Home;
+use crate::program::CommandOutput;
+use crate::terminal::Terminal;
+
+const QUESTION: &str = "Delete \"notes.txt\" after asking";
+const UNKNOWN: &str = "4f5a6c1e-0000-4000-8000-000000000000";
+const RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
+
+/// Returns a home with a tool that asks, and one about which a rule asks.
+fn home() -> Home {
+    let home = Home::empty();
+    home.add("confirms", components::CONFIRMS);
+    home.add("echo", components::ECHO);
+    home.file("art.toml", RULE);
+    home
+}
+
+/// Runs `art` for a user, or for nobody in particular.
+fn art_of(home: &Home, user: Option<&str>, args: &[&str]) -> CommandOutput {
+    let user: Vec<_> = user.into_iter().flat_map(|user| ["--user", user]).collect();
+    home.art(&[&user, args].concat())
+}
+
+fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
+    let list = art_of(home, user, &["--json", "approve", "list"]).json();
+    let ids = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["call"]["suspensionId"].as_str());
+    ids.map(|id| id.unwrap().to_owned()).collect()
+}
+
+/// Asks the question of a user, which suspends its run. Returns the identifier of the decision.
+fn suspend(home: &Home, user: Option<&str>) -> String {
+    let asked = art_of(home, user, &["run", QUESTION]);
+    assert_eq!(asked.code(), 7, "{asked}");
+    let [id] = &waiting(home, user)[..] else {
+        panic!("{asked}")
+    };
+    id.clone()
+}
+
+/// Asserts that a command says the same about `foreign` as about an identifier that does not exist.
+fn assert_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign: &str) {
+    for json in [&[][..], &["--json"]] {
+        let said = |id: &str| {
+            let output = art_of(home, user, &[json, command, &[id]].concat());
+            let text = (output.stdout() + &output.stderr()).replace(id, "ID");
+            (output.code(), text)
+        };
+        let (foreign, unknown) = (said(foreign), said(UNKNOWN));
+        assert_eq!(foreign, unknown, "{command:?}");
+        assert_ne!(foreign.0, 0, "{command:?}: {}", foreign.1);
+    }
+}
+
+#[test]
+fn a_user_sees_and_decides_what_is_theirs() {
+    let home = home();
+    let id = suspend(&home, Some("ann"));
+    let shown = art_of(&home, Some("ann"), &["approve", "show", "last"]);
+    assert!(shown.stdout().contains("| Delete notes.txt?"), "{shown}");
+    let approved = art_of(&home, Some("ann"), &["approve", "yes", &id]);
+    assert!(
+        approved.code() == 0 && approved.stdout().contains("notes.txt"),
+        "{approved}"
+    );
+    let log = art_of(&home, Some("ann"), &["runs", "show", "last"]).stdout();
+    assert!(log.contains("approved by ann"), "{log}");
+    let again = art_of(&home, Some("ann"), &["approve", "no", &id]);
+    assert!(again.stderr().contains("was decided already"), "{again}");
+}
+
+#[test]
+fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
+    let home = home();
+    let of_ann = suspend(&home, Some("ann"));
+    for stranger in [Some("bob"), Some("Ann"), None] {
+        assert_eq!(waiting(&home, stranger), [""; 0]);
+        let prefix = of_ann.get(..8).unwrap();
+        for id in [of_ann.as_str(), prefix] {
+            for command in [
+                &["approve", "show"][..],
+                &["approve", "yes"],
+                &["approve", "yes", "--later"],
+                &["approve", "no"],
+                &["approve", "list", "--after"],
+            ] {
+                assert_unknown(&home, stranger, command, id);
+            }
+        }
+        for list in ["runs", "thread"] {
+            let listed = art_of(&home, stranger, &["--json", list, "list"]).json();
+            assert_eq!(listed, json!([]), "{list}");
+        }
+        let last = art_of(&home, stranger, &["approve", "yes", "last"]);
+        assert_eq!(last.code(), 1, "{last}");
+    }
+    assert_eq!(waiting(&home, Some("ann")), [of_ann]);
+}
+
+#[test]
+fn an_identifier_of_another_user_says_the_same_before_and_after_the_decision() {
+    let home = home();
+    let of_ann = suspend(&home, Some("ann"));
+    let run = art_of(&home, Some("ann"), &["--json", "runs", "list"]).json()[0]["traceId"].clone();
+    let run = run.as_str().unwrap();
+    let commands_of_runs = [&["runs", "show"][..], &["runs", "resume"], &["runs", "cancel"]];
+    for command in commands_of_runs {
+        assert_unknown(&home, Some("bob"), command, run);
+    }
+    let decided = art_of(&home, Some("ann"), &["approve", "yes", &of_ann]);
+    assert_eq!(decided.code(), 0, "{decided}");
+    assert_unknown(&home, Some("bob"), &["approve", "yes"], &of_ann);
+    for command in commands_of_runs {
+        assert_unknown(&home, Some("bob"), command, run);
+    }
+}
+
+#[test]
+fn an_expired_question_of_another_user_says_the_same_as_an_unknown_one() {
+    let home = home();
+    home.file("art.toml", "[approval]\ntimeout_ms = 3000\n");
+    let of_ann = suspend(&home, Some("ann"));
+    thread::sleep(Duration::from_millis(3_100));
+    assert_unknown(&home, Some("bob"), &["approve", "yes"], &of_ann);
+    let late = art_of(&home, Some("ann"), &["approve", "yes", &of_ann]);
+    assert!(late.stderr().contains("the time to decide about"), "{late}");
+}
+
+#[test]
+fn a_conversation_of_another_user_cannot_be_continued() {
+    let home = home();
+    assert_eq!(art_of(&home, Some("ann"), &["run", QUESTION]).code(), 7);
+    let threads = art_of(&home, Some("ann"), &["--json", "thread", "list"]).json();
+    let thread = threads[0]["id"].as_str().unwrap();
+    for command in [&["thread", "show"][..], &["thread", "delete"], &["chat", "--thread"]] {
+        assert_unknown(&home, Some("bob"), command, thread);
+    }
+    assert_unknown(&home, Some("bob"), &["run", "What is 2+2?", "--thread"], thread);
+}
+
+#[test]
+fn a_standing_approval_holds_for_the_person_who_made_it() {
+    let home = home();
+    let call = ["tool", "call", "echo", r#"{"text": "hello"}"#];
+    assert_eq!(art_of(&home, Some("ann"), &call).code(), 7);
+    let approved = art_of(&home, Some("ann"), &["approve", "yes", "last", "--always"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    assert_eq!(art_of(&home, Some("ann"), &call).code(), 0);
+    assert_eq!(art_of(&home, Some("bob"), &call).code(), 7);
+    let standing = |user| {
+        let rules = art_of(&home, Some(user), &["--json", "approve", "rules"]).json();
+        rules["standing"].as_array().unwrap().clone()
+    };
+    let (of_ann, of_bob) = (standing("ann"), standing("bob"));
+    assert_eq!((of_ann.len(), of_bob), (1, Vec::<Value>::new()));
+    let id = of_ann[0]["id"].as_str().unwrap();
+    let foreign = art_of(&home, Some("bob"), &["approve", "forget", id]);
+    assert!(
+        foreign.code() == 1 && foreign.stderr().contains("there is no standing approval"),
+        "{foreign}"
+    );
+    assert_eq!(art_of(&home, Some("ann"), &["approve", "forget", id]).code(), 0);
+}
+
+#[test]
+fn a_user_decides_at_the_terminal_about_a_call_of_their_own() {
+    let home = home();
+    suspend(&home, Some("bob"));
+    let mut terminal = Terminal::start(
+        &home,
+        &["--user", "ann", "tool", "call", "echo", r#"{"text": "hello"}"#],
+    );
+    terminal.until("details or later? ");
+    terminal.type_keys("yes\r");
+    let (output, code) = terminal.wait();
+    assert!(code == 0 && output.contains("hello"), "{code}: {output}");
+    assert_eq!(waiting(&home, Some("bob")).len(), 1);
+}
+
+#[test]
+fn the_user_can_come_from_the_environment_and_a_flag_wins() {
+    let home = home();
+    suspend(&home, Some("ann"));
+    let environment = [("ART_USER", "ann")];
+    let listed = home.art_with_environment(&["approve", "list"], &environment);
+    assert!(listed.stdout().contains("confirms"), "{listed}");
+    let other = home.art_with_environment(&["--user", "bob", "approve", "list"], &environment);
+    assert_eq!(other.stdout(), "", "{other}");
+    let invalid = home.art_with_environment(&["approve", "list"], &[("ART_USER", "../ann")]);
+    assert_eq!(invalid.code(), 2, "{invalid}");
+}
