@@ -28,6 +28,10 @@ use tokio_util::sync::CancellationToken;
 const RUNS: usize = 1_000;
 /// Runs before the measurement, so that the allocator and the database have what they keep.
 const WARM_UP: usize = 200;
+/// Limit of the memory of the host for a run that waits.
+const MAX_BYTES: u64 = 1 << 10;
+/// Limit of the time of the host to go on with one.
+const MAX_TIME: Duration = Duration::from_millis(10);
 
 /// A model that replies at once.
 #[derive(Debug)]
@@ -96,6 +100,11 @@ fn memory() -> u64 {
     resident.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
+/// Returns a measured value as a share of its limit.
+fn share(measured: f64, limit: f64) -> String {
+    format!("{:.0} %", 100.0 * measured / limit)
+}
+
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() {
     let home = tempfile::tempdir().unwrap();
@@ -107,9 +116,10 @@ async fn main() {
     let before = memory();
     let suspended = suspend(&runtime, RUNS).await;
     let grown = memory().saturating_sub(before);
+    let each = grown * 1024 / RUNS as u64;
     println!(
-        "{RUNS} suspended runs: {} bytes of memory each",
-        grown * 1024 / RUNS as u64
+        "{RUNS} suspended runs: {each} bytes of memory each, {} of the limit of {MAX_BYTES} bytes",
+        share(each as f64, MAX_BYTES as f64)
     );
     let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
     for (run, suspension) in &suspended {
@@ -124,5 +134,9 @@ async fn main() {
     }
     times.sort_unstable();
     let (median, slowest) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
-    println!("going on with one, to its answer: {median:?} median, {slowest:?} at the 99th percentile");
+    println!(
+        "going on with one, to its answer: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
+        share(median.as_secs_f64(), MAX_TIME.as_secs_f64()),
+        share(slowest.as_secs_f64(), MAX_TIME.as_secs_f64())
+    );
 }
