@@ -100,6 +100,18 @@ fn memory() -> u64 {
     resident.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
+/// Returns the processor time that the process has used, in the steps of 10 ms in which the kernel counts it.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let ticks = fields
+        .split(' ')
+        .skip(11)
+        .take(2)
+        .map(|field| field.parse::<u64>().unwrap());
+    Duration::from_millis(10 * ticks.sum::<u64>())
+}
+
 /// Returns a measured value as a share of its limit.
 fn share(measured: f64, limit: f64) -> String {
     format!("{:.0} %", 100.0 * measured / limit)
@@ -122,6 +134,7 @@ async fn main() {
         share(each as f64, MAX_BYTES as f64)
     );
     let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
+    let worked_before = processor_time();
     for (run, suspension) in &suspended {
         runtime.decide(suspension, Feedback::new(true, 0)).await.unwrap();
         let start = Instant::now();
@@ -132,10 +145,15 @@ async fn main() {
         times.push(start.elapsed());
         assert_eq!(answer.status(), RunStatus::Success);
     }
+    let worked = (processor_time() - worked_before) / RUNS as u32;
+    println!(
+        "deciding about one and going on with it, to its answer: {worked:?} of processor time, {} of the limit of {MAX_TIME:?}",
+        share(worked.as_secs_f64(), MAX_TIME.as_secs_f64())
+    );
     times.sort_unstable();
     let (median, slowest) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
     println!(
-        "going on with one, to its answer: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
+        "by the clock, with the disk: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
         share(median.as_secs_f64(), MAX_TIME.as_secs_f64()),
         share(slowest.as_secs_f64(), MAX_TIME.as_secs_f64())
     );
