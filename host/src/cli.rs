@@ -15,7 +15,7 @@ use clap::{ArgMatches, Args, Parser, Subcommand};
 use crate::exit;
 
 pub use changes::ChangesCommand;
-pub use grant::{AddArgs, GrantCommand};
+pub use grant::{AddArgs, GrantCommand, LearnArgs};
 pub use secret::SecretCommand;
 
 /// Answers questions with tools that you did not write: plans the steps and runs each tool in its own sandbox

@@ -226,6 +226,11 @@ async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, Comm
     build(global, config, Runtime::builder().store(store)).await
 }
 
+/// Opens a runtime for calls of tools in which nothing is granted: nobody is asked.
+async fn open_without_granting(global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    build(global, config, Runtime::builder().without_model()).await
+}
+
 async fn build(global: &Global, config: Config, builder: RuntimeBuilder<'_>) -> Result<Runtime, CommandError> {
     check_plugins(&config)?;
     let compiling = Compiling::new(global.json);

@@ -55,6 +55,7 @@ mod isolation;
 mod layering;
 mod lazy;
 mod leading_out;
+mod learning;
 mod limited_address_space;
 mod limits;
 mod linked;

@@ -38,6 +38,15 @@ pub enum GrantCommand {
         #[arg(long, conflicts_with = "grants")]
         all: bool,
     },
+    /// Propose the smallest grants for what a tool was seen to do
+    ///
+    /// Without ARGUMENTS, the recorded calls of the tool are read. With ARGUMENTS, the tool is called now, as `art tool call` does.
+    /// Nothing that is not granted happens: it is denied, and counted. The proposal adds what was denied, narrows the grants to
+    /// what was used of them, and leaves out those that were never used.
+    #[command(
+        after_help = "Examples:\n  art grant learn file_read\n  art grant learn file_read '{\"path\":\"notes/a.txt\"}' --apply"
+    )]
+    Learn(LearnArgs),
     /// Show what has changed in a component since its grants were made, and make them for the new one
     #[command(after_help = "Examples:\n  art grant approve file_read\n  art grant approve file_read --yes")]
     Approve {
@@ -47,6 +56,24 @@ pub enum GrantCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// `art grant learn`
+#[derive(Debug, Args)]
+pub struct LearnArgs {
+    /// The tool
+    pub tool: String,
+    /// Arguments of a call, as JSON; may be given several times
+    pub arguments: Vec<String>,
+    /// Make the proposed grants
+    #[arg(long)]
+    pub apply: bool,
+    /// Do not ask
+    #[arg(long, requires = "apply")]
+    pub yes: bool,
+    /// Number of runs to read, the newest first
+    #[arg(long, value_name = "N", default_value_t = 200, conflicts_with = "arguments")]
+    pub runs: usize,
 }
 
 /// `art grant add`

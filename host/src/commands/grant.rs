@@ -1,6 +1,7 @@
 //! `art grant`: what tools may touch.
 
 mod edit;
+mod learn;
 mod shown;
 
 use art_core::capability::ToolPolicy;
@@ -43,6 +44,7 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
             };
             store(global, &grants, plugin, policy)
         }
+        GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
         GrantCommand::Approve { tool, yes } => approve(global, &grants, plugin(global, &config, tool)?, *yes),
     }
 }
@@ -59,7 +61,13 @@ fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandEr
 }
 
 /// Writes the grants for the component as it is now, and shows them.
-fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<Exit, CommandError> {
+fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, policy: ToolPolicy) -> Result<Exit, CommandError> {
+    let plugin = write(grants, plugin, policy)?;
+    shown::list(global, grants, &[plugin])
+}
+
+/// Writes the grants for the component as it is now.
+fn write(grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<Plugin, CommandError> {
     policy.component = plugin.digest();
     grants.check(&policy)?;
     let name = plugin.name().to_owned();
@@ -67,7 +75,7 @@ fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, mut policy: ToolP
     let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
     grants.write(&name, &policy)?;
     grants.store_approved(&plugin)?;
-    shown::list(global, grants, &[plugin])
+    Ok(plugin)
 }
 
 fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {

@@ -1,6 +1,6 @@
 //! `art tool`: lists, shows and calls tools.
 
-mod call;
+pub(super) mod call;
 
 use std::sync::Arc;
 

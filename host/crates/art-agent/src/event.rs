@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use art_core::Timestamp;
 use art_core::agent::{AgentProps, ExecutionConfig};
+use art_core::capability::Use;
 use art_core::conversation::ConversationMessage;
 use art_core::error::{ArtError, ModelError};
 use art_core::intake::Intake;
@@ -212,6 +213,9 @@ pub struct CallEnd {
     /// What the call took in from outside, so that it can be run again.
     #[serde(default, skip_serializing_if = "Intake::is_empty")]
     pub intake: Intake,
+    /// What the call used of what it is granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<Use>,
     /// The question of a tool that asks a person. The call has no result before the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Box<SuspendedCall>>,
@@ -227,6 +231,7 @@ impl CallEnd {
             usage: Usage::default(),
             duration_ms: 0,
             intake: Intake::default(),
+            uses: Vec::new(),
             suspension: None,
         }
     }

@@ -10,8 +10,10 @@ mod denial;
 mod fs;
 mod grants;
 mod http;
+mod learn;
 mod policy;
 mod request;
+mod uses;
 
 use std::fmt;
 
@@ -22,8 +24,10 @@ pub use denial::{Denial, MAX_DENIALS};
 pub use fs::{FsGrant, PathProblem, guest_path};
 pub use grants::{FsRight, Grants, HttpRight, LinkSet};
 pub use http::{HttpGrant, HttpScope, InvalidScope, SecretUse, Target, check_method};
+pub use learn::{Learned, Observed, Unused};
 pub use policy::{PolicyError, ToolPolicy};
 pub use request::{ArgumentRef, CapabilityRequest, HttpTarget};
+pub use uses::{Use, Uses};
 
 /// A kind of authority that a tool can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,6 +77,15 @@ pub enum Access {
 }
 
 impl Access {
+    /// Returns what is done with files, as in denials and uses.
+    #[must_use]
+    pub const fn action(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::ReadWrite => "write",
+        }
+    }
+
     /// Returns whether files may be changed.
     #[must_use]
     pub const fn may_write(self) -> bool {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonObject;
-use crate::capability::Denial;
+use crate::capability::{Denial, Use};
 use crate::error::ToolErrorCode;
 use crate::intake::Intake;
 use crate::tool::Source;
@@ -23,6 +23,8 @@ pub struct Outcome {
     pub intake: Intake,
     /// What the call was not allowed to do, whatever its ending.
     pub denials: Vec<Denial>,
+    /// What the call used of what it is granted.
+    pub uses: Vec<Use>,
 }
 
 /// How a call ended.

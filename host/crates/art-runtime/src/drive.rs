@@ -399,6 +399,7 @@ impl<'a> Driver<'a> {
             usage: report.usage,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             intake: std::mem::take(&mut report.intake),
+            uses: report.uses.clone(),
             suspension: report.suspension.clone(),
         };
         self.ended.push(Ended::Tool(Box::new(report)));

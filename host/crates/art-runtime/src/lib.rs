@@ -59,6 +59,7 @@ pub mod export;
 pub mod grants;
 mod instance;
 mod journal;
+pub mod learn;
 pub mod params;
 pub mod planned;
 pub mod plugins;

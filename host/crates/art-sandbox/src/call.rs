@@ -211,6 +211,7 @@ impl Invocation {
             Ok(Err(error)) => self.classify(&error),
             Err(stop) => self.stopped(stop),
         };
+        let uses = self.store.data_mut().take_uses();
         let ending = self.stage_changes(ending);
         Outcome {
             ending,
@@ -218,6 +219,7 @@ impl Invocation {
             log: self.take_log(),
             intake: self.store.data_mut().outside.take_intake(),
             denials: self.store.data_mut().take_denials(),
+            uses,
         }
     }
 

@@ -298,6 +298,7 @@ fn not_run(ending: Ending) -> Ran {
         log: CallLog::default(),
         intake: Intake::default(),
         denials: Vec::new(),
+        uses: Vec::new(),
     };
     let replayed = Replayed {
         outcome,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use art_core::capability::{Denial, Grants};
+use art_core::capability::{Denial, Grants, Use};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
 use art_core::secret::Secrets;
@@ -110,6 +110,13 @@ impl CallState {
             self.denials.push(denial);
         }
         self.denials.take()
+    }
+
+    /// Returns what the call used of what it is granted, and leaves nothing.
+    pub(crate) fn take_uses(&mut self) -> Vec<Use> {
+        let files = self.files.iter().flat_map(|files| files.take_uses());
+        let requests = self.http.iter_mut().flat_map(|http| http.take_uses());
+        files.chain(requests).collect()
     }
 
     pub(crate) fn take_log(&mut self) -> CallLog {

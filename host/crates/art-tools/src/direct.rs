@@ -161,6 +161,7 @@ impl ToolExecutor for DirectTool {
                 log: CallLog::default(),
                 intake: Intake::default(),
                 denials: Vec::new(),
+                uses: Vec::new(),
             }
         })
     }

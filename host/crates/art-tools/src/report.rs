@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::capability::Use;
 use art_core::error::ToolErrorCode;
 use art_core::intake::Intake;
 use art_core::outcome::{Attachment, CallEnding, CallLog};
@@ -29,6 +30,8 @@ pub struct ToolReport {
     pub log: CallLog,
     /// What the call took in from outside, so that it can be run again.
     pub intake: Intake,
+    /// What the call used of what it is granted.
+    pub uses: Vec<Use>,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
     /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
@@ -49,6 +52,7 @@ impl ToolReport {
             digest: None,
             log: CallLog::default(),
             intake: Intake::default(),
+            uses: Vec::new(),
             attachments: Arc::default(),
             suspension: None,
             grant_question: None,

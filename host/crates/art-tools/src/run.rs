@@ -100,6 +100,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
         log: CallLog::default(),
         intake: Intake::default(),
         denials: Vec::new(),
+        uses: Vec::new(),
     }
 }
 

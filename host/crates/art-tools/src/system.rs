@@ -242,6 +242,7 @@ async fn report_outcome(
         log,
         intake,
         denials,
+        uses,
     } = outcome;
     let (start, digest) = (Instant::now(), tool.digest.clone());
     if let Ending::Timeout { limit_ms } = &mut ending {
@@ -260,6 +261,7 @@ async fn report_outcome(
         usage,
         log,
         intake,
+        uses,
         digest,
         ..report
     }

@@ -109,6 +109,7 @@ impl ToolExecutor for Scripted {
                 log: CallLog::default(),
                 intake: Intake::default(),
                 denials: Vec::new(),
+                uses: Vec::new(),
             }
         })
     }

@@ -35,7 +35,7 @@ pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str)
 }
 
 /// Calls the tool, and asks a person at the terminal for the decisions that the call waits for.
-fn carry_out(
+pub(in crate::commands) fn carry_out(
     global: &Global,
     executor: &Executor,
     runtime: &Runtime,

@@ -75,6 +75,15 @@ impl Target {
         })
     }
 
+    /// Returns the scope that covers this path and what is below it.
+    #[must_use]
+    pub fn scope(&self) -> HttpScope {
+        HttpScope {
+            path: self.path.clone(),
+            ..self.origin()
+        }
+    }
+
     /// Returns the scope that covers every path of the same origin.
     #[must_use]
     pub fn origin(&self) -> HttpScope {
@@ -305,7 +314,7 @@ impl SecretUse {
 impl HttpGrant {
     /// Creates a grant of one method, and of those that only read.
     #[must_use]
-    pub(super) fn of(url: HttpScope, method: &str) -> Self {
+    pub fn of(url: HttpScope, method: &str) -> Self {
         let mut methods = reading_methods();
         if !methods.iter().any(|reading| reading == method) {
             methods.push(method.to_owned());

@@ -114,8 +114,11 @@ impl ToolPolicy {
                     Access::Read
                 };
                 let grant = FsGrant::new(denial.resource.as_str().into(), access);
-                self.fs.retain(|other| other.path != grant.path);
-                self.fs.push(grant);
+                match self.fs.iter_mut().find(|other| other.path == grant.path) {
+                    Some(other) if other.access >= grant.access => {}
+                    Some(other) => *other = grant,
+                    None => self.fs.push(grant),
+                }
             }
             Capability::Http => {
                 let url: HttpScope = denial.resource.parse().map_err(|_invalid| impossible())?;

@@ -26,6 +26,10 @@ impl Redactor {
             sweep.text(&mut denial.resource);
             sweep.optional(&mut denial.command);
         }
+        for used in &mut outcome.uses {
+            sweep.text(&mut used.grant);
+            sweep.text(&mut used.resource);
+        }
         sweep.canary
     }
 }
@@ -157,7 +161,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::capability::{Capability, Denial};
+    use crate::capability::{Capability, Denial, Use};
     use crate::error::ToolErrorCode;
     use crate::intake::Intake;
     use crate::outcome::{LogLevel, LogRecord};
@@ -191,6 +195,12 @@ mod tests {
             },
             intake: Intake::default(),
             denials: vec![Denial::new(Capability::Http, "GET", VALUE, "x").with_command(VALUE.to_owned())],
+            uses: vec![Use {
+                capability: Capability::Http,
+                action: "GET".to_owned(),
+                grant: VALUE.to_owned(),
+                resource: VALUE.to_owned(),
+            }],
         }
     }
 
@@ -257,6 +267,7 @@ mod tests {
         let empty = || Outcome {
             log: CallLog::default(),
             denials: Vec::new(),
+            uses: Vec::new(),
             ..outcome(Ending::Cancelled)
         };
         for ending in endings() {

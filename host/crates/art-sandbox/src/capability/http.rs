@@ -14,7 +14,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use art_core::capability::Denial;
+use art_core::capability::{Denial, Use};
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::p2::bindings::LinkOptions;
 use wasmtime_wasi_http::p2::bindings::http::{outgoing_handler, types};
@@ -75,6 +75,11 @@ impl Http {
     /// Returns the first canary that was seen in a request.
     pub(crate) fn canary(&self) -> Option<String> {
         self.sender.gate.canary()
+    }
+
+    /// Returns what the call used, and leaves nothing.
+    pub(crate) fn take_uses(&mut self) -> Vec<Use> {
+        self.sender.gate.take_uses()
     }
 
     /// Returns what was denied.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use art_core::capability::{Access, FsRight};
+use art_core::capability::{Access, FsRight, Uses};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::io::Errno;
@@ -73,6 +73,15 @@ impl Mount {
 
     pub(super) fn access(&self) -> Access {
         self.right.access
+    }
+
+    /// Adds the use of something below this right; the empty text is the right itself.
+    pub(super) fn add_use(&self, rest: &str, access: Access, uses: &mut Uses) {
+        let grant = &self.right.grant.path;
+        match rest {
+            "" => uses.add_path(access.action(), grant, &self.right.path),
+            rest => uses.add_path(access.action(), grant, &self.right.path.join(rest)),
+        }
     }
 
     /// Returns whether both are of the same grant.

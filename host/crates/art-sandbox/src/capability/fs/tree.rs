@@ -1,10 +1,10 @@
 //! The tree of files that a guest sees: the files of its rights, and the directories above them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use art_core::capability::{Access, Denial, FsRight, Grants};
+use art_core::capability::{Access, Denial, FsRight, Grants, Use, Uses};
 use art_staging::StagingError;
 
 use super::Fault;
@@ -22,6 +22,7 @@ pub(crate) struct FileTree {
     overlays: Vec<Arc<Overlay>>,
     /// Bytes that the guest passed and got.
     bytes: Arc<AtomicU64>,
+    uses: Mutex<Uses>,
 }
 
 /// What a path of the guest leads to.
@@ -72,6 +73,7 @@ impl FileTree {
             mounts,
             overlays,
             bytes: Arc::default(),
+            uses: Mutex::default(),
         }
     }
 
@@ -82,14 +84,28 @@ impl FileTree {
             .iter()
             .find_map(|mount| Some((mount, below(path.as_str(), mount.guest())?.to_owned())));
         match covering {
-            Some((mount, rest)) => Ok(Target::Granted(Granted {
-                mount: Arc::clone(mount),
-                path,
-                rest,
-            })),
+            Some((mount, rest)) => {
+                if mount.access() >= access {
+                    mount.add_use(&rest, access, &mut self.uses());
+                }
+                Ok(Target::Granted(Granted {
+                    mount: Arc::clone(mount),
+                    path,
+                    rest,
+                }))
+            }
             None if self.is_above(path.as_str()) => Ok(Target::Above(path.as_str().to_owned())),
             None => Err(Fault::no_grant(path.as_str(), access)),
         }
+    }
+
+    fn uses(&self) -> std::sync::MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the call used, and leaves nothing.
+    pub(crate) fn take_uses(&self) -> Vec<Use> {
+        self.uses().take()
     }
 
     /// Returns whether the root or a directory is above a right.

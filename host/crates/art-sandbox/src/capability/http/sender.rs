@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use art_core::capability::{Denial, Grants, HttpGrant, Target};
+use art_core::capability::{Denial, Grants, HttpGrant, Target, Use, Uses};
 use art_core::secret::Secrets;
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -31,6 +31,7 @@ pub(super) struct Gate {
     requests: u64,
     /// Shared with the requests, because some are refused only when the addresses of their hosts are known.
     denials: Arc<Mutex<Denials>>,
+    uses: Uses,
 }
 
 impl Gate {
@@ -41,6 +42,7 @@ impl Gate {
             seen_canary: Arc::default(),
             requests: 0,
             denials: Arc::default(),
+            uses: Uses::default(),
         }
     }
 
@@ -55,6 +57,8 @@ impl Gate {
             return Err(Error::ConnectionLimitReached);
         }
         self.requests += 1;
+        self.uses
+            .add_request(request.method().as_str(), &right.grant.url, &address.target.scope());
         Ok((address, Arc::clone(&right.grant)))
     }
 
@@ -102,6 +106,11 @@ impl Gate {
     /// Returns the number of requests that were admitted.
     pub(super) const fn requests(&self) -> u64 {
         self.requests
+    }
+
+    /// Returns what the call used, and leaves nothing.
+    pub(super) fn take_uses(&mut self) -> Vec<Use> {
+        self.uses.take()
     }
 
     /// Returns the denials, and leaves none.

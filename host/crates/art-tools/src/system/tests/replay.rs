@@ -45,6 +45,7 @@ impl ToolExecutor for Replayable {
             log: CallLog::default(),
             intake: recorded.clone(),
             denials: Vec::new(),
+            uses: Vec::new(),
         };
         let divergence = Some(divergence());
         Some(std::future::ready(Replayed { outcome, divergence }).boxed())

@@ -1,0 +1,164 @@
+//! What calls used of what they are granted.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Capability, HttpScope};
+
+/// Maximum length of a resource, in characters. A longer one is reported as the whole grant.
+const MAX_RESOURCE_CHARS: usize = 500;
+
+/// What a call used of one grant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Use {
+    /// The kind of authority.
+    pub capability: Capability,
+    /// What was done: `read`, `write`, or a method.
+    pub action: String,
+    /// The path or the address of the grant.
+    pub grant: String,
+    /// The longest path or address that covers everything that was used under the grant in this way.
+    pub resource: String,
+}
+
+/// The uses of a call, or of several. There is one for each grant and action, so that a guest cannot make them many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses(Vec<Use>);
+
+impl Uses {
+    /// Adds a use of the file or directory `path` under a grant.
+    pub fn add_path(&mut self, action: &str, grant: &Path, path: &Path) {
+        self.add(
+            Capability::Fs,
+            action,
+            &grant.to_string_lossy(),
+            &path.to_string_lossy(),
+        );
+    }
+
+    /// Adds a request to `address` under a grant.
+    pub fn add_request(&mut self, method: &str, grant: &HttpScope, address: &HttpScope) {
+        self.add(Capability::Http, method, &grant.to_string(), &address.to_string());
+    }
+
+    /// Adds what another call used.
+    pub fn merge(&mut self, used: &Use) {
+        self.add(used.capability, &used.action, &used.grant, &used.resource);
+    }
+
+    /// Returns the uses, and leaves none.
+    pub fn take(&mut self) -> Vec<Use> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Returns the uses.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Use] {
+        &self.0
+    }
+
+    fn add(&mut self, capability: Capability, action: &str, grant: &str, resource: &str) {
+        let same = |known: &&mut Use| known.capability == capability && known.action == action && known.grant == grant;
+        match self.0.iter_mut().find(same) {
+            Some(known) if known.resource == resource => {}
+            Some(known) => known.resource = covering(capability, grant, &known.resource, resource),
+            None => self.0.push(Use {
+                capability,
+                action: action.to_owned(),
+                grant: grant.to_owned(),
+                resource: covering(capability, grant, resource, resource),
+            }),
+        }
+    }
+}
+
+/// Returns the longest path or address that covers both, and at most the grant.
+fn covering(capability: Capability, grant: &str, one: &str, other: &str) -> String {
+    let pairs = one.split('/').zip(other.split('/'));
+    let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();
+    let common = common.join("/");
+    let common = match capability {
+        Capability::Http => below_address(grant, &common),
+        _ => Path::new(&common).starts_with(grant).then_some(common),
+    };
+    let is_short = |text: &String| text.chars().count() <= MAX_RESOURCE_CHARS;
+    common.filter(is_short).unwrap_or_else(|| grant.to_owned())
+}
+
+fn below_address(grant: &str, text: &str) -> Option<String> {
+    let (grant, scope): (HttpScope, HttpScope) = (grant.parse().ok()?, text.parse().ok()?);
+    (grant.intersect(&scope).as_ref() == Some(&scope)).then(|| scope.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path_used(grant: &str, paths: &[&str]) -> String {
+        let mut uses = Uses::default();
+        for path in paths {
+            uses.add_path("read", Path::new(grant), Path::new(path));
+        }
+        let [used] = uses.as_slice() else { panic!("{uses:?}") };
+        used.resource.clone()
+    }
+
+    fn address_used(grant: &str, addresses: &[&str]) -> String {
+        let mut uses = Uses::default();
+        for address in addresses {
+            uses.add_request("GET", &grant.parse().unwrap(), &address.parse().unwrap());
+        }
+        let [used] = uses.as_slice() else { panic!("{uses:?}") };
+        used.resource.clone()
+    }
+
+    #[test]
+    fn one_file_is_named_and_several_give_the_directory_that_has_them() {
+        assert_eq!(path_used("/a", &["/a/b/c.txt"]), "/a/b/c.txt");
+        assert_eq!(path_used("/a", &["/a/b/c.txt", "/a/b/d.txt"]), "/a/b");
+        assert_eq!(path_used("/a", &["/a/b/c.txt", "/a/x"]), "/a");
+        assert_eq!(path_used("/a/b", &["/a/b", "/a/b/c"]), "/a/b");
+    }
+
+    #[test]
+    fn requests_give_the_address_above_them_and_at_most_the_grant() {
+        assert_eq!(address_used("https://a.b/", &["https://a.b/v1/x"]), "https://a.b/v1/x");
+        let two = ["https://a.b/v1/x", "https://a.b/v1/y"];
+        assert_eq!(address_used("https://a.b/", &two), "https://a.b/v1");
+        assert_eq!(
+            address_used("https://a.b/v1", &["https://a.b/v1/", "https://a.b/v1"]),
+            "https://a.b/v1"
+        );
+        let hosts = ["https://x.a.b/v1", "https://y.a.b/v1"];
+        assert_eq!(address_used("https://*.a.b/", &hosts), "https://*.a.b/");
+    }
+
+    #[test]
+    fn each_grant_and_action_has_one_entry() {
+        let mut uses = Uses::default();
+        for number in 0..1_000 {
+            uses.add_path("read", Path::new("/a"), &Path::new("/a").join(number.to_string()));
+            uses.add_path("write", Path::new("/a"), Path::new("/a/out"));
+        }
+        let resources: Vec<_> = uses.take().into_iter().map(|used| used.resource).collect();
+        assert_eq!(resources, ["/a", "/a/out"]);
+    }
+
+    #[test]
+    fn a_long_path_is_reported_as_the_grant() {
+        assert_eq!(path_used("/a", &[&format!("/a/{}", "x".repeat(600))]), "/a");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_reported_covers_every_path_that_was_used(paths in prop::collection::vec("/a(/[xy]{1,2}){0,3}", 1..6)) {
+            let texts: Vec<_> = paths.iter().map(String::as_str).collect();
+            let resource = path_used("/a", &texts);
+            prop_assert!(paths.iter().all(|path| Path::new(path).starts_with(&resource)));
+        }
+    }
+}

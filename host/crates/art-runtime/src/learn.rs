@@ -1,0 +1,73 @@
+//! What recorded runs used of the grants of a tool, and what they were denied.
+
+use std::collections::HashMap;
+
+use art_agent::RunEvent;
+use art_core::capability::Observed;
+use art_core::suspension::SuspensionCause;
+use art_store::{RunFilter, Store};
+
+use crate::error::RuntimeError;
+use crate::recording::Recording;
+
+/// What the runs of a store show about a tool.
+#[derive(Clone, Debug, Default)]
+pub struct ObservedRuns {
+    /// The calls of the tool.
+    pub observed: Observed,
+    /// Number of runs that were read.
+    pub runs: usize,
+    /// Number of runs that could not be read.
+    pub unreadable: usize,
+}
+
+/// Reads the runs that `filter` selects. Calls of another component than that with `digest` do not count.
+///
+/// # Errors
+/// Fails if the store cannot be read.
+pub async fn observe_runs(
+    store: &dyn Store,
+    filter: RunFilter,
+    tool: &str,
+    digest: &str,
+) -> Result<ObservedRuns, RuntimeError> {
+    let mut found = ObservedRuns::default();
+    for run in store.list_runs(filter).await? {
+        let read = Recording::read(store, &run.trace_id).await;
+        match read.and_then(|recording| observe(&recording, tool, digest, &mut found.observed)) {
+            Ok(()) => found.runs += 1,
+            Err(error) => {
+                tracing::warn!(run = run.trace_id, %error, "the run cannot be read");
+                found.unreadable += 1;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut Observed) -> Result<(), RuntimeError> {
+    let mut digests = HashMap::new();
+    for event in recording.events() {
+        match event? {
+            RunEvent::ToolCalled {
+                call_id, tool_digest, ..
+            } => drop(digests.insert(call_id, tool_digest)),
+            RunEvent::CallSuspended { suspension, .. } if suspension.call.tool_name == tool => {
+                if let SuspensionCause::Grant { denials } = &suspension.cause
+                    && suspension.tool_digest.as_deref().is_none_or(|called| called == digest)
+                {
+                    observed.add_denials(denials);
+                }
+            }
+            RunEvent::ToolEnded { end, .. } if end.result.tool_name == tool => {
+                // A call that was denied before it was made has no digest.
+                let called = digests.get(&end.result.call_id).and_then(Option::as_deref);
+                if called.is_none_or(|called| called == digest) {
+                    observed.add(&end.uses, &end.result.metadata.denials);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

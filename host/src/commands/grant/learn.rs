@@ -1,0 +1,191 @@
+//! `art grant learn`: proposes the smallest grants for what a tool was seen to do.
+
+use art_core::capability::{Denial, Learned, Observed, ToolPolicy};
+use art_core::text::printable;
+use art_runtime::compose::open_store_read_only;
+use art_runtime::config::Config;
+use art_runtime::grants::GrantFiles;
+use art_runtime::learn::observe_runs;
+use art_sandbox::Plugin;
+use art_store::RunFilter;
+use art_tools::ToolExecutor;
+use serde_json::json;
+use similar::TextDiff;
+
+use super::{current, plugin, shown, write};
+use crate::cli::{Global, LearnArgs};
+use crate::commands::interrupt::{AfterInterrupt, Interrupts};
+use crate::commands::tool::call::carry_out;
+use crate::commands::{changes, open_without_granting};
+use crate::error::CommandError;
+use crate::executor::executor;
+use crate::exit::Exit;
+use crate::render;
+
+/// What was learned about a tool.
+struct Lesson {
+    plugin: Plugin,
+    present: ToolPolicy,
+    calls: usize,
+    learned: Learned,
+}
+
+pub(super) fn learn(
+    global: &Global,
+    config: &Config,
+    grants: &GrantFiles,
+    args: &LearnArgs,
+) -> Result<Exit, CommandError> {
+    let plugin = plugin(global, config, &args.tool)?;
+    let present = current(grants, &plugin)?;
+    let observed = match args.arguments.is_empty() {
+        true => recorded(global, config, &plugin, args.runs)?,
+        false => called(global, config, &plugin, &args.arguments)?,
+    };
+    if observed.calls == 0 && observed.denials.is_empty() {
+        let tool = &plugin.schema().name;
+        return Err(CommandError::Failed(format!(
+            "no call of `{tool}` as it is now is recorded (hint: `art grant learn {tool} ARGUMENTS` calls it)"
+        )));
+    }
+    let requests = plugin.inspection().requests();
+    let may_grant = |policy: &ToolPolicy| grants.check(policy).is_ok();
+    let learned = observed.learn(&bound(&present, &plugin), requests.as_deref(), may_grant);
+    let calls = observed.calls;
+    let lesson = Lesson {
+        plugin,
+        present,
+        calls,
+        learned,
+    };
+    let text = lesson.text(grants)?;
+    let applies = args.apply && lesson.is_new();
+    if !global.json {
+        render::answer(&text);
+    }
+    let question = "make these grants in place of the present ones?";
+    let applied = applies && (args.yes || shown::confirm(question)?);
+    if global.json {
+        render::json(&lesson.to_json(applied));
+    }
+    if applied {
+        write(grants, lesson.plugin, lesson.learned.policy)?;
+        render::note("the grants were made");
+    }
+    let declined = applies && !applied;
+    Ok(if declined { Exit::Failure } else { Exit::Success })
+}
+
+/// Returns what the recorded runs of this user show.
+fn recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usize) -> Result<Observed, CommandError> {
+    let store = open_store_read_only(config)?;
+    let filter = RunFilter {
+        owner: global.owner(),
+        limit: Some(runs),
+        ..RunFilter::default()
+    };
+    let (tool, digest) = (&plugin.schema().name, plugin.digest());
+    let found = executor()?.block_on(observe_runs(store.as_ref(), filter, tool, &digest))?;
+    if found.unreadable > 0 {
+        render::note(&format!("{} runs could not be read", found.unreadable));
+    }
+    Ok(found.observed)
+}
+
+/// Calls the tool with the grants that it has, and returns what was seen.
+fn called(global: &Global, config: &Config, plugin: &Plugin, arguments: &[String]) -> Result<Observed, CommandError> {
+    let interrupts = Interrupts::listen(AfterInterrupt::End)?;
+    let executor = executor()?;
+    let runtime = executor.block_on(open_without_granting(global, config.clone()))?;
+    let mut observed = Observed::default();
+    let calls = arguments.iter().try_for_each(|arguments| {
+        let call = (plugin.schema().name.as_str(), arguments.as_str());
+        let answer = carry_out(global, &executor, &runtime, &interrupts, call)?;
+        match &answer.called {
+            Some(report) => observed.add(&report.uses, &report.result.metadata.denials),
+            None => render::note("a call waits for a decision and does not count"),
+        }
+        changes::settle(global, &runtime.config, &answer.trace_id)
+    });
+    executor.block_on(runtime.close());
+    calls.map(|()| observed)
+}
+
+impl Lesson {
+    /// Returns whether the proposal differs from what is granted.
+    fn is_new(&self) -> bool {
+        self.learned.policy != bound(&self.present, &self.plugin)
+    }
+
+    fn to_json(&self, applied: bool) -> serde_json::Value {
+        let counted = |denials: &[(Denial, usize)]| -> Vec<_> {
+            let each = denials.iter();
+            each.map(|(denial, calls)| json!({"denial": denial, "calls": calls}))
+                .collect()
+        };
+        json!({
+            "tool": self.plugin.schema().name,
+            "file": format!("{}.toml", self.plugin.name()),
+            "calls": self.calls,
+            "denied": counted(&self.learned.allowed),
+            "notGrantable": counted(&self.learned.denied),
+            "neverUsed": self.learned.unused,
+            "present": self.present,
+            "proposed": self.learned.policy,
+            "applied": applied,
+        })
+    }
+
+    fn text(&self, grants: &GrantFiles) -> Result<String, CommandError> {
+        let (learned, tool) = (&self.learned, &self.plugin.schema().name);
+        let mut lines = vec![format!("{tool}: {} observed", counted(self.calls))];
+        let denials = |heading: &str, denials: &[(Denial, usize)]| {
+            let each = denials.iter();
+            let each = each.map(|(denial, calls)| format!("  {denial} ({})", counted(*calls)));
+            let heading = (!denials.is_empty()).then(|| heading.to_owned());
+            heading.into_iter().chain(each).collect::<Vec<_>>()
+        };
+        lines.extend(denials("denied, and proposed below:", &learned.allowed));
+        lines.extend(denials("denied, and no grant is proposed:", &learned.denied));
+        if !learned.unused.is_empty() {
+            lines.push("never used:".to_owned());
+            lines.extend(learned.unused.iter().map(|unused| format!("  {unused}")));
+        }
+        if !self.is_new() {
+            lines.push("the grants are the smallest for these calls".to_owned());
+            return Ok(printable(&lines.join("\n")));
+        }
+        let path = grants.path(self.plugin.name());
+        lines.push(format!("proposed for `{}`:", path.display()));
+        lines.push(difference(&self.present, &self.learned.policy)?);
+        Ok(printable(&lines.join("\n")))
+    }
+}
+
+/// Returns the grants as they are written for the component as it is now.
+fn bound(present: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
+    ToolPolicy {
+        component: plugin.digest(),
+        ..present.clone()
+    }
+}
+
+fn counted(calls: usize) -> String {
+    match calls {
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    }
+}
+
+/// Returns the lines of a file of grants that change, with those that stay.
+fn difference(present: &ToolPolicy, proposed: &ToolPolicy) -> Result<String, CommandError> {
+    let toml = |policy: &ToolPolicy| {
+        let failed = |error: toml::ser::Error| CommandError::Failed(format!("the grants cannot be written: {error}"));
+        toml::to_string(policy).map_err(failed)
+    };
+    let (present, proposed) = (toml(present)?, toml(proposed)?);
+    let lines = TextDiff::from_lines(&present, &proposed);
+    let lines = lines.iter_all_changes();
+    let lines = lines.map(|change| format!("{} {change}", change.tag()).trim_end().to_owned());
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
