@@ -195,8 +195,12 @@ pub enum Command {
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Check that this machine can build and run tools
-    #[command(after_help = "Example:\n  art doctor --json")]
-    Doctor,
+    #[command(after_help = "Examples:\n  art doctor --json\n  art doctor --self-test")]
+    Doctor {
+        /// Attack this host with a hostile tool instead, and show how each attack ended
+        #[arg(long)]
+        self_test: bool,
+    },
     /// Show the configuration in effect and where each value comes from
     #[command(after_help = CONFIG_HELP)]
     Config,

@@ -144,7 +144,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Thread(command) => thread::thread(global, &command),
         Command::Approve(command) => approve::approve(global, &command),
         Command::Runs(command) => runs::runs(global, &command),
-        Command::Doctor => doctor::doctor(global),
+        Command::Doctor { self_test } => doctor::doctor(global, self_test),
         Command::Config => show_config::show_config(global),
         Command::Completion { shell } => {
             print_completion(shell);

@@ -79,6 +79,7 @@ mod replay;
 mod replaying;
 mod schemas;
 mod secrets;
+mod self_test;
 mod staging;
 mod standing;
 mod start_time;

@@ -3,6 +3,7 @@
 mod models;
 mod second_wall;
 mod secrets;
+mod self_test;
 
 use art_runtime::RuntimeError;
 use art_runtime::compose::{open_sandbox, open_store};
@@ -38,8 +39,11 @@ struct Check {
     detail: String,
 }
 
-pub(super) fn doctor(global: &Global) -> Result<Exit, CommandError> {
+pub(super) fn doctor(global: &Global, attacks: bool) -> Result<Exit, CommandError> {
     let config = config(global)?;
+    if attacks {
+        return self_test::self_test(global, &config);
+    }
     let checks = check_all(&config, global.json);
     if global.json {
         render::json(&checks);

@@ -1,0 +1,226 @@
+//! Where the attacks take place: a folder with a secret, a server that counts connections, and the sandbox of the configuration.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use art_core::capability::{Places, ToolPolicy};
+use art_runtime::compose::{Toolbox, open_sandbox};
+use art_runtime::config::Config;
+use art_runtime::error::in_one_line;
+use art_sandbox::{Plugin, Sandbox};
+use art_tools::{ToolExecutor as _, ToolReport};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime as Executor;
+
+use super::attacks::{Attack, Expectation};
+use crate::error::CommandError;
+use crate::executor::executor;
+
+/// The component of `attacker.wat`.
+const ATTACKER: &[u8] = include_bytes!("attacker.wasm");
+/// Name of the tool in it.
+const TOOL: &str = "self_test";
+/// Time limit of each call, in milliseconds.
+const TIMEOUT_MS: u64 = 1_000;
+/// Time after which a call that did not end is given up.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(20);
+
+/// The place of the attacks.
+pub(super) struct Lab {
+    folder: TempDir,
+    server: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    sandbox: Sandbox,
+    /// Keeps the compiled program for all calls.
+    plugin: Plugin,
+    executor: Executor,
+}
+
+/// An attack that was made.
+pub(super) struct Attempt {
+    pub(super) report: ToolReport,
+    /// Number of connections to the server.
+    pub(super) connections: usize,
+}
+
+impl Lab {
+    /// Sets everything up, and compiles the attacker.
+    pub(super) fn new(config: &Config) -> Result<Self, CommandError> {
+        let folder = folder().map_err(|error| failed("create the folder of the test", &error))?;
+        let connections = Arc::default();
+        let server = serve(&connections).map_err(|error| failed("start a server on this machine", &error))?;
+        let sandbox = open_sandbox(config)?;
+        let plugin = load(&sandbox)?;
+        Ok(Self {
+            folder,
+            server,
+            connections,
+            sandbox,
+            plugin,
+            executor: executor()?,
+        })
+    }
+
+    /// Calls the attacker. An attack on a later call is made twice, and the second call counts.
+    pub(super) fn attempt(&self, attack: &Attack) -> Result<Attempt, CommandError> {
+        let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), Places::default());
+        let plugin = plugin.map_err(|error| failed("grant what the test needs", &error))?;
+        let toolbox = Toolbox::with_plugin(&Arc::new(plugin));
+        let toolbox = toolbox.map_err(|error| failed("register the attacker", &error))?;
+        let before = self.connections.load(Ordering::SeqCst);
+        if attack.expectation == Expectation::Forgotten {
+            self.call(&toolbox, attack)?;
+        }
+        let report = self.call(&toolbox, attack)?;
+        Ok(Attempt {
+            report,
+            connections: self.connections.load(Ordering::SeqCst) - before,
+        })
+    }
+
+    fn call(&self, toolbox: &Toolbox, attack: &Attack) -> Result<ToolReport, CommandError> {
+        let call = toolbox.call(TOOL, attack.input(self));
+        let ended = self
+            .executor
+            .block_on(async { tokio::time::timeout(GIVE_UP_AFTER, call).await });
+        let not_stopped =
+            |_elapsed| CommandError::Failed(format!("attack {} got through: it was not stopped", attack.id));
+        ended.map_err(not_stopped)
+    }
+
+    /// Returns the number of beginnings of the attacker that the sandbox loads.
+    pub(super) fn loaded_beginnings(&self) -> usize {
+        let lengths = (0..ATTACKER.len()).step_by(ATTACKER.len() / 16 + 1);
+        let beginnings = lengths.filter_map(|length| ATTACKER.get(..length));
+        beginnings
+            .filter(|bytes| self.sandbox.load(TOOL, bytes).is_ok())
+            .count()
+    }
+
+    /// Returns the grants of a tool without any.
+    pub(super) fn policy(&self) -> ToolPolicy {
+        ToolPolicy {
+            component: self.plugin.digest(),
+            limits: [("timeout_ms".to_owned(), TIMEOUT_MS)].into(),
+            ..ToolPolicy::default()
+        }
+    }
+
+    /// Returns a path in the folder.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Returns the address of the server, with this name of its host.
+    pub(super) fn authority(&self, host: &str) -> String {
+        format!("{host}:{}", self.server.port())
+    }
+
+    /// Returns whether a call changed the granted folder.
+    pub(super) fn is_changed(&self) -> bool {
+        self.path("granted/new.txt").exists()
+    }
+
+    /// Returns the maximum size of a log, in bytes.
+    pub(super) fn max_log_bytes(&self) -> usize {
+        usize::try_from(self.plugin.limits().log_bytes).unwrap_or(usize::MAX)
+    }
+}
+
+impl Attempt {
+    /// Returns the output of the tool, or `None` if it has another or none.
+    pub(super) fn output(&self) -> Option<bool> {
+        self.report.result.output.as_ref().and_then(Value::as_bool)
+    }
+
+    pub(super) fn log_bytes(&self) -> usize {
+        self.report.log.records.iter().map(|record| record.message.len()).sum()
+    }
+
+    /// Returns whether something in the result that only the host may set is what the tool set.
+    pub(super) fn is_forged(&self) -> bool {
+        let result = &self.report.result;
+        let metadata = &result.metadata;
+        result.call_id == "forged"
+            || metadata.suspension_id.is_some()
+            || metadata.rejected
+            || metadata.not_run
+            || metadata.title.is_some()
+            || json!(metadata).get("suspensionId").is_some()
+    }
+
+    /// Returns the time that the call took above its limit, in milliseconds.
+    pub(super) fn over_limit_ms(&self) -> f64 {
+        let over = self.report.usage.wall_us.saturating_sub(TIMEOUT_MS * 1_000);
+        Duration::from_micros(over).as_secs_f64() * 1_000.0
+    }
+
+    /// Returns how it ended, in words.
+    pub(super) fn text(&self, expectation: Expectation) -> String {
+        let ending = self.report.ending.as_str().replace('_', " ");
+        match (self.output(), self.connections) {
+            (_, 1..) => format!("{ending}, {} connections", self.connections),
+            (Some(true), 0) => format!("{ending}, reached it"),
+            (Some(false), 0) => match expectation {
+                Expectation::ShortLog => format!("{} bytes kept", self.log_bytes()),
+                Expectation::Forgotten => "found nothing".to_owned(),
+                Expectation::NotForged => "ignored".to_owned(),
+                _ => "refused".to_owned(),
+            },
+            (None, 0) => ending,
+        }
+    }
+}
+
+fn load(sandbox: &Sandbox) -> Result<Plugin, CommandError> {
+    sandbox
+        .load(TOOL, ATTACKER)
+        .map_err(|error| failed("load the attacker", &error))
+}
+
+fn failed(what: &str, error: &(dyn std::error::Error + 'static)) -> CommandError {
+    CommandError::Failed(format!("failed to {what}: {}", in_one_line(error)))
+}
+
+/// Creates a folder with a secret, and in it a folder with a note, a link to the secret, and a pipe.
+fn folder() -> std::io::Result<TempDir> {
+    let folder = TempDir::with_prefix("art-self-test-")?;
+    let granted = folder.path().join("granted");
+    std::fs::create_dir(&granted)?;
+    std::fs::write(folder.path().join("secret.txt"), "secret")?;
+    std::fs::write(granted.join("note.txt"), "note")?;
+    std::os::unix::fs::symlink(folder.path().join("secret.txt"), granted.join("link"))?;
+    make_pipe(&granted.join("pipe"))?;
+    Ok(folder)
+}
+
+fn make_pipe(path: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    Ok(())
+}
+
+/// Starts a server that answers every request, and counts its connections.
+fn serve(connections: &Arc<AtomicUsize>) -> std::io::Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let (address, connections) = (listener.local_addr()?, Arc::clone(connections));
+    std::thread::Builder::new().spawn(move || {
+        for connection in listener.incoming().flatten() {
+            connections.fetch_add(1, Ordering::SeqCst);
+            drop(respond(connection));
+        }
+    })?;
+    Ok(address)
+}
+
+fn respond(mut connection: TcpStream) -> std::io::Result<()> {
+    connection.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let mut request = [0; 1024];
+    let _bytes = connection.read(&mut request)?;
+    connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+}

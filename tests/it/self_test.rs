@@ -1,0 +1,84 @@
+//! `art doctor --self-test`: the attacks that a person can run on the own machine.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+use crate::home::Home;
+
+/// What the attacker imports besides the contract.
+const WORLD: &str = "
+    package art:self-test;
+    world attacker {
+        import art:tool/host@0.1.0;
+        import wasi:clocks/monotonic-clock@0.2.12;
+        import wasi:cli/environment@0.2.12;
+        import wasi:filesystem/preopens@0.2.12;
+        import wasi:filesystem/types@0.2.12;
+        import wasi:http/outgoing-handler@0.2.12;
+        export art:tool/tool@0.1.0;
+    }
+    package wasi:cli@0.2.12 {
+        interface environment { get-environment: func() -> list<tuple<string, string>>; }
+    }";
+
+fn rows(home: &Home) -> Vec<Value> {
+    let tested = home.art(&["--json", "doctor", "--self-test"]);
+    assert_eq!(tested.code(), 0, "{tested}");
+    tested.json().as_array().unwrap().clone()
+}
+
+#[test]
+fn every_attack_is_repelled_and_what_is_allowed_works() {
+    let home = Home::empty();
+    let rows = rows(&home);
+    let of = |verdict: &str| rows.iter().filter(|row| row["verdict"] == verdict).count();
+    assert_eq!((of("repelled"), of("allowed"), rows.len()), (25, 2, 27), "{rows:#?}");
+}
+
+#[test]
+fn the_table_names_each_attack_and_counts_those_that_got_through() {
+    let tested = Home::empty().art(&["doctor", "--self-test"]);
+    assert_eq!(tested.code(), 0, "{tested}");
+    let table = tested.stdout();
+    for id in ["A01", "A11", "B01", "C01", "D16", "E01", "E08", "F07", "H01"] {
+        assert!(
+            table.lines().any(|line| line.contains(&format!(" {id} "))),
+            "{id}: {table}"
+        );
+    }
+    assert!(table.ends_with("25 attacks, 0 got through\n"), "{table}");
+}
+
+#[test]
+fn the_attacker_in_the_program_is_the_one_in_the_source() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = root.join("host/src/commands/doctor/self_test");
+    let built = build(&root, &fs::read_to_string(folder.join("attacker.wat")).unwrap());
+    let path = folder.join("attacker.wasm");
+    if std::env::var_os("ART_UPDATE_ATTACKER").is_some() {
+        fs::write(&path, &built).unwrap();
+    }
+    let hint = "run this test with ART_UPDATE_ATTACKER=1 to build it again";
+    assert!(fs::read(path).unwrap() == built, "{hint}");
+}
+
+/// Returns the component of a core module in text format.
+fn build(root: &Path, text: &str) -> Vec<u8> {
+    let mut resolve = Resolve::default();
+    for name in ["tool", "deps/io", "deps/clocks", "deps/filesystem", "deps/http"] {
+        let path = root.join("wit").join(format!("{name}.wit"));
+        resolve.push_str(&path, &fs::read_to_string(&path).unwrap()).unwrap();
+    }
+    let package = resolve.push_str("attacker.wit", WORLD).unwrap();
+    let world = resolve.select_world(&[package], Some("attacker")).unwrap();
+    let mut module = wat::parse_str(text).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    ComponentEncoder::default()
+        .module(&module)
+        .and_then(|encoder| encoder.encode())
+        .unwrap()
+}
