@@ -62,6 +62,7 @@ mod linked;
 mod loading;
 mod loading_damage;
 mod loading_schema;
+mod many_tools;
 mod models;
 mod no_network;
 mod odd_files;

@@ -2,7 +2,6 @@
 //! to be compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up
 //! their time or memory.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use art_files::{NotRegular, open_entry};
-use art_sandbox::{ComponentSource, LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox};
+use art_sandbox::{
+    Catalog, ComponentSource, FileStamp, ListedComponent, LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox,
+};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
@@ -67,9 +68,8 @@ pub enum CompileProgress<'a> {
 /// Callback for the progress of compiling. It is not called if there is nothing to compile.
 pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
-/// Maximum memory for all components of a folder, in bytes: enough for some thousand ordinary tools.
-const MAX_FOLDER_MEMORY: u64 = 256 << 20;
-/// Maximum total size of the files of a folder that are read, in bytes. Reading them takes about a second.
+/// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Those that an earlier
+/// start read and that have not changed are not read.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
 /// The minimum share of a component is the time for compiling divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
@@ -86,12 +86,15 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LoadedFolder::default()),
         Err(error) => return Err(error),
     };
-    let (files, refused) = component_files(&dir, MAX_FOLDER_BYTES)?;
-    let dir = Arc::new(dir);
-    let (mut results, mut to_compile) = (Vec::new(), Vec::new());
+    let (files, mut refused) = component_files(&dir, folder)?;
+    let (dir, catalog) = (Arc::new(dir), sandbox.catalog(folder));
+    let (listed, mut unread): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.listed(&catalog).is_some());
+    refused.extend(limit_bytes(&mut unread, MAX_FOLDER_BYTES));
+    let mut results = in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
+    let mut to_compile = Vec::new();
     let load_cached =
         |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
-    for (file, loaded) in in_parallel(&files, |file| load_file(&dir, file, load_cached)) {
+    for (file, loaded) in in_parallel(&unread, |file| load_file(&dir, file, load_cached)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
             None => to_compile.push(file),
@@ -99,7 +102,28 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     }
     to_compile.sort();
     results.extend(compile(sandbox, &dir, &to_compile, on_compiled));
-    Ok(apply_memory_limit(results, refused))
+    store_catalog(sandbox, folder, &catalog, &results);
+    Ok(sorted(results, refused))
+}
+
+/// Loads a file as the catalogue describes it.
+fn load_listed(sandbox: &Sandbox, dir: &Arc<Dir>, file: &ComponentFile, catalog: &Catalog) -> Result<Plugin, String> {
+    let listed = file.listed(catalog).ok_or("is not in the catalogue")?;
+    let loaded = sandbox.load_listed(file.stem(), listed, &source_of(dir, &file.name));
+    loaded.map_err(|error| in_one_line(&error))
+}
+
+/// Stores what the files contain, if that has changed.
+fn store_catalog(sandbox: &Sandbox, folder: &Path, earlier: &Catalog, results: &Results<Plugin>) {
+    let mut catalog = Catalog::default();
+    for (file, result) in results {
+        if let (Ok(plugin), Some(stamp)) = (result, file.stamp) {
+            catalog.add(&file.name, ListedComponent::new(plugin, stamp));
+        }
+    }
+    if catalog != *earlier {
+        sandbox.store_catalog(folder, &catalog);
+    }
 }
 
 /// The result of loading one file.
@@ -117,6 +141,7 @@ pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFi
     let file = ComponentFile {
         bytes: 0,
         name: format!("{name}.wasm"),
+        stamp: None,
     };
     if !folder.join(&file.name).exists() {
         return LoadedFile::Missing;
@@ -162,6 +187,20 @@ pub(crate) fn component_digest(wasm: &[u8]) -> String {
 struct ComponentFile {
     bytes: u64,
     name: String,
+    /// Identifies the file before it was read, unless it was changed just now.
+    stamp: Option<FileStamp>,
+}
+
+impl ComponentFile {
+    /// Returns the name without the extension.
+    fn stem(&self) -> &str {
+        self.name.strip_suffix(".wasm").unwrap_or(&self.name)
+    }
+
+    /// Returns what the catalogue says about this file as it is now.
+    fn listed<'a>(&self, catalog: &'a Catalog) -> Option<&'a ListedComponent> {
+        catalog.get(&self.name, self.stamp?)
+    }
 }
 
 /// The loaded component of each file, or the reason why the file was refused.
@@ -288,28 +327,13 @@ fn in_parallel<T: Send>(
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Refuses components that exceed the memory limit together. Sorts the others by file name, so that of two tools with the same
-/// name always the same one is used.
-fn apply_memory_limit(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
+/// Sorts the components by file name, so that of two tools with the same name always the same one is used.
+fn sorted(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
     let mut loaded = LoadedFolder { plugins, refused };
-    let footprint = |result: &Result<Plugin, String>| {
-        let plugin = result.as_ref().ok()?;
-        Some(Footprint {
-            bytes: plugin.inspection().host_bytes,
-            digest: plugin.digest(),
-        })
-    };
-    let footprints: Vec<_> = results.iter().map(|(_, result)| footprint(result)).collect();
-    for ((file, result), fits) in results.into_iter().zip(fit_in_memory(&footprints, MAX_FOLDER_MEMORY)) {
-        let too_large = || {
-            let mib = MAX_FOLDER_MEMORY >> 20;
-            format!(
-                "with the lighter tools it would take more than {mib} MiB of the host's memory (hint: move some away)"
-            )
-        };
-        match result.and_then(|plugin| if fits { Ok(plugin) } else { Err(too_large()) }) {
+    for (file, result) in results {
+        match result {
             Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
             Err(reason) => loaded.refused.push(RefusedFile {
                 file: file.name,
@@ -321,37 +345,8 @@ fn apply_memory_limit(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -
     loaded
 }
 
-/// Memory of the host that a component takes. Smaller footprints sort first.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Footprint {
-    bytes: u64,
-    /// Digest of the component. Identical components share their memory.
-    digest: String,
-}
-
-/// Returns for each component whether it fits into `max_bytes` of memory together with all smaller ones. Identical components
-/// count once, and a file that was refused takes no memory.
-fn fit_in_memory(footprints: &[Option<Footprint>], max_bytes: u64) -> Vec<bool> {
-    let mut smallest: Vec<_> = footprints.iter().flatten().collect();
-    smallest.sort();
-    smallest.dedup();
-    let (mut total, mut fitting) = (0_u64, HashSet::new());
-    for footprint in smallest {
-        total = total.saturating_add(footprint.bytes);
-        if total <= max_bytes {
-            fitting.insert(footprint.digest.as_str());
-        }
-    }
-    let fits = |footprint: &Footprint| fitting.contains(footprint.digest.as_str());
-    footprints
-        .iter()
-        .map(|footprint| footprint.as_ref().is_none_or(fits))
-        .collect()
-}
-
-/// Returns the `.wasm` files, smallest first, and the refused files: those with an unsuitable name, and those that exceed
-/// `max_bytes` together with all smaller files.
-fn component_files(dir: &Dir, max_bytes: u64) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
+/// Returns the `.wasm` files, smallest first, and the files that are refused for their names.
+fn component_files(dir: &Dir, folder: &Path) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
     let (mut files, mut refused) = (Vec::new(), Vec::new());
     for entry in dir.entries()? {
         let entry = entry?;
@@ -362,10 +357,12 @@ fn component_files(dir: &Dir, max_bytes: u64) -> std::io::Result<(Vec<ComponentF
         }
         let reason = match name.to_str() {
             Some(utf8) if ending == "wasm" => {
+                // A file that was deleted has size 0 here. Opening it fails later.
+                let metadata = std::fs::symlink_metadata(folder.join(utf8)).ok();
                 files.push(ComponentFile {
-                    // A file that was deleted has size 0 here. Opening it fails later.
-                    bytes: entry.metadata().map_or(0, |found| found.len()),
+                    bytes: metadata.as_ref().map_or(0, std::fs::Metadata::len),
                     name: utf8.to_owned(),
+                    stamp: metadata.as_ref().and_then(FileStamp::of),
                 });
                 continue;
             }
@@ -377,31 +374,36 @@ fn component_files(dir: &Dir, max_bytes: u64) -> std::io::Result<(Vec<ComponentF
         refused.push(RefusedFile { file, reason });
     }
     files.sort();
+    Ok((files, refused))
+}
+
+/// Removes the files that exceed `max_bytes` together with all smaller ones, and returns them as refused.
+fn limit_bytes(files: &mut Vec<ComponentFile>, max_bytes: u64) -> Vec<RefusedFile> {
     let mut total = 0_u64;
     let first_unread = files.iter().position(|file| {
         total = total.saturating_add(file.bytes.min(MAX_COMPONENT_BYTES));
         total > max_bytes
     });
     let unread = files.split_off(first_unread.unwrap_or(files.len()));
-    refused.extend(unread.into_iter().map(|file| RefusedFile {
+    let reason = format!(
+        "is not read: with the smaller files the folder has more than {} MiB (hint: move some away)",
+        max_bytes >> 20
+    );
+    let refused = unread.into_iter().map(|file| RefusedFile {
         file: file.name,
-        reason: format!(
-            "is not read: with the smaller files the folder has more than {} MiB (hint: move some away)",
-            max_bytes >> 20
-        ),
-    }));
-    Ok((files, refused))
+        reason: reason.clone(),
+    });
+    refused.collect()
 }
 
 fn load_file<T>(
     dir: &Arc<Dir>,
-    ComponentFile { name: file, .. }: &ComponentFile,
+    file: &ComponentFile,
     load: impl Fn(&str, &[u8], &ComponentSource) -> Result<T, LoadError>,
 ) -> Result<T, String> {
-    let _span = tracing::info_span!("component", file).entered();
-    let wasm = read(dir, file)?;
-    let name = file.strip_suffix(".wasm").unwrap_or(file);
-    load(name, &wasm, &source_of(dir, file)).map_err(|error| in_one_line(&error))
+    let _span = tracing::info_span!("component", file = file.name).entered();
+    let wasm = read(dir, &file.name)?;
+    load(file.stem(), &wasm, &source_of(dir, &file.name)).map_err(|error| in_one_line(&error))
 }
 
 /// Returns a function that reads the file again, for a call that compiles it.
@@ -446,7 +448,7 @@ mod tests {
             std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let (files, mut refused) = component_files(&dir, MAX_FOLDER_BYTES).unwrap();
+        let (files, mut refused) = component_files(&dir, folder.path()).unwrap();
         refused.sort_by(|a, b| a.file.cmp(&b.file));
         assert_eq!(
             files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
@@ -466,7 +468,8 @@ mod tests {
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
         let names = |max_bytes| {
-            let (files, refused) = component_files(&dir, max_bytes).unwrap();
+            let (mut files, _) = component_files(&dir, folder.path()).unwrap();
+            let refused = limit_bytes(&mut files, max_bytes);
             let files: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
             (files.join(" "), refused.join(" "))
@@ -491,24 +494,6 @@ mod tests {
         let first = shares.take();
         shares.give_back(first);
         assert_eq!(shares.take(), first * 2);
-    }
-
-    #[test]
-    fn the_smallest_components_fit_and_identical_ones_count_once() {
-        let footprint = |digest: &str, bytes| {
-            let digest = digest.to_owned();
-            Some(Footprint { bytes, digest })
-        };
-        let footprints = [
-            footprint("large", 60),
-            footprint("small", 10),
-            None,
-            footprint("middle", 40),
-            footprint("middle", 40),
-        ];
-        assert_eq!(fit_in_memory(&footprints, 50), [false, true, true, true, true]);
-        assert_eq!(fit_in_memory(&footprints, 110), [true; 5]);
-        assert_eq!(fit_in_memory(&footprints, 9), [false, false, true, false, false]);
     }
 
     #[test]

@@ -46,6 +46,8 @@ enum Kind {
     Schema,
     /// The reason why the component is not loaded for a day.
     Postponement,
+    /// What the files of a folder contain.
+    Catalog,
 }
 
 impl Kind {
@@ -55,6 +57,7 @@ impl Kind {
             Self::Refusal => "refused",
             Self::Schema => "schema",
             Self::Postponement => "postponed",
+            Self::Catalog => "catalog",
         }
     }
 }
@@ -109,6 +112,17 @@ impl CodeCache {
     /// Returns the stored result of `schema()`.
     pub(crate) fn schema(&self, engine: &Engine, digest: &blake3::Hash) -> Option<SchemaText> {
         serde_json::from_str(&self.text(Kind::Schema, engine, digest)?).ok()
+    }
+
+    /// Returns the stored catalogue of a folder, whose digest is that of its path.
+    pub(crate) fn catalog(&self, engine: &Engine, folder: &blake3::Hash) -> Option<String> {
+        self.text(Kind::Catalog, engine, folder)
+    }
+
+    /// Stores the catalogue of a folder.
+    pub(crate) fn put_catalog(&self, engine: &Engine, folder: &blake3::Hash, text: &str) {
+        let stored = self.write(Kind::Catalog, engine, folder, text.as_bytes());
+        self.log_failure(stored);
     }
 
     fn text(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {

@@ -165,6 +165,12 @@ pub enum LoadError {
     /// The file of the component has other content than when it was loaded.
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
+    /// The programs that calls use now leave no memory for another one.
+    #[error("the tools that run now take the {} MiB of the host's memory for tools (hint: try again later)", limit >> 20)]
+    NoMemory {
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The `art:schema` section is not valid JSON or has wrong fields.
     #[error("the `art:schema` section is invalid (hint: rebuild the tool)")]
     InvalidSchemaSection(#[source] serde_json::Error),

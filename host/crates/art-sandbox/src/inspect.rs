@@ -63,7 +63,7 @@ pub struct Manifest {
 }
 
 /// The imports and the manifest of a component.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Names of the imported interfaces, with versions.
     pub imports: Vec<String>,

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cache::CodeCache;
 use crate::call::{Invocation, SchemaCallError};
+use crate::catalog::ListedComponent;
 use crate::compile::compile_in_host;
 use crate::convert;
 use crate::error::{LoadError, Retention};
@@ -33,8 +34,14 @@ struct CheckedFile<'a> {
     digest: blake3::Hash,
     /// The schema in the `art:schema` section.
     declared_schema: Option<SchemaText>,
-    /// Limits that the manifest requests.
-    requested_limits: LimitOverrides,
+}
+
+impl CheckedFile<'_> {
+    /// Returns the limits that the manifest requests.
+    fn requested_limits(&self) -> LimitOverrides {
+        let manifest = self.inspection.manifest.as_ref();
+        manifest.map(|manifest| manifest.limits).unwrap_or_default()
+    }
 }
 
 impl Sandbox {
@@ -70,10 +77,7 @@ impl Sandbox {
         source: &ComponentSource,
     ) -> Result<Option<Plugin>, LoadError> {
         let file = self.check_file(wasm)?;
-        let (refusal, postponement) = (self.cached_refusal(&file.digest)?, self.postponement(&file.digest)?);
-        if let Some(reason) = refusal.or(postponement) {
-            return Err(LoadError::RefusedBefore(reason));
-        }
+        self.check_not_refused(&file.digest)?;
         let schema_text = match (&file.declared_schema, self.cached_schema(&file.digest)?) {
             (Some(declared), Some(cached)) if *declared != cached => return Err(LoadError::SchemaMismatch),
             (None, None) if self.has_code(&file.digest)? => {
@@ -83,7 +87,7 @@ impl Sandbox {
             (Some(declared), _) => declared.clone(),
             (None, Some(cached)) => cached,
         };
-        let program = self.shared_program(file.digest, source);
+        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
         self.new_plugin(name, file, schema_text, program).map(Some)
     }
 
@@ -102,14 +106,53 @@ impl Sandbox {
         share: Option<Duration>,
     ) -> Result<Plugin, LoadError> {
         let file = self.check_file(wasm)?;
-        let program = self.shared_program(file.digest, source);
+        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
         let loaded = self.load_program(&file.digest, share, || Ok(file.component.to_vec()))?;
         let schema_text = loaded.schema.clone();
         // Do not keep a program that can quickly be mapped again: a thousand tools would keep a thousand files open.
         if !self.has_code(&file.digest)? {
             program.set_loaded(loaded);
+            if self.resident().admit(&program).is_err() {
+                program.unload_if_idle();
+            }
         }
         self.new_plugin(name, file, schema_text, program)
+    }
+
+    /// Loads a component of the [catalogue](crate::Catalog) as a tool, without reading its file. `source` reads it: the first call does, and is
+    /// not made if the file has another digest.
+    ///
+    /// # Errors
+    /// Fails if the component is refused, and on a worker thread.
+    pub fn load_listed(
+        &self,
+        name: &str,
+        listed: &ListedComponent,
+        source: &ComponentSource,
+    ) -> Result<Plugin, LoadError> {
+        if self.current_worker().is_some() {
+            return Err(LoadError::OnWorkerThread);
+        }
+        self.check_not_refused(&listed.digest)?;
+        let file = CheckedFile {
+            inspection: listed.inspection.clone(),
+            file_digest: listed.file_digest,
+            component: &[],
+            digest: listed.digest,
+            declared_schema: None,
+        };
+        let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
+        let mut plugin = self.new_plugin(name, file, listed.schema.clone(), program)?;
+        plugin.unread = Some(Arc::clone(source));
+        Ok(plugin)
+    }
+
+    /// Refuses a component that an earlier start refused or postponed.
+    fn check_not_refused(&self, digest: &blake3::Hash) -> Result<(), LoadError> {
+        match self.cached_refusal(digest)?.or(self.postponement(digest)?) {
+            Some(reason) => Err(LoadError::RefusedBefore(reason)),
+            None => Ok(()),
+        }
     }
 
     /// Returns the component with the result of its `schema()` in an `art:schema` section at its end, so that hosts can
@@ -149,21 +192,16 @@ impl Sandbox {
             });
         }
         let (inspection, file) = inspect_and_split(wasm)?;
-        let requested_limits = inspection
-            .manifest
-            .as_ref()
-            .map(|manifest| manifest.limits)
-            .unwrap_or_default();
-        // Refuse limits that no operator can allow before the component is compiled.
-        requested_limits.apply(Limits::EXECUTE)?;
-        Ok(CheckedFile {
+        let file = CheckedFile {
             inspection,
             file_digest: blake3::hash(wasm),
             component: file.component,
             digest: blake3::hash(file.component),
             declared_schema: file.declared_schema,
-            requested_limits,
-        })
+        };
+        // Refuse limits that no operator can allow before the component is compiled.
+        file.requested_limits().apply(Limits::EXECUTE)?;
+        Ok(file)
     }
 
     fn new_plugin(
@@ -178,7 +216,7 @@ impl Sandbox {
         })?;
         // The name in the schema decides, not the one in the manifest: that could be the name of a tool with higher
         // limits.
-        let limits = self.limits().grant(&schema.name, file.requested_limits)?;
+        let limits = self.limits().grant(&schema.name, file.requested_limits())?;
         let authority = Authority::new(
             &schema.name,
             file.inspection.requests(),
@@ -195,19 +233,23 @@ impl Sandbox {
             schema,
             schema_text,
             program,
+            unread: None,
             checked: AtomicBool::new(false),
             seen_canary: OnceLock::new(),
         })
     }
 
     /// Returns the program with this digest. All files with the same component share one.
-    fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource) -> Arc<Program> {
+    fn shared_program(&self, digest: blake3::Hash, source: &ComponentSource, bytes: u64) -> Arc<Program> {
         let mut programs = self.programs().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest).and_then(Weak::upgrade) {
             return program;
         }
-        let program = Arc::new(Program::new(digest, Arc::clone(source)));
-        programs.retain(|_, program| program.strong_count() > 0);
+        let program = Arc::new(Program::new(digest, Arc::clone(source), bytes));
+        // Now and then, since a folder may have ten thousand programs.
+        if programs.len().is_power_of_two() {
+            programs.retain(|_, program| program.strong_count() > 0);
+        }
         programs.insert(digest, Arc::downgrade(&program));
         program
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use art_core::capability::{Authority, Capability, Denial, Grants, Places, ToolPolicy};
+use art_core::error::in_one_line;
 use art_core::intake::{Divergence, DivergenceReason, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
@@ -16,6 +17,7 @@ use art_tools::executor::{Admitted, ToolExecutor};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
@@ -24,7 +26,7 @@ use crate::capability::fs::StagingArea;
 use crate::capability::http::Network;
 use crate::error::LoadError;
 use crate::inspect::Inspection;
-use crate::program::{LoadedProgram, Program};
+use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
 use crate::secrets::in_quarantine;
@@ -48,7 +50,9 @@ pub struct Plugin {
     /// `schema` as the tool or its file declares it, not parsed.
     pub(crate) schema_text: SchemaText,
     pub(crate) program: Arc<Program>,
-    /// Whether the program is loaded and the result of its `schema()` equals `schema_text`.
+    /// Reads the file, if it was not read when the tool was loaded.
+    pub(crate) unread: Option<ComponentSource>,
+    /// Whether the file has `digest`, and the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
     /// The canary that was seen in a call, after which the tool is not called again.
     pub(crate) seen_canary: OnceLock<String>,
@@ -147,27 +151,61 @@ impl Plugin {
         self.sandbox.store_refusal(self.program.digest(), reason);
     }
 
-    /// Loads the program, and checks that its `schema()` returns the schema that the file declares. Returns early if
-    /// the call is cancelled.
-    async fn load(&self, call: &Admitted) -> Result<(), Box<Ending>> {
+    /// Returns the program. Loads it first if necessary, and checks once that the file is the one that was loaded and that its
+    /// `schema()` returns the schema that the file declares. Returns early if the call is cancelled.
+    async fn load(&self, call: &Admitted) -> Result<Arc<LoadedProgram>, Box<Ending>> {
+        if let (Some(program), true) = (self.program.loaded(), self.is_checked()) {
+            return Ok(program);
+        }
         if !self.sandbox.has_code(self.program.digest()).unwrap_or_default() {
             call.progress().report(COMPILING, "");
         }
+        let failed = |error: LoadError| Box::new(host_error(&in_one_line(&error)));
+        self.check_file().await.map_err(failed)?;
         let span = tracing::info_span!("component", file = format!("{}.wasm", self.name));
-        let sandbox = self.sandbox.clone();
-        let load = move |program: &Program| sandbox.load_program(program.digest(), None, || program.read_component());
+        let (sandbox, shared) = (self.sandbox.clone(), Arc::clone(&self.program));
+        let load = move |program: &Program| {
+            sandbox.resident().admit(&shared)?;
+            sandbox.load_program(program.digest(), None, || program.read_component())
+        };
         let loaded = tokio::select! {
             biased;
             () = call.cancel().cancelled() => return Err(Box::new(Ending::Cancelled)),
             loaded = span.in_scope(|| self.program.load(load)) => loaded,
         };
         loaded.map_err(|reason| Box::new(host_error(&reason)))?;
-        let schema = self.program.loaded().map(|loaded| &loaded.schema);
-        if schema != Some(&self.schema_text) {
-            return Err(Box::new(host_error(&LoadError::SchemaMismatch.to_string())));
+        // Another program may have taken its place in memory already.
+        let program = self.program.loaded().ok_or(Ending::Busy)?;
+        if program.schema != self.schema_text {
+            return Err(failed(LoadError::SchemaMismatch));
         }
         self.checked.store(true, Ordering::Release);
-        Ok(())
+        Ok(program)
+    }
+
+    fn is_checked(&self) -> bool {
+        self.checked.load(Ordering::Acquire)
+    }
+
+    /// Checks that the file has the digest of the tool, if it was not read when the tool was loaded.
+    async fn check_file(&self) -> Result<(), LoadError> {
+        let Some(source) = self.unread.clone().filter(|_| !self.is_checked()) else {
+            return Ok(());
+        };
+        let (digest, (sender, receiver)) = (self.digest, oneshot::channel());
+        let check = move || {
+            let read = source().map_err(LoadError::Unreadable);
+            let checked = read.and_then(|wasm| match blake3::hash(&wasm) == digest {
+                true => Ok(()),
+                false => Err(LoadError::Replaced),
+            });
+            // Sending fails if the call was cancelled.
+            drop(sender.send(checked));
+        };
+        let spawned = std::thread::Builder::new().name("art-check".to_owned()).spawn(check);
+        spawned.map_err(LoadError::Unreadable)?;
+        let panicked = |_closed| Err(LoadError::Unreadable(std::io::Error::other("the host panicked")));
+        receiver.await.unwrap_or_else(panicked)
     }
 
     /// Returns where staged changes of a call go, or `None` if it has no grant that stages them.
@@ -198,20 +236,16 @@ impl Plugin {
     }
 
     async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> Ran {
-        if let Some(preparation) = self.prepare(call)
-            && let Err(ending) = preparation.await
-        {
-            return not_run(*ending);
-        }
-        let Some(LoadedProgram { component, .. }) = self.program.loaded() else {
-            return not_run(host_error("the tool's code was not loaded"));
+        let program = match self.load(call).await {
+            Ok(program) => program,
+            Err(ending) => return not_run(*ending),
         };
         let job = Job {
             staging: self.staging_area(call),
             ..Job::new(call, recorded, &self.sandbox)
         };
         let set = call.grants().link_set();
-        let instance_pre = |index: usize| self.sandbox.instance_pre(component, index, set);
+        let instance_pre = |index: usize| self.sandbox.instance_pre(&program.component, index, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             return job
                 .run_on_this_thread(instance_pre, call.cancel().clone(), call.context())
@@ -343,8 +377,8 @@ impl ToolExecutor for Plugin {
     }
 
     fn prepare<'a>(&'a self, call: &'a Admitted) -> Option<BoxFuture<'a, Result<(), Box<Ending>>>> {
-        let needs_check = !self.checked.load(Ordering::Acquire);
-        needs_check.then(|| self.load(call).boxed())
+        let is_ready = self.is_checked() && self.program.is_loaded();
+        (!is_ready).then(|| self.load(call).map(|loaded| loaded.map(drop)).boxed())
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {

@@ -2,7 +2,7 @@
 //! folder are never called while a host runs.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 use art_core::error::in_one_line;
@@ -35,16 +35,19 @@ pub(crate) struct LoadedProgram {
 pub(crate) struct Program {
     digest: blake3::Hash,
     source: ComponentSource,
-    loaded: OnceLock<LoadedProgram>,
+    /// Upper bound of its memory while it is loaded, without its compiled code.
+    bytes: u64,
+    loaded: RwLock<Option<Arc<LoadedProgram>>>,
     loading: Mutex<Option<Loading>>,
 }
 
 impl Program {
-    pub(crate) fn new(digest: blake3::Hash, source: ComponentSource) -> Self {
+    pub(crate) fn new(digest: blake3::Hash, source: ComponentSource, bytes: u64) -> Self {
         Self {
             digest,
             source,
-            loaded: OnceLock::new(),
+            bytes,
+            loaded: RwLock::default(),
             loading: Mutex::new(None),
         }
     }
@@ -54,15 +57,43 @@ impl Program {
         &self.digest
     }
 
-    /// Returns the loaded program, or `None` if it has not been loaded yet.
-    pub(crate) fn loaded(&self) -> Option<&LoadedProgram> {
-        self.loaded.get()
+    /// Returns an upper bound of its memory while it is loaded, in bytes.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the loaded program, or `None` if it is not loaded.
+    pub(crate) fn loaded(&self) -> Option<Arc<LoadedProgram>> {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Stores the loaded program.
     pub(crate) fn set_loaded(&self, loaded: LoadedProgram) {
-        // Setting it fails if another caller was first, whose program is equivalent.
-        drop(self.loaded.set(loaded));
+        let mut slot = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        // If another caller was first, its program is equivalent.
+        slot.get_or_insert_with(|| Arc::new(loaded));
+    }
+
+    /// Returns whether it is loaded.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Returns whether it is loaded or being loaded.
+    pub(crate) fn is_resident(&self) -> bool {
+        self.loading().is_some() || self.is_loaded()
+    }
+
+    /// Unloads the program, unless a call uses it or it is being loaded. Returns whether it was unloaded.
+    pub(crate) fn unload_if_idle(&self) -> bool {
+        let mut loading = self.loading();
+        let mut slot = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        let is_idle = slot.as_ref().is_some_and(|loaded| Arc::strong_count(loaded) == 1);
+        if is_idle {
+            *slot = None;
+            *loading = None;
+        }
+        is_idle
     }
 
     /// Loads the program with `load` on a separate thread, since it may have to be compiled. If it is being loaded

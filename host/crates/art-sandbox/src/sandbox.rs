@@ -20,6 +20,7 @@ use crate::error::{LoadError, SandboxError};
 use crate::fuel_basis::fuel_basis;
 use crate::linked::LinkedComponent;
 use crate::program::Program;
+use crate::resident::Resident;
 use crate::secrets::SecretSource;
 use crate::state::CallState;
 use crate::worker::Workers;
@@ -86,6 +87,7 @@ struct Inner {
     secrets: Option<Arc<dyn SecretSource>>,
     /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
+    resident: Resident,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -120,6 +122,7 @@ impl Sandbox {
                 opened_staging: OnceLock::new(),
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
+                resident: Resident::default(),
             }),
         };
         if config.staging.as_ref().is_some_and(|path| path.exists()) {
@@ -244,6 +247,16 @@ impl Sandbox {
 
     pub(crate) fn limits(&self) -> &LimitPolicy {
         &self.inner.limits
+    }
+
+    /// Returns an upper bound of the memory of the programs that are loaded, in bytes, without their compiled code.
+    #[must_use]
+    pub fn program_memory(&self) -> u64 {
+        self.inner.resident.bytes()
+    }
+
+    pub(crate) fn resident(&self) -> &Resident {
+        &self.inner.resident
     }
 
     pub(crate) fn programs(&self) -> &Mutex<HashMap<blake3::Hash, Weak<Program>>> {

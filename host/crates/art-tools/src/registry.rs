@@ -17,7 +17,12 @@ use crate::shape::Shape;
 /// Returns whether two names are equal except for `_` and `-`, which people and models confuse.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
-    left.replace('-', "_") == right.replace('-', "_")
+    key(left) == key(right)
+}
+
+/// Returns what names have in common that are the same: the name with `_` in place of `-`.
+fn key(name: &str) -> String {
+    name.replace('-', "_")
 }
 
 /// The tools of a host, by name. All methods take `&self`.
@@ -26,6 +31,7 @@ pub fn same_name(left: &str, right: &str) -> bool {
 /// unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
+    /// By their [keys](key).
     tools: RwLock<BTreeMap<String, Arc<RegisteredTool>>>,
 }
 
@@ -56,7 +62,9 @@ impl ToolRegistry {
 
     /// Removes a tool. Returns whether it was registered (T2).
     pub fn unregister(&self, name: &str) -> bool {
-        self.write().remove(name).is_some()
+        let mut tools = self.write();
+        let is_registered = tools.get(&key(name)).is_some_and(|tool| tool.schema.name == name);
+        is_registered && tools.remove(&key(name)).is_some()
     }
 
     /// Removes every tool for whose schema and owner `predicate` returns true. Returns the number of removed tools (T2).
@@ -133,15 +141,16 @@ impl ToolRegistry {
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<RegisteredTool>> {
-        self.read().get(name).map(Arc::clone)
+        let tools = self.read();
+        tools
+            .get(&key(name))
+            .filter(|tool| tool.schema.name == name)
+            .map(Arc::clone)
     }
 
     fn insert(&self, tool: RegisteredTool, replace: bool) -> Result<(), RegisterError> {
         let mut tools = self.write();
-        let existing = tools
-            .values()
-            .find(|existing| same_name(&existing.schema.name, &tool.schema.name));
-        if let Some(existing) = existing {
+        if let Some(existing) = tools.get(&key(&tool.schema.name)) {
             if !replace || existing.owner != tool.owner || existing.schema.name != tool.schema.name {
                 return Err(RegisterError::Duplicate {
                     name: existing.schema.name.clone(),
@@ -151,7 +160,7 @@ impl ToolRegistry {
             }
             tracing::warn!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
         }
-        tools.insert(tool.schema.name.clone(), Arc::new(tool));
+        tools.insert(key(&tool.schema.name), Arc::new(tool));
         Ok(())
     }
 

@@ -1,0 +1,232 @@
+//! The catalogue of a plugins folder: what its files contain, so that a start reads only those that have changed.
+//!
+//! It is an authenticated file of the cache. An entry is used for a file with the same [`FileStamp`]; the first call of its tool reads
+//! the file and compares its digest, so that no changed file is called under an earlier digest.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::inspect::Inspection;
+use crate::plugin::Plugin;
+use crate::sandbox::Sandbox;
+use crate::schema_text::SchemaText;
+
+/// Maximum size of a catalogue, in bytes. The components for which there is no room are read at each start.
+const MAX_BYTES: usize = 64 << 20;
+/// A file that was changed within this time before it was read may be changed again without another time in its stamp.
+const SETTLING_TIME: Duration = Duration::from_secs(2);
+
+/// Identifies a file and its last change. The time of change cannot be set by the owner of the file, unlike that of modification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileStamp {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileStamp {
+    /// Returns the stamp of a file, or `None` if it was changed so recently that a further change may leave the stamp as it is.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> Option<Self> {
+        let stamp = Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        };
+        stamp.is_settled(SystemTime::now()).then_some(stamp)
+    }
+
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH);
+        let (changed, _) = self.changed;
+        let changed = u64::try_from(changed).map(Duration::from_secs);
+        matches!((now, changed), (Ok(now), Ok(changed)) if now > changed + SETTLING_TIME)
+    }
+}
+
+/// What the host knows of a component without reading its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedComponent {
+    stamp: FileStamp,
+    /// Digest of the whole file.
+    #[serde(with = "hex")]
+    pub(crate) file_digest: blake3::Hash,
+    /// Digest of the component without its `art:schema` section.
+    #[serde(with = "hex")]
+    pub(crate) digest: blake3::Hash,
+    pub(crate) inspection: Inspection,
+    pub(crate) schema: SchemaText,
+}
+
+impl ListedComponent {
+    /// Returns the entry of a component whose file has this stamp.
+    #[must_use]
+    pub fn new(plugin: &Plugin, stamp: FileStamp) -> Self {
+        Self {
+            stamp,
+            file_digest: plugin.digest,
+            digest: *plugin.program.digest(),
+            inspection: plugin.inspection.clone(),
+            schema: plugin.schema_text.clone(),
+        }
+    }
+}
+
+/// Digests as hexadecimal text.
+mod hex {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(digest: &blake3::Hash, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&digest.to_hex())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<blake3::Hash, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        blake3::Hash::from_hex(text).map_err(D::Error::custom)
+    }
+}
+
+/// The components of a folder, by the names of their files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalog(BTreeMap<String, ListedComponent>);
+
+impl Catalog {
+    /// Returns the entry of a file with this name and stamp.
+    #[must_use]
+    pub fn get(&self, file: &str, stamp: FileStamp) -> Option<&ListedComponent> {
+        self.0.get(file).filter(|listed| listed.stamp == stamp)
+    }
+
+    /// Adds a component.
+    pub fn add(&mut self, file: &str, listed: ListedComponent) {
+        self.0.insert(file.to_owned(), listed);
+    }
+
+    /// Writes a line for each component, at most `max_bytes` together.
+    fn to_text(&self, max_bytes: usize) -> String {
+        let mut text = String::new();
+        for entry in &self.0 {
+            match serde_json::to_string(&entry) {
+                Ok(line) if text.len() + line.len() < max_bytes => {
+                    text.push_str(&line);
+                    text.push('\n');
+                }
+                _ => {}
+            }
+        }
+        text
+    }
+
+    /// Reads the lines that can be read.
+    fn from_text(text: &str) -> Self {
+        let entries = text.lines().map(serde_json::from_str::<(String, ListedComponent)>);
+        Self(entries.filter_map(Result::ok).collect())
+    }
+}
+
+impl Sandbox {
+    /// Returns the catalogue of a folder. Empty if there is none or the sandbox has no cache.
+    #[must_use]
+    pub fn catalog(&self, folder: &Path) -> Catalog {
+        let text = match (self.cache(), self.first_engine()) {
+            (Some(cache), Ok(engine)) => cache.catalog(engine, &key(folder)),
+            _ => None,
+        };
+        text.map(|text| Catalog::from_text(&text)).unwrap_or_default()
+    }
+
+    /// Stores the catalogue of a folder for later starts.
+    pub fn store_catalog(&self, folder: &Path, catalog: &Catalog) {
+        if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
+            cache.put_catalog(engine, &key(folder), &catalog.to_text(MAX_BYTES));
+        }
+    }
+}
+
+/// Returns the key of a folder in the cache.
+fn key(folder: &Path) -> blake3::Hash {
+    let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    blake3::hash(path.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use art_core::tool::ExecutionMode;
+
+    use super::*;
+
+    fn stamp(changed: i64) -> FileStamp {
+        FileStamp {
+            device: 1,
+            inode: 2,
+            bytes: 3,
+            modified: (4, 5),
+            changed: (changed, 0),
+        }
+    }
+
+    fn listed(changed: i64) -> ListedComponent {
+        ListedComponent {
+            stamp: stamp(changed),
+            file_digest: blake3::hash(b"file"),
+            digest: blake3::hash(b"component"),
+            inspection: Inspection::default(),
+            schema: SchemaText {
+                name: "tool".to_owned(),
+                description: "Text\nin two lines.".to_owned(),
+                input_schema: "{}".to_owned(),
+                output_schema: None,
+                execution_mode: ExecutionMode::Functional,
+                blocking_config: None,
+                display_config: None,
+                examples: Vec::new(),
+            },
+        }
+    }
+
+    fn catalog(files: &[&str]) -> Catalog {
+        let mut catalog = Catalog::default();
+        files.iter().for_each(|file| catalog.add(file, listed(1_000)));
+        catalog
+    }
+
+    #[test]
+    fn a_catalogue_is_read_as_it_was_written() {
+        let written = catalog(&["a.wasm", "b\n.wasm"]);
+        assert_eq!(Catalog::from_text(&written.to_text(MAX_BYTES)), written);
+    }
+
+    #[test]
+    fn an_entry_is_found_only_for_the_same_stamp() {
+        let catalog = catalog(&["a.wasm"]);
+        assert!(catalog.get("a.wasm", stamp(1_000)).is_some());
+        assert!(catalog.get("a.wasm", stamp(1_001)).is_none());
+        assert!(catalog.get("b.wasm", stamp(1_000)).is_none());
+    }
+
+    #[test]
+    fn a_file_that_was_changed_just_now_has_no_stamp() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+        assert!(!stamp(999).is_settled(now) && !stamp(2_000).is_settled(now));
+        assert!(stamp(990).is_settled(now));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(FileStamp::of(&file.as_file().metadata().unwrap()), None);
+    }
+
+    #[test]
+    fn the_text_of_a_catalogue_has_a_maximum_size() {
+        let all = catalog(&["a.wasm", "b.wasm", "c.wasm"]);
+        let text = all.to_text(all.to_text(MAX_BYTES).len() - 1);
+        assert_eq!(Catalog::from_text(&text), catalog(&["a.wasm", "b.wasm"]));
+    }
+}

@@ -1,0 +1,56 @@
+//! Bounds the memory of the programs that are loaded at the same time. A folder may have many more tools than fit in memory, since most
+//! are never called while a host runs.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::error::LoadError;
+use crate::program::Program;
+
+/// Maximum memory for loaded programs together, in bytes: enough for some hundred ordinary tools.
+pub(crate) const MAX_BYTES: u64 = 256 << 20;
+
+/// The loaded programs and those that are being loaded, the oldest first.
+#[derive(Default)]
+pub(crate) struct Resident(Mutex<VecDeque<Weak<Program>>>);
+
+impl Resident {
+    /// Makes room for a program, and counts it from now on. Unloads the oldest programs that no call uses; their next call loads them
+    /// again.
+    ///
+    /// # Errors
+    /// Fails if the programs that calls use now leave no room.
+    pub(crate) fn admit(&self, program: &Arc<Program>) -> Result<(), LoadError> {
+        let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_other = |other: &Weak<Program>| {
+            let other = other.upgrade();
+            other.is_some_and(|other| !Arc::ptr_eq(&other, program) && other.is_resident())
+        };
+        programs.retain(is_other);
+        let resident: Vec<_> = programs.iter().filter_map(Weak::upgrade).collect();
+        let mut total = resident.iter().map(|other| other.bytes()).sum::<u64>() + program.bytes();
+        for other in &resident {
+            if total <= MAX_BYTES {
+                break;
+            }
+            if other.unload_if_idle() {
+                total -= other.bytes();
+            }
+        }
+        if total > MAX_BYTES {
+            return Err(LoadError::NoMemory { limit: MAX_BYTES });
+        }
+        programs.push_back(Arc::downgrade(program));
+        Ok(())
+    }
+
+    /// Returns the memory of the programs that are loaded or being loaded, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let resident = programs.iter().filter_map(Weak::upgrade);
+        resident
+            .filter(|program| program.is_resident())
+            .map(|program| program.bytes())
+            .sum()
+    }
+}

@@ -1,0 +1,210 @@
+//! Folders with very many tools: a start reads only files that have changed, and no changed file is called under an earlier digest.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use art_core::limits::Limits;
+use art_core::outcome::Ending;
+use art_runtime::plugins::{LoadedFolder, load_folder};
+use art_sandbox::{Plugin, Sandbox, SandboxConfig};
+use art_tools::executor::ToolExecutor;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::handmade::Handmade;
+use crate::harness::call;
+
+/// Time after which a change of a file gives it another stamp for certain.
+const SETTLED: Duration = Duration::from_secs(4);
+const MIB: u64 = 1 << 20;
+
+/// A folder of tools and a cache.
+struct Scene {
+    folder: TempDir,
+    cache: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let (folder, cache) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        Self { folder, cache }
+    }
+
+    /// Adds a tool with this name, which has eight characters.
+    fn add(&self, name: &str) {
+        fs::write(self.file(name), named(name)).unwrap();
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.wasm"))
+    }
+
+    /// Loads the folder as a start of the host does.
+    fn start(&self) -> LoadedFolder {
+        load_folder(&sandbox(&self.cache.path().join("code")), self.folder.path(), &|_| {}).unwrap()
+    }
+
+    /// Makes a catalogue of the folder.
+    fn list(&self) {
+        std::thread::sleep(SETTLED);
+        assert_eq!(self.start().refused, []);
+    }
+
+    fn catalog(&self) -> PathBuf {
+        let mut files = fs::read_dir(self.cache.path().join("code")).unwrap();
+        let is_catalog = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "catalog");
+        files
+            .find_map(|file| Some(file.unwrap().path()).filter(is_catalog))
+            .unwrap()
+    }
+}
+
+fn sandbox(cache: &Path) -> Sandbox {
+    let config = SandboxConfig {
+        workers: 1,
+        pooling: false,
+        cache: Some(cache.to_owned()),
+        ..SandboxConfig::default()
+    };
+    Sandbox::new(&config).unwrap()
+}
+
+/// Returns a component that declares its schema and has a name of eight characters.
+fn named(name: &str) -> Vec<u8> {
+    static DECLARING: OnceLock<Vec<u8>> = OnceLock::new();
+    let declaring = DECLARING.get_or_init(|| {
+        let cache = TempDir::new().unwrap();
+        sandbox(&cache.path().join("code"))
+            .with_schema(&Handmade::default().build())
+            .unwrap()
+    });
+    replaced(declaring, "handmade", name)
+}
+
+/// Replaces a text wherever it is by one of the same length.
+fn replaced(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+    assert_eq!(old.len(), new.len());
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() {
+        if bytes[at..].starts_with(old.as_bytes()) {
+            bytes[at..at + new.len()].copy_from_slice(new.as_bytes());
+        }
+    }
+    bytes
+}
+
+async fn ending(plugin: &Plugin) -> Ending {
+    call(plugin, json!({}), Limits::EXECUTE).await.ending
+}
+
+#[tokio::test]
+async fn ten_thousand_tools_are_offered_and_only_the_called_one_is_compiled() {
+    let scene = Scene::new();
+    (0..10_000).for_each(|n| scene.add(&format!("tool{n:04}")));
+    scene.list();
+    let loaded = scene.start();
+    assert_eq!((loaded.plugins.len(), loaded.refused.len()), (10_000, 0));
+    let plugin = loaded
+        .plugins
+        .iter()
+        .find(|plugin| plugin.name() == "tool7777")
+        .unwrap();
+    assert_eq!(plugin.schema().name, "tool7777");
+    assert_eq!(ending(plugin).await.name(), "success");
+    let code = fs::read_dir(scene.cache.path().join("code")).unwrap();
+    let compiled = code.filter(|file| {
+        file.as_ref()
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|ending| ending == "cwasm")
+    });
+    assert_eq!(compiled.count(), 1);
+}
+
+#[test]
+fn files_that_one_start_cannot_read_are_read_by_the_next() {
+    let scene = Scene::new();
+    for n in 0..20 {
+        let name = format!("large{n:03}");
+        // A custom section of zeros between the component and its schema, which takes no space on the disk.
+        let wasm = named(&name);
+        let schema = Handmade::default().build().len();
+        let file = File::create(scene.file(&name)).unwrap();
+        write_padded(&file, &wasm, schema, 30 * MIB);
+    }
+    std::thread::sleep(SETTLED);
+    let first = scene.start();
+    assert!(
+        !first.refused.is_empty() && first.plugins.len() > 10,
+        "{:?}",
+        first.refused
+    );
+    assert_eq!(scene.start().refused, []);
+}
+
+/// Writes a component with a custom section of about `bytes` zeros at an offset.
+fn write_padded(file: &File, wasm: &[u8], at: usize, bytes: u64) {
+    use std::os::unix::fs::FileExt;
+    let size = u32::try_from(bytes).unwrap();
+    let leb128 = [0, 7, 14, 21].map(|shift| (size >> shift) as u8 & 0x7f | if shift < 21 { 0x80 } else { 0 });
+    let head = [&[0][..], &leb128, &[1, b'x']].concat();
+    file.write_all_at(&wasm[..at], 0).unwrap();
+    file.write_all_at(&head, at as u64).unwrap();
+    let end = at as u64 + 5 + bytes;
+    file.write_all_at(&wasm[at..], end).unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier_digest() {
+    let scene = Scene::new();
+    scene.add("replaced");
+    scene.add("the_same");
+    scene.list();
+    let loaded = scene.start();
+    fs::write(
+        scene.file("replaced"),
+        replaced(&named("replaced"), "By hand.", "By fool."),
+    )
+    .unwrap();
+    let [changed, same] = &loaded.plugins[..] else {
+        panic!("{loaded:?}")
+    };
+    match ending(changed).await {
+        Ending::HostError { message } => assert!(message.contains("was replaced"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(ending(same).await.name(), "success");
+}
+
+#[test]
+fn a_changed_file_is_read_again_even_if_its_size_and_its_time_of_modification_are_the_same() {
+    let scene = Scene::new();
+    scene.add("replaced");
+    scene.list();
+    let modified = fs::metadata(scene.file("replaced")).unwrap().modified().unwrap();
+    fs::write(
+        scene.file("replaced"),
+        replaced(&named("replaced"), "By hand.", "By fool."),
+    )
+    .unwrap();
+    File::options()
+        .write(true)
+        .open(scene.file("replaced"))
+        .unwrap()
+        .set_modified(modified)
+        .unwrap();
+    assert_eq!(scene.start().plugins[0].schema().description, "By fool.");
+}
+
+#[test]
+fn a_catalogue_that_somebody_else_wrote_is_not_used() {
+    let scene = Scene::new();
+    scene.add("the_same");
+    scene.list();
+    let forged = replaced(&fs::read(scene.catalog()).unwrap(), "By hand.", "By fool.");
+    fs::write(scene.catalog(), forged).unwrap();
+    assert_eq!(scene.start().plugins[0].schema().description, "By hand.");
+}
