@@ -12,6 +12,7 @@
 
 mod bare_engine;
 mod guest;
+mod neighbours;
 mod planned;
 mod report;
 mod sandboxed;
@@ -28,12 +29,13 @@ use guest::Components;
 type Section = fn(&Components);
 
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
-const SECTIONS: [(&str, Section); 6] = [
+const SECTIONS: [(&str, Section); 7] = [
     ("calls", calls_in_turn),
     ("throughput", |guest| sandboxed::throughput(&guest.plain)),
     ("kernels", |guest| sandboxed::processor_bound(&guest.plain)),
     // A guest needs WASI to sleep.
     ("deadlines", |guest| sandboxed::deadlines(&guest.wasi)),
+    ("neighbours", |guest| neighbours::neighbours(&guest.wasi)),
     ("loading", |guest| sandboxed::loading(&guest.plain)),
     ("plans", |guest| planned::plans(&guest.plain)),
 ];
@@ -134,12 +136,14 @@ fn engine_forms(guest: &Components) -> [Form; 4] {
     ]
 }
 
-fn sandbox_forms(guest: &Components) -> [Form; 4] {
+fn sandbox_forms(guest: &Components) -> [Form; 5] {
     let on_worker = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
     let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&on_worker));
+    let redacting = sandboxed::Sandboxed::with_secrets(&guest.plain);
     let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
         form("sandbox", 12_000, move |calls| on_worker.on_worker(calls)),
+        form("sandbox_with_secrets", 12_000, move |calls| redacting.on_worker(calls)),
         form("wasi_sandbox", 16_000, move |calls| with_wasi.on_worker(calls)),
         form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
         form("sandbox_call_from_another_thread", 30_000, move |calls| {

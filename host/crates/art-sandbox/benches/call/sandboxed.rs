@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use art_core::capability::{Access, FsGrant, FsRight, Grants};
 use art_core::limits::Limits;
 use art_core::outcome::Ending;
+use art_core::secret::{MAX_SECRETS, Secret, Secrets};
 use art_core::tool::ParsedToolCall;
-use art_sandbox::{Plugin, Sandbox, SandboxConfig};
+use art_sandbox::{Plugin, Sandbox, SandboxConfig, SecretSource};
 use art_tools::ToolRegistry;
 use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, ToolSystem};
 use tokio_util::sync::CancellationToken;
@@ -24,11 +25,11 @@ pub(crate) struct Sandboxed {
     runtime: tokio::runtime::Runtime,
 }
 
-fn add() -> ParsedToolCall {
+pub(crate) fn add() -> ParsedToolCall {
     call(serde_json::from_str(guest::ADD).unwrap())
 }
 
-fn call(arguments: serde_json::Value) -> ParsedToolCall {
+pub(crate) fn call(arguments: serde_json::Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000000".to_owned(),
         tool_name: "bench".to_owned(),
@@ -45,13 +46,45 @@ fn scope() -> CallScope {
     }
 }
 
+/// Secrets that never change.
+#[derive(Debug)]
+struct FixedSecrets(Arc<Secrets>);
+
+impl SecretSource for FixedSecrets {
+    fn secrets(&self, _: bool) -> Arc<Secrets> {
+        Arc::clone(&self.0)
+    }
+
+    fn quarantine(&self, _: &str, _: &str, _: &str) {}
+}
+
 impl Sandboxed {
     pub(crate) fn new(wasm: &[u8], workers: usize) -> Self {
-        let sandbox = Sandbox::new(&SandboxConfig {
-            workers,
-            ..SandboxConfig::default()
-        })
-        .unwrap();
+        Self::with_config(
+            wasm,
+            &SandboxConfig {
+                workers,
+                ..SandboxConfig::default()
+            },
+        )
+    }
+
+    /// Creates a sandbox with one worker, from whose outcomes as many secrets are redacted as a host may have.
+    pub(crate) fn with_secrets(wasm: &[u8]) -> Self {
+        let secret = |number| Secret::new(&format!("key_{number}"), &format!("sk-{number:037}").into(), false).unwrap();
+        let secrets = Secrets::new((0..MAX_SECRETS).map(secret).collect()).unwrap();
+        Self::with_config(
+            wasm,
+            &SandboxConfig {
+                workers: 1,
+                secrets: Some(Arc::new(FixedSecrets(Arc::new(secrets)))),
+                ..SandboxConfig::default()
+            },
+        )
+    }
+
+    fn with_config(wasm: &[u8], config: &SandboxConfig) -> Self {
+        let sandbox = Sandbox::new(config).unwrap();
         let plugin = Arc::new(sandbox.load("bench", wasm).unwrap());
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::clone(&plugin) as Arc<dyn ToolExecutor>).unwrap();
@@ -66,6 +99,14 @@ impl Sandboxed {
             tools,
             runtime,
         }
+    }
+
+    pub(crate) fn plugin(&self) -> Arc<Plugin> {
+        Arc::clone(&self.plugin)
+    }
+
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
     }
 
     /// Measures calls from the worker thread that read a file in `directory`, which is granted.
