@@ -104,7 +104,7 @@ async fn a_tool_without_a_grant_reaches_no_server() {
         let [denial] = &outcome.denials[..] else {
             panic!("{:?}", outcome.denials)
         };
-        let command = format!("art grant add fetches --http {}", server.url("/"));
+        let command = format!("art grant add fetches --http {} --private", server.url("/"));
         assert_eq!(denial.command.as_deref(), Some(command.as_str()));
         assert_eq!(outcome.usage.http_requests, 0);
     }

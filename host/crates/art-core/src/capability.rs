@@ -5,6 +5,7 @@
 //! [`Grants`] that this call has, or the [`Denial`]s that say which grant is missing. Everything is denied by default, and
 //! nothing here does I/O: paths and addresses are compared as text, and the sandbox opens them beneath what is granted.
 
+mod addresses;
 mod authority;
 mod denial;
 mod fs;
@@ -19,6 +20,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use addresses::is_public;
 pub use authority::{Authority, Places};
 pub use denial::{Denial, MAX_DENIALS};
 pub use fs::{FsGrant, PathProblem, guest_path};

@@ -48,8 +48,9 @@ const NOT_PUBLIC_V6: [Range<Ipv6Addr>; 4] = [
     v6(0x3fff, 0, 20),      // documentation
 ];
 
-/// Returns whether an address is one of the public internet.
-pub(super) fn is_public(address: IpAddr) -> bool {
+/// Returns whether an address is one of the public internet. Requests to any other one need a grant of their own.
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|range| contains_v4(*range, address)),
         IpAddr::V6(address) => {

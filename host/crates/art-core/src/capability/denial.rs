@@ -55,7 +55,7 @@ impl Denial {
             "no grant covers it",
         );
         match check_method(method) {
-            Ok(()) => denial.with_command(request_command(tool, method, target)),
+            Ok(()) => denial.with_command(request_command(tool, method, target, target.is_known_as_private())),
             Err(_) => denial.with_reason("this method cannot be granted"),
         }
     }
@@ -68,8 +68,7 @@ impl Denial {
             target.origin().to_string(),
             "the grant is only for hosts of the public internet",
         );
-        let command = format!("{}{PRIVATE_OPTION}", request_command(tool, method, target));
-        Self::new(Capability::Http, method, &origin, reason).with_command(command)
+        Self::new(Capability::Http, method, &origin, reason).with_command(request_command(tool, method, target, true))
     }
 
     /// Creates the denial of a request whose secret is not known.
@@ -128,14 +127,19 @@ impl fmt::Display for Denial {
     }
 }
 
-/// Returns the command that grants requests with a method to the origin of `target`.
-fn request_command(tool: &str, method: &str, target: &Target) -> String {
+/// Returns the command that grants requests with a method to the origin of `target`; `private` is whether its addresses may be of
+/// any network.
+fn request_command(tool: &str, method: &str, target: &Target, private: bool) -> String {
     let method_option = match method {
         "GET" | "HEAD" => String::new(),
         _ => format!(" --method {method}"),
     };
+    let private_option = if private { PRIVATE_OPTION } else { "" };
     let origin = target.origin().to_string();
-    format!("art grant add {tool} --http {}{method_option}", quoted(&origin))
+    format!(
+        "art grant add {tool} --http {}{method_option}{private_option}",
+        quoted(&origin)
+    )
 }
 
 /// Returns a word as a shell reads it back.
@@ -190,6 +194,25 @@ mod tests {
             line,
             "POST `http://intranet.example:8080/`: the grant is only for hosts of the public internet"
         );
+    }
+
+    #[test]
+    fn the_grant_for_an_address_of_this_machine_is_private_from_the_start() {
+        let private = |url: &str| {
+            let denial = Denial::request("t", "GET", &Target::parse(url).unwrap());
+            denial.command.unwrap().ends_with(" --private")
+        };
+        for url in [
+            "http://127.0.0.1:8000/",
+            "http://localhost/",
+            "http://[::1]/",
+            "http://10.0.0.1/",
+        ] {
+            assert!(private(url), "{url}");
+        }
+        for url in ["https://1.1.1.1/", "https://example.com/", "https://localhost.example/"] {
+            assert!(!private(url), "{url}");
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Addresses that requests may go to.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
+
+use super::is_public;
 
 /// Methods that can be granted. `CONNECT` and `TRACE` cannot.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -94,6 +97,17 @@ impl Target {
             port: self.port,
             path: "/".to_owned(),
         }
+    }
+
+    /// Returns whether the host is known not to be public without a look-up of its name.
+    #[must_use]
+    pub fn is_known_as_private(&self) -> bool {
+        let name = self.host.as_str();
+        let address = name.parse::<IpAddr>();
+        address.map_or_else(
+            |_not_an_address| name == "localhost" || name.ends_with(".localhost"),
+            |address| !is_public(address),
+        )
     }
 }
 

@@ -1,6 +1,5 @@
 //! `wasi:http`: requests to the granted addresses.
 
-mod addresses;
 mod body;
 mod exchange;
 mod limits;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use art_core::capability::Target;
+use art_core::capability::{Target, is_public};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rustls::ClientConfig;
@@ -18,7 +18,6 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::addresses::is_public;
 use super::limits::MAX_ADDRESSES;
 
 /// Threads that ask the system for addresses, which blocks.

@@ -26,7 +26,7 @@ async fn a_host_without_a_grant_is_neither_looked_up_nor_connected_to() {
     assert_eq!(
         commands,
         [
-            format!("art grant add fetch --http {}", server.url("/")),
+            format!("art grant add fetch --http {} --private", server.url("/")),
             "art grant add fetch --http http://orsxg5a.evil.example/".to_owned()
         ]
     );
