@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
+use crate::provider::Provider;
 use crate::terminal::Terminal;
 
 /// A home with one guest that asks for files, and a directory outside of the home.
@@ -209,8 +210,29 @@ fn without_a_terminal_nobody_is_asked_and_nothing_is_granted() {
     let called = scene.home.art(&["tool", "call", "file_read", &arguments]);
     assert_eq!(called.code(), 5, "{called}");
     assert!(called.stderr().contains("do not make the same call again"), "{called}");
+    assert!(called.stderr().contains(&command_for(&scene)), "{called}");
     assert_eq!(grants_of_file_read(&scene), "");
     assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
+}
+
+/// The command that grants `file_read` the file of the scene.
+fn command_for(scene: &Scene) -> String {
+    format!("with `art grant add file_read --read {}`", scene.note().display())
+}
+
+#[test]
+fn an_unattended_run_names_the_command_of_the_grant_to_the_person_and_to_the_model() {
+    let scene = tied();
+    let provider = Provider::calling("file_read", json!({"path": scene.note()}), "I may not read it.");
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let ran = scene.home.art(&[&model[..], &["run", "What is on my list?"]].concat());
+    let allowed_by = format!("to allow it: art grant add file_read --read {}", scene.note().display());
+    assert!(ran.stderr().contains(&allowed_by), "{ran}");
+    let requests = provider.requests();
+    let told = requests
+        .iter()
+        .filter(|request| request.body.to_string().contains(&command_for(&scene)));
+    assert!(told.count() > 0, "no request names the command");
 }
 
 #[test]

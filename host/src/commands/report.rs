@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use art_core::agent::{QueryAttachment, RunStatus};
+use art_core::capability::Denial;
 use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
-use art_core::text::truncate;
+use art_core::text::{printable, truncate};
 use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
@@ -215,6 +216,23 @@ pub(super) fn show_files(answer: &Answer) {
     }
 }
 
+/// Prints what the calls of the run were not allowed to do, each once, with the commands that allow it.
+fn show_denials(answer: &Answer) {
+    let results = answer.report.items.iter().flat_map(|item| &item.tool_results);
+    let denials = results.flat_map(|result| &result.metadata.denials);
+    let mut lines: Vec<_> = denials.map(denial_line).collect();
+    lines.sort();
+    lines.dedup();
+    lines.iter().for_each(|line| render::note(line));
+}
+
+fn denial_line(denial: &Denial) -> String {
+    match &denial.command {
+        Some(command) => format!("denied: {denial}; to allow it: {}", printable(command)),
+        None => format!("denied: {denial}"),
+    }
+}
+
 /// Returns the name, quoted if it has characters that are special in a shell.
 fn shell_word(name: &str) -> String {
     let needs_no_quotes = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -242,9 +260,10 @@ fn error_context(answer: &Answer) -> ErrorContext {
     }
 }
 
-/// Prints the files, the limits that were hit, and advice about a failure.
+/// Prints the files, what was denied, the limits that were hit, and advice about a failure.
 pub(super) fn show_ending(answer: &Answer) {
     show_files(answer);
+    show_denials(answer);
     let metadata = &answer.report.response.metadata;
     for limit in &metadata.limits_hit {
         render::note(&format!("limit hit: {limit}"));

@@ -22,6 +22,8 @@ use plain::Plain;
 
 /// Maximum length of the shown description of a step, in characters.
 const MAX_DESCRIPTION: usize = 70;
+/// Maximum length of the shown error of a step, in characters: long enough for the command that grants what was denied.
+const MAX_ERROR: usize = 1_000;
 /// Maximum length of a line about a call where the width of the terminal is unknown, in characters.
 const MAX_DETAIL: usize = 160;
 /// Maximum length of the arguments of a call before they are cut to a line, in characters.
@@ -130,7 +132,7 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String 
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
-        text.push_str(&one_line(&truncate(error, 200)));
+        text.push_str(&one_line(&truncate(error, MAX_ERROR)));
     }
     text
 }

@@ -1,5 +1,7 @@
 //! Turns the ending of a call into its report. A failure never becomes a success (D16).
 
+use std::collections::BTreeSet;
+
 use art_core::JsonObject;
 use art_core::capability::Denial;
 use art_core::error::ToolErrorCode as Code;
@@ -17,8 +19,6 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 500;
-/// What the model is told after a denial.
-const DENIED_ADVICE: &str = "Only a person can grant this: do not make the same call again.";
 /// Message for an error that has none (T4).
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
@@ -86,16 +86,31 @@ pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> 
     ToolReport::error(call, ending.into(), code, text)
 }
 
-/// Adds what the call was not allowed to do. If the call failed, the model reads it with the advice not to try again.
+/// Adds what the call was not allowed to do. If the call failed, its error names the commands that grant it: the person reads it,
+/// and so does the model, which is told not to try again.
 pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     if let (Some(error), false) = (&mut report.result.error, denials.is_empty()) {
-        let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
-        error.push_str(&format!(" The host denied: {}. {DENIED_ADVICE}", list.join("; ")));
+        if !error.ends_with(['.', '!', '?']) {
+            error.push('.');
+        }
+        error.push_str(&about_denials(&denials));
         report.result.code = Some(Code::PermissionDenied);
         report.result.metadata.retryable = false;
         report.ending = CallEnding::Denied;
     }
     report.result.metadata.denials = denials;
+}
+
+fn about_denials(denials: &[Denial]) -> String {
+    let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
+    let commands: BTreeSet<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
+    let advice = if commands.is_empty() {
+        "Do not make the same call again.".to_owned()
+    } else {
+        let commands = Vec::from_iter(commands).join("`, `");
+        format!("Only a person can allow this, with `{commands}`: say so, and do not make the same call again.")
+    };
+    format!(" The host denied: {}. {advice}", list.join("; "))
 }
 
 /// Returns the report of a call that was not made because of what it would need, with the question to a person who may grant it.

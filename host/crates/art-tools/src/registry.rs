@@ -158,7 +158,8 @@ impl ToolRegistry {
                     new_owner: tool.owner,
                 });
             }
-            tracing::warn!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
+            // The owner replaces its own tool (X3), which is nothing to warn about.
+            tracing::info!(tool = %tool.schema.name, owner = %tool.owner, "tool replaced");
         }
         tools.insert(key(&tool.schema.name), Arc::new(tool));
         Ok(())
