@@ -192,8 +192,7 @@ fn show_sources(answer: &Answer) {
         render::answer("\nSources:");
     }
     for source in sources {
-        let url = source.url.as_ref().map(|url| format!(" ({url})")).unwrap_or_default();
-        render::answer(&format!("- {}{url}", source.source_name));
+        render::answer(&format!("- {source}"));
     }
 }
 

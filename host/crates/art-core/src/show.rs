@@ -11,6 +11,8 @@ use crate::text::truncate;
 const MAX_ROWS: usize = 50;
 /// Maximum length of one value, in bytes.
 const MAX_VALUE: usize = 2_000;
+/// Maximum length of a label, in characters.
+const MAX_LINE: usize = 300;
 
 /// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value has at most 2,000 bytes.
 ///
@@ -30,6 +32,24 @@ pub fn labelled(label: &str, result: &Value) -> String {
         Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", truncate(&text, MAX_VALUE)),
         value => format!("{label}: {}", scalar(&value)),
     }
+}
+
+/// Returns what a step was asked as a label for its result: one line with a capital letter, without "what is".
+#[must_use]
+pub fn label(description: &str) -> String {
+    let line = one_line(description.trim().trim_end_matches(['?', '.', '!', ':', ',']));
+    let lower = line.to_lowercase();
+    let mut openings = "what is |what's |what are |how much is |calculate |compute ".split('|');
+    let opening = openings.find(|opening| lower.starts_with(opening)).map_or(0, str::len);
+    let mut letters = line.chars().skip(opening);
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// Returns the beginning of a text in one line.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE)
 }
 
 /// Returns the part of a result that a question asks for. JSON in a text is parsed.

@@ -1,5 +1,7 @@
 //! Tools as the model and the host see them (C2, C3, C4, C5, C7, C9).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -300,6 +302,16 @@ pub struct Source {
     /// Further fields.
     #[serde(flatten)]
     pub extra: JsonObject,
+}
+
+/// Shows the name, and the address in brackets if there is one.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.url.as_deref() {
+            None | Some("") => f.write_str(&self.source_name),
+            Some(url) => write!(f, "{} ({url})", self.source_name),
+        }
+    }
 }
 
 /// Description of a file that accompanies an output.
