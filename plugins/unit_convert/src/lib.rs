@@ -116,6 +116,7 @@ use io::{UnitConvertInput, UnitConvertOutput};
         ask = "How many kilometres are there in 26 miles?",
         ask = "How far is 26 miles in kilometres?",
         ask = "Change 26 miles into kilometres",
+        ask = "Convert 26 from miles to kilometres",
         ask = "Turn 26 miles into kilometres",
         input = r#"{"value":26,"from":"miles","to":"kilometres"}"#,
         output = r#"{"result":41.842944}"#

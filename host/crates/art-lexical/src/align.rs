@@ -83,7 +83,9 @@ impl Alignment {
         let has_value = has_word || count(|effect| matches!(effect, Effect::Fill(..))) > 0;
         let has_name = has_word || count(|effect| matches!(effect, Effect::Fill(_, Value::String(_), false))) > 0;
         let is_clear = unknown == 0 || (unknown == 1 && is_whole && has_name);
-        self.cost <= MAX_COST && has_value && is_shown && is_clear
+        // A path alone asks for nothing.
+        let says_enough = !said.is_empty() || self.steps.iter().all(|step| !step.1.is_empty());
+        self.cost <= MAX_COST && has_value && is_shown && is_clear && says_enough
     }
 }
 
@@ -92,12 +94,11 @@ impl Alignment {
 fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move> {
     let rest = reading.rest(at);
     let Some(class) = &item.class else {
-        let is_next = rest.first().is_some_and(|token| token.stem == item.key);
-        let is_free = is_next && !reading.has_name(at..at + 1);
+        let is_free = rest.first().is_some_and(|token| token.stem == item.key) && !reading.has_name(at..at + 1);
         return Vec::from_iter(is_free.then_some(Move(Effect::Match, 1, 1, 0.0)));
     };
     let before = at.checked_sub(1).and_then(|before| reading.tokens.get(before));
-    if pattern.leads_elsewhere(before.map_or("", Token::word), item) {
+    if pattern.asks.leads_elsewhere(before.map_or("", Token::word), &item.key) {
         return Vec::new();
     }
     let words = &pattern.asks.words;
@@ -106,12 +107,8 @@ fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move
     let free = fillers.filter(|filler| !filler.is_unknown || !knows(filler.length));
     let fill = |one: Filler| {
         let cost = if one.is_unknown { OTHER_WORD } else { 0.0 };
-        Move(
-            Effect::Fill(item.key.clone(), one.value, one.is_unknown),
-            1,
-            one.length,
-            cost,
-        )
+        let effect = Effect::Fill(item.key.clone(), one.value, one.is_unknown);
+        Move(effect, 1, one.length, cost)
     };
     free.map(fill).collect()
 }

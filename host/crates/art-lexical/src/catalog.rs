@@ -45,28 +45,24 @@ impl Catalog {
 
     /// Returns whether the schema of a tool allows `arguments`.
     pub(crate) fn allows(&self, tool: usize, arguments: &Value) -> bool {
-        let tool = self.tools.get(tool);
-        let validator = tool.and_then(|(tool, validator)| {
+        self.tools.get(tool).is_some_and(|(tool, validator)| {
             let validator = validator.get_or_init(|| (self.compile)(&tool.input_schema));
-            validator.as_ref()
-        });
-        validator.is_some_and(|validator| validator.is_valid(arguments))
+            let validator = validator.as_ref();
+            validator.is_some_and(|validator| validator.is_valid(arguments))
+        })
     }
 
     /// Returns questions of examples that share a word with `text`, the nearest first, one for each tool.
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
-        let ranked = rank(&self.contents, &content(text), self.patterns.len()).into_iter();
-        let ranked = ranked.filter_map(|(position, _)| self.patterns.get(position));
-        let nearest = ranked.unique_by(|pattern| pattern.tool);
-        nearest.take(limit).map(|pattern| pattern.ask.as_str()).collect()
+        let ranked = rank(&self.contents, &content(text), self.patterns.len());
+        let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));
+        let nearest = ranked.unique_by(|pattern| pattern.tool).take(limit);
+        nearest.map(|pattern| pattern.ask.as_str()).collect()
     }
 }
 
 /// The stems of the words of a text that name something, joined by blanks.
 fn content(text: &str) -> String {
-    tokens(text, &[])
-        .iter()
-        .filter(|token| is_plain(token))
-        .map(Token::word)
-        .join(" ")
+    let tokens = tokens(text, &[]);
+    tokens.iter().filter(|token| is_plain(token)).map(Token::word).join(" ")
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::data::{Forms, Names, names};
 use crate::earlier::EARLIER;
+use crate::place::Place;
 use crate::reading::Reading;
 use crate::token::{Kind, Token, beginnings, stems, tokens};
 use crate::words::{is_functional, is_plain};
@@ -27,6 +28,8 @@ pub(crate) enum Class {
     Key,
     /// A text in the data that is passed along.
     Cell,
+    /// A path or an address.
+    Place(Place),
     /// A value such as those of the examples: arithmetic, a date, a unit, a quoted text.
     Run(Run),
     /// A whole text in one of these forms. It has no place among the words of a question.
@@ -63,13 +66,14 @@ pub(crate) struct Filler {
     pub(crate) is_unknown: bool,
 }
 
-/// Creates a filler with a value that is not unknown.
-fn filler(length: usize, value: impl Into<Value>) -> Filler {
-    let (value, is_unknown) = (value.into(), false);
-    Filler {
-        length,
-        value,
-        is_unknown,
+impl Filler {
+    pub(crate) fn new(length: usize, value: impl Into<Value>, is_unknown: bool) -> Self {
+        let value = value.into();
+        Self {
+            length,
+            value,
+            is_unknown,
+        }
     }
 }
 
@@ -85,14 +89,15 @@ impl Class {
     /// Returns every way to fill a slot of this class with the first of `tokens`.
     pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         match self {
-            Self::Number => number(tokens, reading).into_iter().collect(),
+            Self::Number => Vec::from_iter(number(tokens, reading)),
             Self::Choice(choices) => named(tokens, [choices]),
             Self::Key => named(tokens, reading.data.iter().map(|data| &data.keys)),
             Self::Cell => named(tokens, reading.data.iter().map(|data| &data.cells)),
+            Self::Place(place) => Vec::from_iter(tokens.first().and_then(|token| place.filler(token))),
             Self::Run(run) => run.fillers(tokens, reading),
             Self::Text(_) => {
-                let text = tokens.first().filter(|token| token.is_data());
-                Vec::from_iter(text.map(|text| filler(1, text.text.as_str())))
+                let text = tokens.iter().take(1).filter(|token| token.is_data());
+                text.map(|text| Filler::new(1, text.text.as_str(), false)).collect()
             }
         }
     }
@@ -101,12 +106,8 @@ impl Class {
 impl Run {
     /// Learns from the values of a parameter.
     pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone, are_quoted: bool) -> Self {
-        let shown = names(values.clone());
-        let mut run = Self {
-            shown,
-            are_quoted,
-            ..Self::default()
-        };
+        let mut run = Self::default();
+        (run.shown, run.are_quoted) = (names(values.clone()), are_quoted);
         for tokens in values.map(|value| tokens(value, &[])) {
             run.has_operands |= tokens.iter().any(Token::is_operand);
             let mut kinds = tokens.iter().map(kind).collect_vec();
@@ -145,7 +146,7 @@ impl Run {
             let is_whole = at > 0 || self.alone.contains(&kind);
             at += length;
             if has_operand && is_whole && self.pairs.contains(&(next.clone(), EDGE.to_owned())) {
-                runs.push(filler(at, text.as_str()));
+                runs.push(Filler::new(at, text.as_str(), false));
             }
             before = next;
         }
@@ -158,18 +159,12 @@ impl Run {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN);
         let words = beginnings(tokens, longest).filter(|words| !self.has_operands && words.iter().all(is_plain));
-        let found = words.map(|words| filler(words.len(), words.iter().map(|word| &word.text).join(" ")));
-        let mut found = found.collect_vec();
-        found.iter_mut().for_each(|one| one.is_unknown = true);
+        let plain = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
         let quoted = tokens.first().filter(|token| token.kind == Kind::Quoted);
-        if let Some(token) = quoted.filter(|_| self.are_quoted || !self.has_operands) {
-            let quoted = filler(1, token.text.as_str());
-            found.push(Filler {
-                is_unknown: !self.are_quoted,
-                ..quoted
-            });
-        }
-        found
+        let quoted = quoted.filter(|_| self.are_quoted || !self.has_operands).into_iter();
+        plain
+            .chain(quoted.map(|token| Filler::new(1, token.text.as_str(), !self.are_quoted)))
+            .collect()
     }
 }
 
@@ -181,7 +176,7 @@ fn kind(token: &Token) -> String {
         Kind::Moment => DATE.to_owned(),
         Kind::Symbol => "±".to_owned(),
         Kind::Quoted | Kind::Data | Kind::File => "\"".to_owned(),
-        Kind::Word | Kind::Mark => token.stem.clone(),
+        Kind::Word | Kind::Path | Kind::Url | Kind::Mark => token.stem.clone(),
     }
 }
 
@@ -196,11 +191,12 @@ fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     let signed = usize::from(tokens.first().is_some_and(is_sign));
     let token = tokens.get(signed)?;
     if token.kind != Kind::Number {
-        return Some(filler(reading.reference(tokens)?, EARLIER));
+        return Some(Filler::new(reading.reference(tokens)?, EARLIER, false));
     }
     let number: f64 = token.text.parse().ok()?;
     let text = if signed > 0 { -number } else { number }.to_string();
-    Some(filler(1 + signed, serde_json::from_str::<Value>(&text).ok()?))
+    let value: Value = serde_json::from_str(&text).ok()?;
+    Some(Filler::new(1 + signed, value, false))
 }
 
 /// The names at the beginning of `tokens`, the longest first.
@@ -209,7 +205,7 @@ fn named<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a Names>) -> Ve
     let filler = |words: &[Token]| {
         let stems = stems(words).to_lowercase();
         let name = known.iter().find_map(|names| names.get(&stems))?;
-        Some(filler(words.len(), name.as_str()))
+        Some(Filler::new(words.len(), name.as_str(), false))
     };
     beginnings(tokens, MAX_NAME).filter_map(filler).collect()
 }

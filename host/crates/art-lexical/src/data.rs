@@ -74,23 +74,20 @@ impl Data {
     }
 
     fn new(name: &str, is_file: bool, form: Form, text: &str) -> Self {
-        let mut data = Self {
-            name: name.to_owned(),
-            is_file,
-            form,
-            ..Self::default()
-        };
+        let mut data = Self::default();
+        (data.name, data.is_file, data.form) = (name.to_owned(), is_file, form);
         match form {
             Form::Json => data.read_json(&serde_json::from_str(text).unwrap_or_default()),
             Form::Table => data.read_table(text),
             Form::Prose => {}
         }
         // The first word of `trip_date` or `order no` is what a row is about.
-        let keys = data.keys.keys();
-        let records = keys.filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
+        let records = data
+            .keys
+            .keys()
+            .filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
         let about = records.chain(parts(name).filter(|_| is_file));
-        let about = about.filter(|word| !data.keys.contains_key(word)).collect_vec();
-        data.context.extend(about);
+        data.context.extend(about.filter(|word| !data.keys.contains_key(word)));
         add_parts(&mut data.keys, 1);
         add_parts(&mut data.cells, 0);
         data
@@ -100,12 +97,11 @@ impl Data {
         let mut lines = table.lines().filter(|line| !line.trim().is_empty());
         let header = lines.next().unwrap_or_default();
         let separator = separator(header);
-        let fields = |line: &'_ str| {
-            let fields = line.split(separator).map(|field| field.trim().trim_matches('"'));
-            fields.map(str::to_owned).collect_vec()
-        };
-        fields(header).iter().for_each(|key| add(&mut self.keys, key));
-        lines.flat_map(fields).for_each(|cell| add(&mut self.cells, &cell));
+        let field = |field: &'_ str| field.trim().trim_matches('"').to_owned();
+        let keys = header.split(separator).map(field);
+        keys.for_each(|key| add(&mut self.keys, &key));
+        let cells = lines.flat_map(|line| line.split(separator)).map(field);
+        cells.for_each(|cell| add(&mut self.cells, &cell));
     }
 
     fn read_json(&mut self, value: &Value) {
@@ -136,13 +132,8 @@ impl Data {
 
 /// Adds a text to `names`, by its stems.
 fn add(names: &mut Names, text: &str) {
-    let stems = if text.len() > MAX_NAME {
-        String::new()
-    } else {
-        folded(text)
-    };
-    if !stems.is_empty() && names.len() < MAX_NAMES {
-        names.insert(stems, text.to_owned());
+    if text.len() <= MAX_NAME && names.len() < MAX_NAMES {
+        names.insert(folded(text), text.to_owned());
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::class::{Class, Run};
 use crate::data::{Data, Form, Names, names};
+use crate::place::Place;
 use crate::reading::Reading;
 use crate::token::{Kind, Token, folded, tokens};
 
@@ -21,6 +22,7 @@ const MAX_LEAVES: usize = 32;
 /// An example of a tool.
 #[derive(Debug)]
 pub(crate) struct Example {
+    pub(crate) ask: String,
     /// Its question, with the tables and the JSON of its input.
     pub(crate) reading: Reading,
     pub(crate) input: Value,
@@ -52,7 +54,6 @@ impl Example {
         collect(&input, &tool.input_schema, "", &mut leaves);
         let data = leaves.iter().map(|leaf| Data::of_value(&leaf.value));
         let reading = Reading {
-            text: text.to_owned(),
             tokens: tokens(text, &[]),
             data: data.filter(|data| data.form != Form::Prose).collect(),
             ..Reading::default()
@@ -60,11 +61,16 @@ impl Example {
         let shape = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
         let is_short = leaves.len() <= MAX_LEAVES;
         is_short.then_some(Self {
+            ask: text.to_owned(),
             reading,
             input,
             leaves,
             shape,
         })
+    }
+
+    fn read_leaves(&self) -> impl Iterator<Item = (&Reading, &Leaf)> {
+        self.leaves.iter().map(|leaf| (&self.reading, leaf))
     }
 }
 
@@ -105,53 +111,45 @@ fn present(schema: &Value) -> &Value {
 
 /// Returns the classes of the parameters in `examples`.
 pub(crate) fn classes(examples: &[Example]) -> Classes {
-    let mut values: BTreeMap<&str, Vec<(&Example, &Leaf)>> = BTreeMap::new();
-    for example in examples {
-        for leaf in &example.leaves {
-            values.entry(&leaf.parameter).or_default().push((example, leaf));
-        }
-    }
-    let mut classes: BTreeMap<&str, Class> = values.iter().map(|(name, values)| (*name, class_of(values))).collect();
+    let leaves = examples.iter().flat_map(Example::read_leaves);
+    let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
+    let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
     // One parameter accepts the words of another: both units of a conversion, both time zones.
     let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
     let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
     open.iter_mut().for_each(|run| run.shown.clone_from(&all));
-    let shared = |(name, class): (&str, _)| (name.to_owned(), Arc::new(class));
-    classes.into_iter().map(shared).collect()
+    let classes = classes.into_iter();
+    classes.map(|(name, class)| (name, Arc::new(class))).collect()
 }
 
 /// The class of a parameter, from all values that the examples give it.
-fn class_of<'a>(values: &[(&'a Example, &'a Leaf)]) -> Class {
-    let text = |(example, leaf): &(&'a Example, &'a Leaf)| Some((*example, leaf.value.as_str()?));
-    let texts = values.iter().filter_map(text).collect_vec();
+fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
+    let text = |(reading, leaf): &(_, &'a Leaf)| Some((*reading, leaf.value.as_str()?));
+    let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text).collect();
+    let words = texts.iter().map(|(_, text)| *text);
     let are_in = |of: fn(&Data) -> &Names| {
-        let given = texts.iter().filter(|(example, _)| !example.reading.data.is_empty());
-        let given = given
-            .map(|(example, text)| (&example.reading.data, folded(text)))
-            .collect_vec();
-        let is_in = |(data, text): &(&Vec<Data>, String)| data.iter().any(|data| of(data).contains_key(text));
-        !given.is_empty() && given.iter().all(is_in)
+        let given = texts.iter().filter(|(reading, _)| !reading.data.is_empty());
+        let is_in = |text: &str, data: &[Data]| data.iter().any(|data| of(data).contains_key(&folded(text)));
+        let mut are_in = given.map(|(reading, text)| is_in(text, &reading.data));
+        are_in.next() == Some(true) && are_in.all(|is_in| is_in)
     };
-    let forms = || values.iter().map(|(_, leaf)| Data::of_value(&leaf.value).form);
     // Dates and arithmetic in words are no whole texts.
     let has_operand = |text: &str| tokens(text, &[]).iter().any(Token::is_operand);
     let is_line = |value: &Value| !value.to_string().contains("\\n") && Data::of_value(value).form == Form::Prose;
     let is_run = |value: &Value| is_line(value) && value.as_str().is_some_and(has_operand);
     let all = values.iter().map(|(_, leaf)| &leaf.value);
-    let whole = all.filter(|value| is_whole(value) && !is_run(value));
+    let whole = all.clone().filter(|value| is_whole(value) && !is_run(value));
     match () {
-        () if values.iter().any(|(_, leaf)| leaf.is_choice) => {
-            Class::Choice(names(texts.iter().map(|(_, text)| *text)))
-        }
-        () if whole.count() * 2 >= values.len() => Class::Text(forms().collect()),
+        () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(names(words)),
+        () if whole.count() * 2 >= values.len() => Class::Text(all.map(|value| Data::of_value(value).form).collect()),
         () if texts.is_empty() => Class::Number,
         () if are_in(|data| &data.keys) => Class::Key,
         () if are_in(|data| &data.cells) => Class::Cell,
+        () if let Some(place) = Place::learn(words.clone()) => Class::Place(place),
         () => {
-            let is_quoted = |token: &Token, text: &str| token.kind == Kind::Quoted && token.text == text;
-            let quotes = |example: &Example, text| example.reading.tokens.iter().any(|token| is_quoted(token, text));
-            let are_quoted = texts.iter().any(|(example, text)| quotes(example, text));
-            Class::Run(Run::learn(texts.iter().map(|(_, text)| *text), are_quoted))
+            let is_quoted = |text: &str, token: &Token| token.kind == Kind::Quoted && token.text == text;
+            let quotes = |(of, text): &(&Reading, &str)| of.tokens.iter().any(|token| is_quoted(text, token));
+            Class::Run(Run::learn(words, texts.iter().any(quotes)))
         }
     }
 }

@@ -18,8 +18,6 @@ use crate::token::Token;
 
 /// Difference in cost up to which two alignments are equally near.
 const AS_NEAR: f64 = 0.15;
-/// Cost of a text in the question where the example has none, or the other way round.
-const OTHER_PLACE: f64 = 0.5;
 const UNLIKE: &str = "no example is like it";
 /// Begins each refusal.
 pub(crate) const CANNOT: &str = "No tool fits";
@@ -95,19 +93,15 @@ impl Finder<'_> {
         values.extend(alignment.values());
         let call = self.planned(pattern.tool, &fill(&pattern.template, &values));
         let call = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
-        let as_quoted = pattern.quotes == alignment.tokens(Effect::Text, reading).next().is_some();
-        Ok((alignment.cost + if as_quoted { 0.0 } else { OTHER_PLACE }, call))
+        Ok((alignment.cost, call))
     }
 
     /// The call with the input `template`, if the tool allows it with a number or a text in place of an earlier result.
     fn planned(&self, tool: usize, template: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
-            let with = |text: &str| {
-                if text == EARLIER {
-                    sample.clone()
-                } else {
-                    text.replace(EARLIER, "1").into()
-                }
+            let with = |text: &str| match text {
+                EARLIER => sample.clone(),
+                _ => text.replace(EARLIER, "1").into(),
             };
             self.catalog.allows(tool, &put_texts(template, &with))
         };
@@ -151,8 +145,8 @@ fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<
         data.map_or_else(|| (EARLIER.into(), Form::Prose), Data::passed)
     };
     let mut texts = alignment.tokens(Effect::Text, reading).map(passed).collect_vec();
-    let files = reading.data.iter().filter(|data| data.is_file).map(Data::passed);
-    let files = files.collect_vec();
+    let files = reading.data.iter().filter(|data| data.is_file);
+    let files = files.map(Data::passed).collect_vec();
     let is_given = |text: &(Value, Form)| files.is_empty() || text.0 == EARLIER || files.contains(text);
     let ignores_files = !texts.is_empty() && !texts.iter().any(is_given);
     let open = pattern.texts.get(texts.len()..).unwrap_or_default();

@@ -16,6 +16,7 @@ mod example;
 mod find;
 mod part;
 mod pattern;
+mod place;
 mod plan;
 mod reading;
 mod token;
@@ -106,13 +107,9 @@ impl Model for LexicalModel {
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
+        use ModelCapability::{Reasoning, Streaming, Text};
         // Planning asks for reasoning; it takes this call, in its own way.
-        const ALL: [ModelCapability; 3] = [
-            ModelCapability::Text,
-            ModelCapability::Streaming,
-            ModelCapability::Reasoning,
-        ];
-        &ALL
+        &[Text, Streaming, Reasoning]
     }
 
     fn plans_only(&self) -> bool {

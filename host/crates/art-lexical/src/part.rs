@@ -61,9 +61,9 @@ fn places(text: &str) -> Vec<(bool, Range<usize>)> {
     let has = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;
     let all = BETWEEN.as_ref().into_iter().flat_map(|between| between.find_iter(text));
     let free = all.filter(|place| !tokens.iter().any(|token| has(token, place.start())));
-    let places = free.map(|place| {
+    free.map(|place| {
         let is_end = place.as_str().starts_with(['.', '?', '!', ';']);
         (is_end, place.start() + usize::from(is_end)..place.end())
-    });
-    places.collect()
+    })
+    .collect()
 }

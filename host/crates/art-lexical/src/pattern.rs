@@ -28,8 +28,6 @@ pub(crate) struct Pattern {
     pub(crate) items: Vec<Item>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) texts: Vec<(String, Forms)>,
-    /// Whether its question has a whole text.
-    pub(crate) quotes: bool,
     /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same have
     /// the same one.
     pub(crate) template: Value,
@@ -37,13 +35,15 @@ pub(crate) struct Pattern {
     pub(crate) asks: Arc<Asks>,
 }
 
-/// The words with content of all questions with one template.
+/// The words of all questions with one template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asks {
-    /// The stems of all of them.
+    /// The stems of those with content.
     pub(crate) words: BTreeSet<String>,
     /// Those of each question that has any beside `how many`, or a slot.
     pub(crate) each: BTreeSet<BTreeSet<String>>,
+    /// Words, each with the name of a slot right behind it.
+    leads: BTreeSet<(String, String)>,
 }
 
 /// A word of a pattern, or a slot for a value.
@@ -68,12 +68,11 @@ impl Item {
     }
 }
 
-impl Pattern {
-    /// Returns whether `word` leads to other slots than that one: `from` before the unit that is converted to.
-    pub(crate) fn leads_elsewhere(&self, word: &str, slot: &Item) -> bool {
-        let pairs = self.items.iter().tuple_windows().filter(|(lead, _)| lead.key == word);
-        let mut led = pairs.map(|(_, led)| led).filter(|led| led.class.is_some()).peekable();
-        slot.class.is_some() && led.peek().is_some() && !led.any(|led| led.key == slot.key)
+impl Asks {
+    /// Returns whether `word` leads to other slots than `slot`: `from` before the unit that is converted to.
+    pub(crate) fn leads_elsewhere(&self, word: &str, slot: &str) -> bool {
+        let mut led = self.leads.iter().filter(|(lead, _)| lead == word).peekable();
+        led.peek().is_some() && !led.any(|(_, led)| led == slot)
     }
 }
 
@@ -82,8 +81,9 @@ pub(crate) type Values = BTreeMap<String, Value>;
 
 /// Returns `template` with `values` in place of the names of their slots.
 pub(crate) fn fill(template: &Value, values: &Values) -> Value {
-    let value = |text: &str| values.get(text).cloned();
-    put_texts(template, &|text| value(text).unwrap_or_else(|| text.into()))
+    put_texts(template, &|text| {
+        values.get(text).cloned().unwrap_or_else(|| text.into())
+    })
 }
 
 /// Returns `template` with what `value` makes of its texts.
@@ -105,8 +105,9 @@ const MAX_EXAMPLES: usize = 1_024;
 /// Returns the patterns that the examples of a tool teach; `tool` is its position among the tools.
 pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let examples = schema.examples.iter().take(MAX_EXAMPLES);
-    let examples = examples.filter_map(|example| Example::new(schema, example));
-    let examples = examples.collect_vec();
+    let examples = examples
+        .filter_map(|example| Example::new(schema, example))
+        .collect_vec();
     let classes = classes(&examples);
     let learn = |example| learn(tool, example, &examples, &classes);
     let mut patterns = examples.iter().filter_map(learn).collect_vec();
@@ -116,17 +117,19 @@ pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
 
 /// Gives each pattern the words of all questions with its template.
 fn share_words(patterns: &mut [Pattern]) {
-    let mut all: BTreeMap<String, Asks> = BTreeMap::new();
+    let mut all: BTreeMap<String, Arc<Asks>> = BTreeMap::new();
     for pattern in &*patterns {
         let words: BTreeSet<String> = pattern.items.iter().filter_map(Item::content).cloned().collect();
-        let asks = all.entry(pattern.template.to_string()).or_default();
+        let asks = Arc::make_mut(all.entry(pattern.template.to_string()).or_default());
         asks.words.extend(words.clone());
+        let pairs = pattern.items.iter().tuple_windows();
+        let leads = pairs.filter(|(lead, led)| lead.class.is_none() && led.class.is_some());
+        asks.leads
+            .extend(leads.map(|(lead, led)| (lead.key.clone(), led.key.clone())));
         if words.iter().any(|word| !is_asking(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
             asks.each.insert(words);
         }
     }
-    let all = all.into_iter().map(|(template, asks)| (template, Arc::new(asks)));
-    let all: BTreeMap<String, Arc<Asks>> = all.collect();
     for pattern in patterns {
         pattern.asks = all.get(&pattern.template.to_string()).cloned().unwrap_or_default();
     }
@@ -170,17 +173,13 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
         }
     }
     texts.sort_by_key(|(token, _)| *token);
-    let quotes = texts.first().is_some_and(|(token, _)| *token != usize::MAX);
-    let texts = texts.into_iter().map(|(_, text)| text).collect();
-    let (ask, asks) = (example.reading.text.clone(), Arc::default());
     Some(Pattern {
         tool,
-        ask,
+        ask: example.ask.clone(),
         items,
-        texts,
-        quotes,
+        texts: texts.into_iter().map(|(_, text)| text).collect(),
         template,
-        asks,
+        asks: Arc::default(),
     })
 }
 
@@ -189,14 +188,16 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
 fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     match class.as_ref() {
         Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::Run(Run::default()))],
+        // Nobody knows the columns of a file that is named by its path.
+        Class::Key if example.reading.data.is_empty() => vec![Arc::new(Class::Run(Run::default()))],
         Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
         Class::Choice(_) => {
             let alike = examples.iter().filter(|other| other.shape == example.shape);
-            let leaves = alike.flat_map(|other| &other.leaves);
-            let leaves = leaves.filter(|other| other.parameter == leaf.parameter);
-            vec![Arc::new(Class::Choice(names(
-                leaves.filter_map(|other| other.value.as_str()),
-            )))]
+            let leaves = alike
+                .flat_map(|other| &other.leaves)
+                .filter(|other| other.parameter == leaf.parameter);
+            let shown = leaves.filter_map(|other| other.value.as_str());
+            vec![Arc::new(Class::Choice(names(shown)))]
         }
         _ => vec![Arc::clone(class)],
     }
@@ -214,13 +215,10 @@ fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, It
     let tokens = &example.reading.tokens;
     (0..tokens.len()).find_map(|at| {
         let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
-        let fillers = fillers.filter(|one| is_same(&one.value, &leaf.value));
-        let mut places = fillers.map(|one| at..at + one.length);
-        places.find(|place| {
-            !slots
-                .iter()
-                .any(|(other, _)| other.start < place.end && place.start < other.end)
-        })
+        let same = fillers.filter(|one| is_same(&one.value, &leaf.value));
+        let are_apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
+        let mut places = same.map(|one| at..at + one.length);
+        places.find(|place| slots.iter().all(|(taken, _)| are_apart(taken, place)))
     })
 }
 

@@ -15,7 +15,6 @@ const MAX_TOKENS: usize = 120;
 /// A text as the model reads it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    pub(crate) text: String,
     pub(crate) tokens: Vec<Token>,
     /// Whole texts that a call can pass along.
     pub(crate) data: Vec<Data>,
@@ -41,10 +40,9 @@ impl Reading {
     pub(crate) fn has_name(&self, places: Range<usize>) -> bool {
         let tokens = self.tokens.get(places).unwrap_or_default();
         let is_capital = |token: &Token| token.text.starts_with(char::is_uppercase);
-        let is_cell =
-            |data: &Data, token: &Token| is_capital(token) && data.cells.get(&token.stem) == Some(&token.text);
+        let is_cell = |token, data: &Data| is_capital(token) && data.cells.get(&token.stem) == Some(&token.text);
         let mut pairs = tokens.iter().cartesian_product(&self.data);
-        pairs.any(|(token, data)| data.keys.contains_key(&token.stem) || is_cell(data, token))
+        pairs.any(|(token, data)| data.keys.contains_key(&token.stem) || is_cell(token, data))
     }
 
     fn phrase(&self, at: usize) -> Option<usize> {
@@ -63,23 +61,21 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<R
     let plain = tokens(text, &names);
     let colon = plain.iter().find(|token| token.kind == Kind::Mark && token.text == ":");
     let line = text.split_once('\n').map(|(line, _)| line);
-    let line = line.filter(|line| line.trim_end().ends_with(['?', ':', '.']));
-    let places = [colon.map(|token| token.end), line.map(str::len)].into_iter().flatten();
+    let line = line
+        .filter(|line| line.trim_end().ends_with(['?', ':', '.']))
+        .map(str::len);
+    let places = [colon.map(|token| token.end), line].into_iter().flatten();
     let tails = places.filter_map(|place| with_tail(text, &plain, place));
     let all = tails.chain([plain.clone()]).filter(|tokens| tokens.len() <= MAX_TOKENS);
     let read = all.map(|tokens| {
         let is_text = |token: &&Token| matches!(token.kind, Kind::Quoted | Kind::Data);
-        let given = tokens.iter().filter(is_text);
-        let given = given.map(|token| Data::of_value(&token.text.as_str().into()));
+        let given = tokens
+            .iter()
+            .filter(is_text)
+            .map(|token| Data::of_value(&token.text.as_str().into()));
         let data = files.iter().filter_map(Data::of_file).chain(given).collect();
-        let (text, phrases) = (text.to_owned(), Vec::new());
-        let mut reading = Reading {
-            text,
-            tokens,
-            data,
-            phrases,
-            may_refer,
-        };
+        let mut reading = Reading::default();
+        (reading.tokens, reading.data, reading.may_refer) = (tokens, data, may_refer);
         reading.phrases = (0..reading.tokens.len()).map(|at| reading.phrase(at)).collect();
         reading
     });

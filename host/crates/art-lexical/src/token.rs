@@ -21,9 +21,12 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let time = r"\d{1,2}(?::\d\d)? ?[AaPp]\.?[Mm]|\d{1,2}:\d\d(?::\d\d)?";
     let moment = format!(r"(?P<moment>{date}|{digits}|{time}|\d+(?:st|nd|rd|th))\b");
     let number = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+\b)?)";
-    let word = r"(?P<word>[\p{L}_°\\][\p{L}\p{M}\p{N}_/@.\-'’&°\\]*)";
+    let url = r"(?P<url>[A-Za-z][\w+.-]*://\S*[^\s.,;:!?'’”»)])";
+    let rooted = r"(?:~/|\.\.?/|[A-Za-z]:\\|/[\p{L}_.])(?:\S*[^\s.,;:!?'’”»)])?|~\B";
+    let place = format!(r"(?:^|\s)(?:{url}|(?P<path>{rooted}|\w[\w./\\+-]*\.[A-Za-z][A-Za-z0-9]+\b))");
+    let word = r"(?P<word>[\p{L}_°\\](?:[\p{L}\p{M}\p{N}_/@.\-'’&°\\]*[\p{L}\p{M}\p{N}_@&°])?)";
     let rest = r"(?P<mark>[.,?;:!…¿¡])|(?P<symbol>\S)";
-    Regex::new(&format!("{fenced}|{quoted}|{moment}|{number}|{word}|{rest}")).ok()
+    Regex::new(&format!("{place}|{fenced}|{quoted}|{moment}|{number}|{word}|{rest}")).ok()
 });
 
 /// What a token is.
@@ -41,6 +44,10 @@ pub(crate) enum Kind {
     Data,
     /// The name of a file that comes with the question.
     File,
+    /// The path of a file, which begins with a directory or ends with a type: `~/notes`, `report.csv`.
+    Path,
+    /// The address of a page: `https://example.org`.
+    Url,
     /// Any other character that may carry meaning, such as an operator.
     Symbol,
     /// A character that ends or divides sentences.
@@ -64,7 +71,7 @@ impl Token {
     pub(crate) fn new(kind: Kind, text: impl Into<String>, start: usize, end: usize) -> Self {
         let text = text.into();
         let stem = match kind {
-            Kind::Word => stem(&text),
+            Kind::Word | Kind::Path => stem(&text),
             Kind::Quoted => folded(&text),
             _ => text.to_lowercase(),
         };
@@ -143,22 +150,25 @@ fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token>
 
 fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
-    let (name, captured) = groups.find_map(|name| Some((name, found.name(name)?.as_str())))?;
-    let whole = found.get(0)?;
-    let trimmed = captured.trim_end_matches(['.', '-', '/', '\\', '\'', '’']);
-    let is_file = || files.iter().any(|name| name.eq_ignore_ascii_case(trimmed));
-    let (kind, text) = match name {
-        "fenced" => (Kind::Data, captured.trim_end_matches('\n').to_owned()),
-        "moment" => (Kind::Moment, captured.to_owned()),
-        "number" => (Kind::Number, captured.replace(',', "")),
-        "word" if is_file() => (Kind::File, trimmed.to_owned()),
-        "word" => (Kind::Word, trimmed.to_owned()),
-        "mark" => (Kind::Mark, captured.to_owned()),
-        "symbol" => (Kind::Symbol, captured.to_owned()),
-        _ => (Kind::Quoted, captured.to_owned()),
+    let (name, group) = groups.find_map(|name| Some((name, found.name(name)?)))?;
+    let text = group.as_str();
+    let is_file = files.iter().any(|name| name.eq_ignore_ascii_case(text));
+    let (kind, place) = match name {
+        "word" | "path" if is_file => (Kind::File, group),
+        "word" => (Kind::Word, group),
+        "path" => (Kind::Path, group),
+        "url" => (Kind::Url, group),
+        "moment" => (Kind::Moment, group),
+        "number" => (Kind::Number, group),
+        "mark" => (Kind::Mark, group),
+        "symbol" => (Kind::Symbol, group),
+        "fenced" => (Kind::Data, found.get(0)?),
+        _ => (Kind::Quoted, found.get(0)?),
     };
-    let start = whole.start();
-    let is_word = name == "word";
-    let length = if is_word { trimmed.len().max(1) } else { whole.len() };
-    Some(Token::new(kind, text, start, start + length))
+    let text = match kind {
+        Kind::Number => text.replace(',', ""),
+        Kind::Data => text.trim_end_matches('\n').to_owned(),
+        _ => text.to_owned(),
+    };
+    Some(Token::new(kind, text, place.start(), place.end()))
 }

@@ -30,10 +30,9 @@ pub(crate) fn is_functional(stem: &str) -> bool {
 
 /// Returns whether a word with that stem asks for something, together with other words.
 pub(crate) fn is_asking(stem: &str) -> bool {
-    matches!(
-        stem,
-        "how" | "mani" | "much" | "what" | "which" | "who" | "when" | "where"
-    )
+    "how|mani|much|what|which|who|when|where"
+        .split('|')
+        .any(|one| one == stem)
 }
 
 /// Returns whether a word with that stem has content, and is neither a noun for a text nor refers to anything.
@@ -41,11 +40,15 @@ pub(crate) fn is_content(stem: &str) -> bool {
     !is_functional(stem) && !DOCUMENTS.contains(stem) && !refers(stem)
 }
 
-/// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or with a file a noun for it.
+/// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or a noun for a text that is attached or is
+/// named right after it.
 pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
     let is_free = |words: &&[Token]| {
+        let is_named = tokens
+            .get(words.len())
+            .is_some_and(|next| matches!(next.kind, Kind::Path | Kind::Url));
         let words = stems(words);
-        CONVERSATION.contains(&words) || (has_file && DOCUMENTS.contains(&words))
+        CONVERSATION.contains(&words) || ((has_file || is_named) && DOCUMENTS.contains(&words))
     };
     Some(beginnings(tokens, MAX_CONVERSATION).find(is_free)?.len())
 }

@@ -8,6 +8,7 @@
 mod bounds;
 mod calls;
 mod chains;
+mod places;
 mod refusals;
 mod replies;
 mod runs;

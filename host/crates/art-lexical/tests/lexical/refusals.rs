@@ -172,3 +172,18 @@ fn a_remark_beside_a_question_is_not_understood() {
         assert!(plan["plan"].as_str().unwrap().contains("No tool fits"), "{aside}");
     }
 }
+
+#[test]
+fn a_word_that_leads_to_one_value_does_not_stand_before_another() {
+    let text = json!({"type": "string"});
+    let input = json!({"start": "2026-02-15", "end": "2026-04-04"});
+    let examples = [
+        ("How many days from 2026-02-15 until 2026-04-04?", input.clone()),
+        ("How many days between 2026-02-15 and 2026-04-04?", input),
+    ];
+    let days = [tool("days", &json!({"start": text, "end": text}), &examples)];
+    let expected = json!({"start": "3 May 2026", "end": "5 May 2026"});
+    let asked = |query: &str| calls_with(query, &days, &[]);
+    assert_eq!(asked("How many days from 3 May 2026 until 5 May 2026?"), [expected]);
+    assert!(asked("How many days until 5 May 2026 from 3 May 2026?").is_empty());
+}

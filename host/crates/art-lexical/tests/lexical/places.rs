@@ -1,0 +1,169 @@
+//! Paths of files and addresses of pages that no example names.
+
+use super::*;
+
+fn read() -> ToolSchema {
+    let examples = [
+        ("Read ~/notes/a.txt", json!({"path": "~/notes/a.txt"})),
+        ("Show ~/notes/a.txt", json!({"path": "~/notes/a.txt"})),
+        ("What is in the file ~/notes/a.txt?", json!({"path": "~/notes/a.txt"})),
+        ("Read /var/log/app.log", json!({"path": "/var/log/app.log"})),
+    ];
+    tool("read", &json!({"path": {"type": "string"}}), &examples)
+}
+
+fn unpack() -> ToolSchema {
+    let examples = [("What is in ~/downloads/a.zip?", json!({"path": "~/downloads/a.zip"}))];
+    tool("unpack", &json!({"path": {"type": "string"}}), &examples)
+}
+
+fn fetch() -> ToolSchema {
+    let examples = [
+        (
+            "Read https://example.com/news",
+            json!({"url": "https://example.com/news"}),
+        ),
+        (
+            "Show https://example.com/news",
+            json!({"url": "https://example.com/news"}),
+        ),
+    ];
+    tool("fetch", &json!({"url": {"type": "string"}}), &examples)
+}
+
+/// The tool and the path or address of each call that a question leads to.
+fn places(query: &str) -> Vec<(String, String)> {
+    let plan = planned(query, &[read(), unpack(), fetch()], &[]);
+    let steps = plan["todoList"].as_array().unwrap().iter();
+    let calls = steps.map(|step| {
+        let call = &step["toolCalls"][0];
+        let arguments = call["arguments"].as_object().unwrap();
+        let place = arguments.values().next().unwrap();
+        (
+            call["toolName"].as_str().unwrap().to_owned(),
+            place.as_str().unwrap().to_owned(),
+        )
+    });
+    calls.collect()
+}
+
+fn one(tool: &str, place: &str) -> Vec<(String, String)> {
+    vec![(tool.to_owned(), place.to_owned())]
+}
+
+#[test]
+fn a_path_may_be_any_path() {
+    for path in [
+        "~/notes/b.txt",
+        "~/notes",
+        "./b.txt",
+        "../b.txt",
+        "/etc/hosts",
+        "reports/2025/q3.csv",
+        "2025-q3.csv",
+        "IMG_1.JPG",
+        "C:\\Users\\ana\\b.txt",
+        "src/lib",
+    ] {
+        assert_eq!(places(&format!("Read {path}")), one("read", path));
+    }
+}
+
+#[test]
+fn a_path_may_have_blanks_where_it_is_quoted() {
+    assert_eq!(places("Read \"my notes/b.txt\""), one("read", "my notes/b.txt"));
+    assert_eq!(places("Read \"my notes\""), []);
+}
+
+#[test]
+fn the_mark_that_ends_a_sentence_is_no_part_of_a_path() {
+    assert_eq!(
+        places("Please read b.txt, thanks. Show ~/c.txt!"),
+        [one("read", "b.txt"), one("read", "~/c.txt")].concat()
+    );
+    assert_eq!(
+        places("Show https://example.org/a."),
+        one("fetch", "https://example.org/a")
+    );
+}
+
+#[test]
+fn a_word_is_no_path() {
+    for word in [
+        "budget",
+        "everything",
+        "2025",
+        "3.5",
+        "3.5km",
+        "e.g.",
+        "ana@example.org",
+        "12/31/2025",
+        "5",
+    ] {
+        assert_eq!(places(&format!("Read {word}")), [], "{word}");
+    }
+}
+
+#[test]
+fn an_address_is_no_path() {
+    assert_eq!(
+        places("Read https://example.org/b.txt"),
+        one("fetch", "https://example.org/b.txt")
+    );
+    assert_eq!(places("Read ftp.txt"), one("read", "ftp.txt"));
+}
+
+#[test]
+fn the_ending_of_a_path_tells_tools_apart() {
+    assert_eq!(places("What is in b.zip?"), one("unpack", "b.zip"));
+    assert_eq!(places("What is in b.txt?"), one("read", "b.txt"));
+    assert_eq!(places("What is in b.xlsx?"), []);
+}
+
+#[test]
+fn a_noun_for_a_text_may_stand_before_a_path() {
+    assert_eq!(places("Read the report b.txt"), one("read", "b.txt"));
+    assert_eq!(places("Read the report on b.txt"), []);
+}
+
+#[test]
+fn a_path_without_a_word_asks_for_nothing() {
+    assert_eq!(places("b.txt"), []);
+    assert_eq!(places("Read b.txt and c.txt"), []);
+    assert_eq!(places("https://example.org"), []);
+}
+
+#[test]
+fn a_word_beside_a_path_is_not_left_out() {
+    for query in ["Read b.txt aloud", "Delete b.txt", "Read b.txt after line 3"] {
+        assert_eq!(places(query), [], "{query}");
+    }
+}
+
+#[test]
+fn a_column_of_a_file_that_is_not_attached_is_a_word() {
+    let text = json!({"type": "string"});
+    let csv = "name,age\nAda,36\n";
+    let schema = tool(
+        "table",
+        &json!({"csv": text, "path": text, "column": text}),
+        &[
+            ("What is the average age?", json!({"csv": csv, "column": "age"})),
+            (
+                "What is the average age in ~/a.csv?",
+                json!({"path": "~/a.csv", "column": "age"}),
+            ),
+        ],
+    );
+    let table = [ToolSchema {
+        input_schema: json!({"type": "object", "properties": {"csv": text, "path": text, "column": text}}).into(),
+        ..schema
+    }];
+    let expected = json!({"path": "b.csv", "column": "price"});
+    assert_eq!(
+        calls_with("What is the average price in b.csv?", &table, &[]),
+        [expected]
+    );
+    let question = "What is the average price of lamps in b.csv?";
+    assert_eq!(calls_with(question, &table, &[]), [] as [Value; 0]);
+}
