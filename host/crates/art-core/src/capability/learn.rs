@@ -167,7 +167,9 @@ fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
         }
         Capability::Http => {
             let target = Target::parse(&denial.resource).ok()?;
-            let allows = |grant: &&HttpGrant| grant.allows(&denial.action, &target) && !denial.needs_private_grant();
+            let allows = |grant: &&HttpGrant| {
+                grant.allows(&denial.action, &target) && (grant.private || !denial.needs_private_grant())
+            };
             let grant = present.http.iter().find(allows)?.url.to_string();
             // A denial does not tell which path was asked for.
             (grant.clone(), grant)
@@ -368,6 +370,17 @@ mod tests {
         let learned = observed(&[], &denials).learn(&present, None, |_| true);
         assert_eq!(learned.policy, policy(json!({"fs": [{"path": "/notes/a.txt"}]})));
         assert!(learned.allowed.is_empty());
+    }
+
+    #[test]
+    fn a_host_that_is_not_public_needs_a_private_grant() {
+        let page = Target::parse("http://intranet.example/").unwrap();
+        let denials = [Denial::not_public("t", "GET", &page)];
+        let grants = |private| policy(json!({"http": [{"url": "http://intranet.example/", "private": private}]}));
+        let learned = observed(&[], &denials).learn(&grants(false), None, |_| true);
+        assert!(learned.policy.http.iter().any(|grant| grant.private), "{learned:?}");
+        let granted_since = observed(&[], &denials).learn(&grants(true), None, |_| true);
+        assert!(granted_since.allowed.is_empty(), "{granted_since:?}");
     }
 
     #[test]
