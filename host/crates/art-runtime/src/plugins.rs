@@ -102,7 +102,12 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     }
     to_compile.sort();
     results.extend(compile(sandbox, &dir, &to_compile, on_compiled));
-    store_catalog(sandbox, folder, &catalog, &results);
+    let is_new = |(file, result): &(ComponentFile, Result<Plugin, String>)| {
+        result.is_ok() && file.stamp.is_some() && file.listed(&catalog).is_none()
+    };
+    if results.iter().any(is_new) || listed.len() < catalog.len() {
+        store_catalog(sandbox, folder, &results);
+    }
     Ok(sorted(results, refused))
 }
 
@@ -113,17 +118,15 @@ fn load_listed(sandbox: &Sandbox, dir: &Arc<Dir>, file: &ComponentFile, catalog:
     loaded.map_err(|error| in_one_line(&error))
 }
 
-/// Stores what the files contain, if that has changed.
-fn store_catalog(sandbox: &Sandbox, folder: &Path, earlier: &Catalog, results: &Results<Plugin>) {
+/// Stores what the files contain.
+fn store_catalog(sandbox: &Sandbox, folder: &Path, results: &Results<Plugin>) {
     let mut catalog = Catalog::default();
     for (file, result) in results {
         if let (Ok(plugin), Some(stamp)) = (result, file.stamp) {
             catalog.add(&file.name, ListedComponent::new(plugin, stamp));
         }
     }
-    if catalog != *earlier {
-        sandbox.store_catalog(folder, &catalog);
-    }
+    sandbox.store_catalog(folder, &catalog);
 }
 
 /// The result of loading one file.

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use art_files::{NotRegular, open_regular};
@@ -33,6 +34,8 @@ pub(crate) struct CodeCache {
     /// Identifies this build of the host.
     host_build: Vec<u8>,
     max_bytes: u64,
+    /// Identifies the configuration of the engines, which is the same for all engines of a sandbox.
+    engine: OnceLock<u64>,
 }
 
 /// The content of a file in the cache.
@@ -76,6 +79,7 @@ impl CodeCache {
             key,
             host_build: host_build(),
             max_bytes: MAX_CACHE_BYTES,
+            engine: OnceLock::new(),
         })
     }
 
@@ -220,9 +224,13 @@ impl CodeCache {
     }
 
     fn path(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> PathBuf {
-        let (digest, engine) = (digest.to_hex(), engine_hash(engine));
+        let (digest, engine) = (digest.to_hex(), self.engine_hash(engine));
         self.directory
             .join(format!("{digest}-{engine:016x}.{}", kind.extension()))
+    }
+
+    fn engine_hash(&self, engine: &Engine) -> u64 {
+        *self.engine.get_or_init(|| engine_hash(engine))
     }
 
     /// Returns a hasher for the tag of a file. The tag also covers the kind, the component and the engine, so that no
@@ -232,7 +240,7 @@ impl CodeCache {
         hasher
             .update(&[kind as u8])
             .update(digest.as_bytes())
-            .update(&engine_hash(engine).to_le_bytes());
+            .update(&self.engine_hash(engine).to_le_bytes());
         // Compiled code depends on the engine only. Refusals and schemas also depend on the limits of this build.
         if !matches!(kind, Kind::Code) {
             hasher.update(&self.host_build);

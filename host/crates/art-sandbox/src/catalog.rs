@@ -107,6 +107,18 @@ impl Catalog {
         self.0.get(file).filter(|listed| listed.stamp == stamp)
     }
 
+    /// Returns the number of components.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a component.
     pub fn add(&mut self, file: &str, listed: ListedComponent) {
         self.0.insert(file.to_owned(), listed);
