@@ -22,6 +22,7 @@ use io::{ArchiveListInput, ArchiveListOutput, Format};
 #[tool(
     example(
         ask = "What is in ~/downloads/backup.zip?",
+        ask = "What is inside ~/downloads/backup.zip?",
         ask = "What does ~/downloads/backup.zip contain?",
         ask = "What is in the archive ~/downloads/backup.zip?",
         ask = "Which files are in the archive ~/downloads/backup.zip?",

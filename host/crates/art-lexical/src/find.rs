@@ -69,7 +69,9 @@ impl Finder<'_> {
             }
         }
         let cheapest = calls.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-        calls.retain(|(cost, _)| *cost <= cheapest + AS_NEAR);
+        // A question with the words of an example and no other asks for what the example does.
+        let near = if cheapest > 0.0 { AS_NEAR } else { 0.0 };
+        calls.retain(|(cost, _)| *cost <= cheapest + near);
         match calls.as_slice() {
             [] => Err(self.refusal(text, &nearest.1)),
             [(_, first), others @ ..] if others.iter().all(|(_, other)| first == other) => Ok(first.clone()),

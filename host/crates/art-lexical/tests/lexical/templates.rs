@@ -142,3 +142,26 @@ fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
     assert_eq!(calls_with("How many stones are 7 pounds?", &convert, &[]).len(), 1);
     assert!(calls_with("The label 7 pounds", &convert, &[]).is_empty());
 }
+
+#[test]
+fn an_example_word_for_word_asks_for_what_it_does() {
+    let text = json!({"type": "string"});
+    let examples = [
+        (
+            "Replace \"a\" with \"b\" in ~/a.txt",
+            json!({"path": "~/a.txt", "old": "a", "new": "b", "all": "no"}),
+        ),
+        (
+            "Replace all \"a\" with \"b\" in ~/a.txt",
+            json!({"path": "~/a.txt", "old": "a", "new": "b", "all": "yes"}),
+        ),
+    ];
+    let edit = [tool(
+        "edit",
+        &json!({"path": text, "old": text, "new": text, "all": text}),
+        &examples,
+    )];
+    let all = |query: &str| calls_with(query, &edit, &[])[0]["all"].clone();
+    assert_eq!(all("Replace \"x\" with \"y\" in ~/b.txt"), "no");
+    assert_eq!(all("Replace all \"x\" with \"y\" in ~/b.txt"), "yes");
+}
