@@ -29,7 +29,7 @@ pub(crate) fn add(builder: RuntimeBuilder<'_>) -> RuntimeBuilder<'_> {
 fn tool(name: &'static str, file: OsString) -> DirectTool {
     let schema = ToolSchema {
         name: name.to_owned(),
-        description: "Does something outside that is counted.".to_owned(),
+        description: "Appends a line to a file outside of the sandbox, so that a test can count the calls.".to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {"key": {"type": "string"}, "ms": {"type": "integer", "minimum": 0}},

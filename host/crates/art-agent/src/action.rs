@@ -30,7 +30,7 @@ pub struct ModelCall {
     pub item_id: Option<String>,
     /// Number of the call within its phase or item, from 1.
     pub iteration: u32,
-    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan.
+    /// Whether the reply may be the answer to the question. It is, unless it calls tools or is a plan.
     pub may_answer: bool,
     /// The request.
     pub request: Box<ModelRequest>,

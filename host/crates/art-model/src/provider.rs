@@ -71,8 +71,8 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Returns the built-in defaults of the provider if it has the built-in address. A server at another address may have any
-    /// name, so it is not trusted.
+    /// Returns the built-in defaults of the provider if its address is the built-in one. A name alone proves nothing: settings may
+    /// give any name to a server at another address.
     pub(crate) fn defaults_at_own_address(&self) -> Option<&'static ProviderDefaults> {
         let defaults = built_in(&self.name)?;
         let address = Url::parse(defaults.base_url?).ok()?;

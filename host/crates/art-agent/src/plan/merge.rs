@@ -16,8 +16,8 @@ pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
 
 /// Returns the plan of a new question. `old` is the plan that an earlier run did not finish, or empty.
 ///
-/// All items of `draft` are new work, whatever their identifiers, except for those that repeat an ended item of `old` with its
-/// status: they keep its results. A completed item that `draft` only depends on is kept as well.
+/// An item of `draft` is new work, unless `old` has an ended item with the same identifier and the same status, which is then kept
+/// with its results. So is a completed item of `old` on which an item of `draft` depends.
 pub(crate) fn plan_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -54,8 +54,8 @@ fn continued(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Returns the plan after an update during the run. Items in `started` stay with any status, so that no update hides a failure
-/// (X7). So do items that ended, wait or are in progress.
+/// Returns the plan after an update during the run. An item that `draft` leaves out stays if it is in `started`, so that no update
+/// hides a failure (X7), or if it has completed, failed, waits or is in progress.
 pub(crate) fn update(
     old: &[TodoItem],
     draft: Vec<DraftItem>,

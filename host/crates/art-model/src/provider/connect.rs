@@ -31,8 +31,8 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the built-in defaults and `settings`. A missing or invalid key becomes the problem of the
-/// provider; any other invalid setting is an error.
+/// Creates the provider `name` from the built-in defaults and `settings`. With a missing or invalid key it is
+/// created all the same, and `Remote::problem` says why it cannot be called; any other invalid setting is an error.
 pub(super) fn connect(
     name: &str,
     settings: &ProviderSettings,
