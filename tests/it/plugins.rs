@@ -77,6 +77,8 @@ const REQUESTS: &[(&str, &str)] = &[
         "send GET, HEAD requests to the address of the argument `url`",
     ),
     ("json_query", "read the file or directory of the argument `path`"),
+    ("sqlite_query", "read the file or directory of the argument `path`"),
+    ("sqlite_query", "read the file or directory of the argument `wal`"),
     ("web_search", "send GET requests to the addresses that are granted"),
     ("web_search", "read the variables SEARCH_URL"),
 ];

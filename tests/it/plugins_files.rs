@@ -134,6 +134,23 @@ fn hash_file_returns_the_checksum_of_a_file() {
 }
 
 #[test]
+fn sqlite_query_reads_a_database_and_changes_nothing() {
+    let scene = Scene::new("sqlite_query");
+    let writer = rusqlite::Connection::open(scene.path("shop.db")).unwrap();
+    let shop = "CREATE TABLE orders (region TEXT, amount INT); INSERT INTO orders VALUES ('North', 10), ('South', 25), ('North', 4);";
+    writer.execute_batch(shop).unwrap();
+    drop(writer);
+    let before = fs::read(scene.path("shop.db")).unwrap();
+    let sql = "SELECT region, sum(amount) AS total FROM orders GROUP BY region ORDER BY total DESC";
+    let totals = scene.output("shop.db", json!({ "sql": sql }));
+    let expected = json!([{"region": "South", "total": 25}, {"region": "North", "total": 14}]);
+    assert_eq!(totals["rows"], expected);
+    assert_eq!(scene.call("shop.db", json!({"sql": "DELETE FROM orders"})).code(), 5);
+    assert_eq!(fs::read(scene.path("shop.db")).unwrap(), before);
+    assert_eq!(scene.call("users.json", json!({})).code(), 5);
+}
+
+#[test]
 fn archive_list_lists_an_archive() {
     let scene = Scene::new("archive_list");
     // An empty zip file: the end of its directory.

@@ -46,6 +46,7 @@ fn only_first_party_tools_that_need_the_clock_files_or_requests_import_more() {
         "hash_file",
         "http_fetch",
         "json_query",
+        "sqlite_query",
         "web_search",
     ];
     assert_eq!(with_wasi, expected);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 
 /// The first-party tools, in the order in which they are built.
-pub(super) const FIRST_PARTY: [&str; 16] = [
+pub(super) const FIRST_PARTY: [&str; 17] = [
     "archive_list",
     "calculator",
     "csv_query",
@@ -19,6 +19,7 @@ pub(super) const FIRST_PARTY: [&str; 16] = [
     "http_fetch",
     "json_query",
     "regex_extract",
+    "sqlite_query",
     "text_stats",
     "unit_convert",
     "web_search",

@@ -1,0 +1,233 @@
+//! An open database, and what can be asked about it.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Seek};
+
+use art_sdk::{Result, ToolError, files};
+use graphitesql::exec::eval::Params;
+use graphitesql::{Connection, Error, QueryResult, Value};
+
+use crate::between::may_have_null_bound;
+use crate::file::{Files, ReadOnlyFile};
+use crate::io::Parameter;
+
+/// Maximum size of the WAL, which is read into memory, in bytes.
+const MAX_WAL: u64 = 32 << 20;
+/// Maximum number of tables that an error names.
+const MAX_NAMES: usize = 30;
+/// How every database begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+const TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name";
+
+/// A database that is open for reading.
+pub(crate) struct Database {
+    connection: Connection,
+    path: String,
+    /// Whether the database may have changes in a WAL that the call does not name.
+    lacks_wal: bool,
+}
+
+impl Database {
+    /// Opens a database, with its WAL if a call names one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read or is no database.
+    pub(crate) fn open(path: &str, wal: Option<&str>) -> Result<Self> {
+        let mut file = open(path)?;
+        let mut head = [0; 20];
+        let whole = file.read_exact(&mut head).is_ok();
+        if !whole || !head.starts_with(MAGIC) {
+            return Err(ToolError::validation(format_args!(
+                "`{path}` is no SQLite database: name another file"
+            )));
+        }
+        file.rewind().map_err(|error| files::explain(path, &error))?;
+        let uses_wal = head.last() == Some(&2);
+        let changes = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
+        let lacks_wal = uses_wal && wal.is_none();
+        let database = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
+        let connection = Connection::open_readonly_vfs(&Files::new(database, changes), Files::NAME)
+            .map_err(|error| ToolError::validation(format_args!("`{path}` cannot be read: {error}")))?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            lacks_wal,
+        })
+    }
+
+    /// Runs one query.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the message of the engine and with the names of the tables.
+    pub(crate) fn query(&self, sql: &str, parameters: &[Parameter]) -> Result<QueryResult> {
+        if may_have_null_bound(sql) {
+            return Err(ToolError::validation(
+                "only numbers and texts can be bounds of `BETWEEN`: write `x >= low AND x <= high` instead",
+            ));
+        }
+        let parameters = parameters.iter().map(value).collect();
+        self.run(sql, parameters).map_err(|error| self.explain(&error))
+    }
+
+    /// Returns the tables and views with their columns.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the schema cannot be read.
+    pub(crate) fn tables(&self) -> Result<QueryResult> {
+        let mut tables = self.query(TABLES, &[])?;
+        for row in &mut tables.rows {
+            let columns = row.first().map(text).map(|name| self.columns_of(&name)).transpose()?;
+            row.push(Value::Text(columns.unwrap_or_default().as_str().into()));
+        }
+        tables.columns.push("columns".to_owned());
+        Ok(tables)
+    }
+
+    /// Returns the columns of a table or view.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such table.
+    pub(crate) fn columns(&self, table: &str) -> Result<QueryResult> {
+        let name = literal(&self.table(table)?);
+        let columns = "name AS 'column', type, \"notnull\" AS not_null, dflt_value AS 'default', pk AS primary_key";
+        self.query(&format!("SELECT {columns} FROM pragma_table_xinfo({name})"), &[])
+    }
+
+    /// Returns the number of rows of a table or view.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such table.
+    pub(crate) fn row_count(&self, table: &str) -> Result<QueryResult> {
+        let name = identifier(&self.table(table)?);
+        self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
+    }
+
+    /// Returns one row more than `limit` of a table or view, if it has so many.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such table.
+    pub(crate) fn rows(&self, table: &str, limit: usize) -> Result<QueryResult> {
+        let name = identifier(&self.table(table)?);
+        self.query(&format!("SELECT * FROM {name} LIMIT {}", limit + 1), &[])
+    }
+
+    /// Returns the name of a table as the database writes it.
+    fn table(&self, name: &str) -> Result<String> {
+        let names = self.names();
+        let found = names.iter().find(|known| known.eq_ignore_ascii_case(name));
+        found
+            .cloned()
+            .ok_or_else(|| self.explain(&Error::Error(format!("no such table: {name}"))))
+    }
+
+    /// Returns the columns of a table in one line.
+    fn columns_of(&self, table: &str) -> Result<String> {
+        let columns = self.columns(table)?.rows;
+        let column = |row: &Vec<Value>| row.iter().take(2).map(text).collect::<Vec<_>>().join(" ");
+        let columns: Vec<_> = columns.iter().map(|row| column(row).trim_end().to_owned()).collect();
+        Ok(columns.join(", "))
+    }
+
+    /// Returns what the caller should know about the file.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.lacks_wal.then(|| {
+            format!(
+                "the database is in WAL mode: if another program has it open, its latest changes are only seen with `wal` = `{}-wal`",
+                self.path
+            )
+        })
+    }
+
+    fn run(&self, sql: &str, positional: Vec<Value>) -> graphitesql::Result<QueryResult> {
+        let named = Vec::new();
+        self.connection.query_params(sql, &Params { positional, named })
+    }
+
+    fn explain(&self, error: &Error) -> ToolError {
+        let path = &self.path;
+        match error {
+            Error::Unsupported("use execute() for non-SELECT statements") => ToolError::validation(
+                "the database is only read: write a query that begins with `SELECT`, `WITH` or `VALUES`",
+            ),
+            Error::Corrupt(_) | Error::Io(_) => ToolError::validation(format_args!("`{path}` is damaged: {error}")),
+            error => {
+                let names: Vec<_> = self
+                    .names()
+                    .iter()
+                    .take(MAX_NAMES)
+                    .map(|name| format!("`{name}`"))
+                    .collect();
+                ToolError::validation(format_args!("{error}; the tables of `{path}` are {}", names.join(", ")))
+            }
+        }
+    }
+
+    /// Returns the names of the tables and views.
+    fn names(&self) -> Vec<String> {
+        let tables = self
+            .run(TABLES, Vec::new())
+            .map(|result| result.rows)
+            .unwrap_or_default();
+        tables.iter().filter_map(|row| row.first()).map(text).collect()
+    }
+}
+
+fn open(path: &str) -> Result<fs::File> {
+    let explained = |error| files::explain(path, &error);
+    let file = fs::File::open(path).map_err(explained)?;
+    if file.metadata().map_err(explained)?.is_dir() {
+        return Err(explained(ErrorKind::IsADirectory.into()));
+    }
+    Ok(file)
+}
+
+/// Opens the WAL of a database. A database that no program has open has none.
+fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
+    let explained = |error| files::explain(path, &error);
+    let file = match fs::File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(explained)?,
+    };
+    let size = file.metadata().map_err(explained)?.len();
+    if size > MAX_WAL {
+        return Err(ToolError::validation(format_args!(
+            "`{path}` has {size} bytes, more than {MAX_WAL}: run `PRAGMA wal_checkpoint` in the program that uses the database"
+        )));
+    }
+    ReadOnlyFile::new(file).map(Some).map_err(explained)
+}
+
+/// Returns a name as SQL writes it, whatever characters it has.
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns a text as SQL writes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.to_str_lossy().into_owned(),
+        _ => String::new(),
+    }
+}
+
+fn value(parameter: &Parameter) -> Value {
+    match parameter {
+        Parameter::Integer(number) => Value::Integer(*number),
+        Parameter::Real(number) => Value::Real(*number),
+        Parameter::Text(text) => Value::Text(text.as_str().into()),
+        Parameter::Bool(truth) => Value::Integer(i64::from(*truth)),
+        Parameter::Null(()) => Value::Null,
+    }
+}

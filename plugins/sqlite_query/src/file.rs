@@ -1,0 +1,145 @@
+//! The files of a database, for the engine: opened before it starts, and only read.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::rc::Rc;
+
+use graphitesql::vfs::{File, OpenFlags, Vfs};
+use graphitesql::{Error, Result};
+
+/// Size of the blocks that are read, in bytes. A call may make only so many calls into the host.
+const BLOCK: u64 = 64 << 10;
+/// Number of blocks that are kept.
+const MAX_BLOCKS: usize = 32;
+
+/// An open file of which the engine sees only the bytes.
+pub(crate) struct ReadOnlyFile {
+    file: RefCell<fs::File>,
+    size: u64,
+    /// The blocks that were read last, the latest one first.
+    blocks: RefCell<VecDeque<(u64, Rc<[u8]>)>>,
+}
+
+impl ReadOnlyFile {
+    /// Creates the view of an open file with its size of now.
+    pub(crate) fn new(file: fs::File) -> std::io::Result<Self> {
+        Ok(Self {
+            size: file.metadata()?.len(),
+            file: RefCell::new(file),
+            blocks: RefCell::default(),
+        })
+    }
+
+    /// Returns the bytes of a block, of which the last one of the file is shorter.
+    fn block(&self, number: u64) -> Result<Rc<[u8]>> {
+        let mut blocks = self.blocks.borrow_mut();
+        if let Some(at) = blocks.iter().position(|(known, _)| *known == number)
+            && let Some(found) = blocks.remove(at)
+        {
+            blocks.push_front(found.clone());
+            return Ok(found.1);
+        }
+        let block: Rc<[u8]> = self.read(number).map_err(|error| Error::Io(error.to_string()))?.into();
+        blocks.truncate(MAX_BLOCKS - 1);
+        blocks.push_front((number, block.clone()));
+        Ok(block)
+    }
+
+    fn read(&self, block: u64) -> std::io::Result<Vec<u8>> {
+        let mut file = self.file.borrow_mut();
+        file.seek(SeekFrom::Start(block.saturating_mul(BLOCK)))?;
+        let mut bytes = Vec::new();
+        file.by_ref().take(BLOCK).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl File for ReadOnlyFile {
+    fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<()> {
+        while !buffer.is_empty() {
+            let block = self.block(offset / BLOCK)?;
+            let start = usize::try_from(offset % BLOCK).unwrap_or_default();
+            let bytes = block.get(start..).unwrap_or_default();
+            let length = bytes.len().min(buffer.len());
+            let (Some(bytes), Some((part, rest))) = (bytes.get(..length), buffer.split_at_mut_checked(length)) else {
+                break;
+            };
+            if length == 0 {
+                return Err(Error::Io("the file ends too early".to_owned()));
+            }
+            part.copy_from_slice(bytes);
+            offset += length as u64;
+            buffer = rest;
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> Result<u64> {
+        Ok(self.size)
+    }
+
+    fn write_all_at(&mut self, _buffer: &[u8], _offset: u64) -> Result<()> {
+        Err(read_only())
+    }
+
+    fn truncate(&mut self, _size: u64) -> Result<()> {
+        Err(read_only())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Err(read_only())
+    }
+}
+
+/// The files of one database. The engine can open each of them once and no others.
+pub(crate) struct Files {
+    database: RefCell<Option<ReadOnlyFile>>,
+    wal: RefCell<Option<ReadOnlyFile>>,
+}
+
+impl Files {
+    /// The name by which the engine opens the database.
+    pub(crate) const NAME: &str = "database";
+
+    pub(crate) fn new(database: ReadOnlyFile, wal: Option<ReadOnlyFile>) -> Self {
+        Self {
+            database: RefCell::new(Some(database)),
+            wal: RefCell::new(wal),
+        }
+    }
+
+    fn named(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
+        match name.strip_prefix(Self::NAME)? {
+            "" => Some(&self.database),
+            "-wal" => Some(&self.wal),
+            _ => None,
+        }
+    }
+}
+
+impl Vfs for Files {
+    fn open(&self, path: &str, flags: OpenFlags) -> Result<Box<dyn File>> {
+        if flags.write || flags.create {
+            return Err(read_only());
+        }
+        let file = self.named(path).and_then(RefCell::take);
+        file.map_or_else(
+            || Err(Error::CantOpen(path.to_owned())),
+            |file| Ok(Box::new(file) as Box<dyn File>),
+        )
+    }
+
+    fn delete(&self, _path: &str) -> Result<()> {
+        Err(read_only())
+    }
+
+    fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.named(path).is_some_and(|file| file.borrow().is_some()))
+    }
+}
+
+fn read_only() -> Error {
+    Error::CantOpen("the database is only read".to_owned())
+}

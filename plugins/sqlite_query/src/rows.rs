@@ -1,0 +1,92 @@
+//! The rows of a result as JSON, with bounds.
+
+use std::collections::HashSet;
+
+use art_sdk::serde_json::{Map, Number, Value as Json};
+use graphitesql::{QueryResult, Value};
+
+use crate::io::SqliteQueryOutput;
+
+/// Maximum length of a text, in characters.
+const MAX_TEXT: usize = 4_000;
+/// Maximum size of all rows, in bytes.
+const MAX_BYTES: usize = 256 << 10;
+
+/// Returns the first rows of a result.
+pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
+    let columns = distinct(result.columns);
+    let all = result.rows.len();
+    let mut notes = Vec::new();
+    let mut bytes = 0;
+    let mut rows = Vec::new();
+    for row in result.rows.into_iter().take(limit) {
+        let cells: Vec<_> = row.into_iter().map(|cell| json(cell, &mut notes)).collect();
+        bytes += cells
+            .iter()
+            .zip(&columns)
+            .map(|(cell, name)| size(cell) + name.len())
+            .sum::<usize>();
+        if bytes > MAX_BYTES {
+            notes.push(format!("rows were left out: all together may have {MAX_BYTES} bytes"));
+            break;
+        }
+        rows.push(columns.iter().cloned().zip(cells).collect::<Map<_, _>>());
+    }
+    SqliteQueryOutput {
+        value: single(&rows).cloned(),
+        row_count: rows.len(),
+        truncated: rows.len() < all,
+        columns,
+        rows,
+        notes,
+    }
+}
+
+/// Returns the names of columns with a number after those that repeat an earlier one.
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut unique = |name: String| {
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let mut candidates = std::iter::once(name.clone()).chain(numbered);
+        candidates
+            .find(|candidate| seen.insert(candidate.clone()))
+            .unwrap_or(name)
+    };
+    names.into_iter().map(&mut unique).collect()
+}
+
+/// Returns the value of a result that has only one, if it is not null.
+fn single(rows: &[Map<String, Json>]) -> Option<&Json> {
+    let [row] = rows else { return None };
+    let mut cells = row.values();
+    match (cells.next(), cells.next()) {
+        (Some(cell), None) if !cell.is_null() => Some(cell),
+        _ => None,
+    }
+}
+
+fn json(value: Value, notes: &mut Vec<String>) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Integer(number) => number.into(),
+        // An infinite number has no form in JSON.
+        Value::Real(number) => Number::from_f64(number).map_or_else(|| number.to_string().into(), Json::Number),
+        Value::Text(text) => cut(&text.to_str_lossy(), notes).into(),
+        Value::Blob(bytes) => format!("blob of {} bytes", bytes.len()).into(),
+    }
+}
+
+fn cut(text: &str, notes: &mut Vec<String>) -> String {
+    let Some((end, _)) = text.char_indices().nth(MAX_TEXT) else {
+        return text.to_owned();
+    };
+    if notes.is_empty() {
+        notes.push(format!("texts were cut after {MAX_TEXT} characters"));
+    }
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Returns about how many bytes a cell has in the output.
+fn size(cell: &Json) -> usize {
+    cell.as_str().map_or(8, str::len) + 6
+}

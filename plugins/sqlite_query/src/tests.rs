@@ -1,0 +1,261 @@
+use std::fs;
+use std::path::PathBuf;
+
+use art_sdk::testing::{failure, output};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+
+mod differential;
+
+const SHOP: &str = "
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT DEFAULT 'DE');
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers (id), amount REAL, placed TEXT, photo BLOB);
+    CREATE INDEX orders_by_customer ON orders (customer_id);
+    CREATE VIEW large AS SELECT id FROM orders WHERE amount > 50;
+    INSERT INTO customers (name, country) VALUES ('Ada', 'FR'), ('Bob', 'DE'), ('Cyd', NULL);
+    INSERT INTO orders (customer_id, amount, placed, photo) VALUES
+        (1, 60.5, '2026-01-03', x'00ff'), (1, 50, '2026-02-03', NULL), (2, 20, '2026-02-28', NULL);";
+
+/// A database in a folder of its own, written by SQLite.
+struct Shop {
+    folder: TempDir,
+    writer: Connection,
+}
+
+impl Shop {
+    fn new(setup: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let writer = Connection::open(folder.path().join("shop.db")).unwrap();
+        writer.execute_batch(setup).unwrap();
+        Self { folder, writer }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("shop.db")
+    }
+
+    fn input(&self, mut fields: Value) -> Value {
+        fields["path"] = json!(self.path());
+        fields
+    }
+
+    fn ask(&self, fields: Value) -> Value {
+        output(&SQLITE_QUERY, self.input(fields))
+    }
+
+    fn refusal(&self, fields: Value) -> String {
+        failure(&SQLITE_QUERY, self.input(fields)).message
+    }
+}
+
+fn ask(fields: Value) -> Value {
+    Shop::new(SHOP).ask(fields)
+}
+
+/// Runs the examples on a database in place of the one that they name.
+#[test]
+fn every_example_has_an_answer() {
+    let shop = Shop::new(SHOP);
+    for example in SQLITE_QUERY.examples() {
+        let answer = shop.ask(art_sdk::serde_json::from_str(example.input).unwrap());
+        assert_ne!(answer["row_count"], 0, "{}", example.input);
+    }
+}
+
+#[test]
+fn the_tables_are_listed_with_their_columns() {
+    let tables = ask(json!({}));
+    let expected = json!([
+        {"table": "customers", "kind": "table", "columns": "id INTEGER, name TEXT, country TEXT"},
+        {"table": "large", "kind": "view", "columns": "id INTEGER"},
+        {"table": "orders", "kind": "table", "columns": "id INTEGER, customer_id INTEGER, amount REAL, placed TEXT, photo BLOB"},
+    ]);
+    assert_eq!(tables["rows"], expected);
+}
+
+#[test]
+fn the_columns_of_a_table_are_listed_with_types_and_keys() {
+    let columns = ask(json!({"about": "columns", "table": "customers"}));
+    let expected = json!([
+        {"column": "id", "type": "INTEGER", "not_null": 0, "default": null, "primary_key": 1},
+        {"column": "name", "type": "TEXT", "not_null": 1, "default": null, "primary_key": 0},
+        {"column": "country", "type": "TEXT", "not_null": 0, "default": "'DE'", "primary_key": 0},
+    ]);
+    assert_eq!(columns["rows"], expected);
+}
+
+#[test]
+fn a_number_of_rows_is_a_value() {
+    assert_eq!(ask(json!({"about": "row_count", "table": "ORDERS"}))["value"], 3);
+    assert_eq!(ask(json!({"about": "row_count", "table": "large"}))["value"], 1);
+}
+
+#[test]
+fn rows_over_the_limit_are_left_out_and_this_is_said() {
+    let rows = ask(json!({"table": "customers", "limit": 2}));
+    assert_eq!(rows["rows"][1]["name"], "Bob");
+    assert_eq!((&rows["row_count"], &rows["truncated"]), (&json!(2), &json!(true)));
+    assert_eq!(ask(json!({"table": "customers", "limit": 3}))["truncated"], false);
+}
+
+#[test]
+fn tables_are_joined_grouped_and_sorted() {
+    let sql = "SELECT c.name, count(o.id) AS orders, total(o.amount) AS total FROM customers c
+        LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id HAVING total >= ? ORDER BY total DESC;";
+    let rows = ask(json!({"sql": sql, "parameters": [20]}));
+    let expected = json!([{"name": "Ada", "orders": 2, "total": 110.5}, {"name": "Bob", "orders": 1, "total": 20.0}]);
+    assert_eq!(rows["rows"], expected);
+    assert_eq!(rows["columns"], json!(["name", "orders", "total"]));
+}
+
+#[test]
+fn parameters_are_values_and_never_sql() {
+    let sql = "SELECT count(*) FROM customers WHERE name = ? OR country = ?";
+    assert_eq!(
+        ask(json!({"sql": sql, "parameters": ["Ada' OR 1 --", "DE"]}))["value"],
+        1
+    );
+    let typed =
+        ask(json!({"sql": "SELECT typeof(?), typeof(?), typeof(?), typeof(?)", "parameters": [1, 1.5, null, true]}));
+    let types: Vec<_> = typed["rows"][0].as_object().unwrap().values().collect();
+    assert_eq!(json!(types), json!(["integer", "real", "null", "integer"]));
+}
+
+#[test]
+fn a_table_is_found_whatever_its_name_is() {
+    let shop =
+        Shop::new("CREATE TABLE \"odd \"\" name; --\" (\"a b\" INT); INSERT INTO \"odd \"\" name; --\" VALUES (7);");
+    let rows = shop.ask(json!({"table": "odd \" name; --"}));
+    assert_eq!(rows["rows"], json!([{"a b": 7}]));
+}
+
+#[test]
+fn columns_of_the_same_name_are_numbered() {
+    let rows = ask(json!({"sql": "SELECT c.id, o.id FROM customers c JOIN orders o ON o.id = c.id + 1 LIMIT 1"}));
+    assert_eq!(rows["rows"], json!([{"id": 1, "id_2": 2}]));
+}
+
+#[test]
+fn values_without_a_form_in_json_are_described() {
+    let rows = ask(json!({"sql": "SELECT photo, 9e999 AS large, hex(photo) AS hex FROM orders WHERE id = 1"}));
+    assert_eq!(
+        rows["rows"],
+        json!([{"photo": "blob of 2 bytes", "large": "inf", "hex": "00FF"}])
+    );
+}
+
+#[test]
+fn long_texts_and_large_results_are_cut() {
+    let cut = ask(json!({"sql": "SELECT printf('%.*c', 5000, 'é') AS text"}));
+    assert_eq!(cut["value"].as_str().unwrap().chars().count(), 4000);
+    assert!(cut["notes"][0].as_str().unwrap().contains("4000"), "{cut}");
+    let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
+    let large = ask(json!({"sql": format!("{numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n"), "limit": 200}));
+    assert_eq!((&large["row_count"], &large["truncated"]), (&json!(87), &json!(true)));
+}
+
+#[test]
+fn nothing_is_changed() {
+    let shop = Shop::new(SHOP);
+    let before = fs::read(shop.path()).unwrap();
+    let changes = [
+        "DELETE FROM orders",
+        "INSERT INTO orders (id) VALUES (9) RETURNING id",
+        "CREATE TABLE t (a)",
+        "ATTACH 'other.db' AS other",
+        "VACUUM INTO 'other.db'",
+        "BEGIN",
+    ];
+    for sql in changes {
+        assert!(shop.refusal(json!({"sql": sql})).contains("only read"), "{sql}");
+    }
+    assert!(
+        shop.refusal(json!({"sql": "SELECT 1; DELETE FROM orders"}))
+            .contains("single statement")
+    );
+    assert_eq!(fs::read(shop.path()).unwrap(), before);
+    assert_eq!(fs::read_dir(shop.folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn no_other_file_is_read() {
+    let shop = Shop::new(SHOP);
+    for sql in ["SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"] {
+        assert!(shop.refusal(json!({"sql": sql})).contains("no such function"), "{sql}");
+    }
+}
+
+#[test]
+fn an_error_says_what_is_wrong_and_which_tables_there_are() {
+    let shop = Shop::new(SHOP);
+    let unknown = shop.refusal(json!({"sql": "SELECT x FROM elsewhere"}));
+    assert!(unknown.contains("no such table: elsewhere"), "{unknown}");
+    assert!(unknown.contains("`customers`, `large`, `orders`"), "{unknown}");
+    assert!(
+        shop.refusal(json!({"about": "columns", "table": "elsewhere"}))
+            .contains("no such table: elsewhere")
+    );
+    assert!(
+        shop.refusal(json!({"sql": "SELECT x FROM orders"}))
+            .contains("no such column: x")
+    );
+    assert!(
+        shop.refusal(json!({"sql": "SELECT 1", "table": "orders"}))
+            .contains("does not go together")
+    );
+    assert!(shop.refusal(json!({"about": "row_count"})).contains("name the table"));
+}
+
+#[test]
+fn a_bound_that_may_be_null_is_refused() {
+    let shop = Shop::new(SHOP);
+    let refusal = shop.refusal(json!({"sql": "SELECT id FROM orders WHERE amount BETWEEN customer_id AND 100"}));
+    assert!(refusal.contains("x >= low AND x <= high"), "{refusal}");
+    let constants = shop.ask(json!({"sql": "SELECT count(*) FROM orders WHERE amount BETWEEN 50 AND 70"}));
+    assert_eq!(constants["value"], 2);
+}
+
+#[test]
+fn what_is_no_database_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.db");
+    for content in [&b""[..], b"name,age\nAda,36\n", b"SQLite format 3\0"] {
+        fs::write(&path, content).unwrap();
+        let error = failure(&SQLITE_QUERY, json!({"path": path}));
+        assert!(error.message.contains("is no SQLite database"), "{}", error.message);
+    }
+    assert_eq!(
+        failure(&SQLITE_QUERY, json!({"path": folder.path()})).code,
+        ErrorCode::ValidationError
+    );
+    assert_eq!(
+        failure(&SQLITE_QUERY, json!({"path": folder.path().join("b.db")})).code,
+        ErrorCode::NotFound
+    );
+}
+
+#[test]
+fn changes_in_a_wal_are_seen_with_it_and_mentioned_without() {
+    let shop = Shop::new(&format!(
+        "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; {SHOP} PRAGMA wal_checkpoint;"
+    ));
+    shop.writer.execute_batch("DELETE FROM orders WHERE id = 3").unwrap();
+    let wal = format!("{}-wal", shop.path().display());
+    let count = json!({"about": "row_count", "table": "orders"});
+    let without = shop.ask(count.clone());
+    assert_eq!(without["value"], 3);
+    assert!(without["notes"][0].as_str().unwrap().contains(&wal), "{without}");
+    let mut with = count;
+    with["wal"] = json!(wal);
+    let with = shop.ask(with);
+    assert_eq!((&with["value"], with.get("notes")), (&json!(2), None));
+}
+
+#[test]
+fn a_wal_that_does_not_exist_has_no_changes() {
+    let shop = Shop::new(SHOP);
+    let rows = shop.ask(json!({"about": "row_count", "table": "orders", "wal": "/nowhere/shop.db-wal"}));
+    assert_eq!((&rows["value"], rows.get("notes")), (&json!(3), None));
+}
