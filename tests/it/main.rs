@@ -44,6 +44,7 @@ mod estimates;
 mod files;
 mod first_start;
 mod flat;
+mod fuzz;
 mod grants;
 mod handles;
 mod handmade_endings;

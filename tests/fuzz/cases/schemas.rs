@@ -1,5 +1,5 @@
-//! Generates a schema and a value from the bytes of a fuzz case, and applies the one to the other. Used by the fuzz target
-//! and by the test that replays its corpus.
+//! F3: the admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and applies
+//! the one to the other.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;

@@ -1,0 +1,123 @@
+//! F5: what a grant covers, compared with what the URL parser and the address of a connection say.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use art_core::capability::{HttpScope, Target};
+use url::Url;
+
+use super::lines;
+
+/// Reads lines as addresses of grants and of requests, and compares each grant with each request.
+pub(crate) fn check(bytes: &[u8]) {
+    let lines = lines(bytes);
+    let scopes: Vec<HttpScope> = lines.iter().take(8).filter_map(|line| line.parse().ok()).collect();
+    let targets: Vec<Target> = lines
+        .iter()
+        .take(8)
+        .filter_map(|line| Target::parse(line).ok())
+        .collect();
+    lines.iter().take(8).for_each(|line| check_target(line));
+    for scope in &scopes {
+        assert_eq!(scope.to_string().parse::<HttpScope>().as_ref(), Ok(scope));
+        targets.iter().for_each(|target| check_covered(scope, target));
+        scopes
+            .iter()
+            .for_each(|other| check_intersection(scope, other, &targets));
+    }
+}
+
+/// Checks that the host which is compared is the host which is connected to.
+fn check_target(text: &str) {
+    let Ok(target) = Target::parse(text) else { return };
+    let url = Url::parse(text).expect("a target is a URL");
+    assert!(url.username().is_empty() && url.password().is_none(), "{text}");
+    let host = url
+        .host_str()
+        .unwrap_or_default()
+        .trim_start_matches('[')
+        .trim_end_matches(']');
+    assert_eq!(host.strip_suffix('.').unwrap_or(host), shown(&target.host), "{text}");
+    assert_eq!(Some(target.port), url.port_or_known_default(), "{text}");
+    assert_eq!(target.path, url.path(), "{text}");
+    assert!(!may_be_read_as_other_address(&target.host), "{text}: {}", target.host);
+    let sent = Target::parse(&written(&target)).expect("the address that is sent is an address");
+    assert_eq!(sent, target, "{text}");
+}
+
+/// Returns a host as a URL writes it.
+fn shown(host: &str) -> String {
+    host.parse::<Ipv6Addr>().map_or_else(
+        |_| host.to_owned(),
+        |address| {
+            Url::parse(&format!("http://[{address}]/"))
+                .ok()
+                .and_then(|url| url.host_str().map(|host| host.trim_matches(['[', ']']).to_owned()))
+                .unwrap_or_default()
+        },
+    )
+}
+
+/// Returns the address as it is sent.
+fn written(target: &Target) -> String {
+    let scheme = if target.secure { "https" } else { "http" };
+    let (open, close) = if target.host.contains(':') {
+        ("[", "]")
+    } else {
+        ("", "")
+    };
+    format!("{scheme}://{open}{}{close}:{}{}", target.host, target.port, target.path)
+}
+
+/// Returns whether a resolver may take a name for a number: `0x7f.1`, `2130706433`.
+fn may_be_read_as_other_address(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let digits = last.strip_prefix("0x").unwrap_or(last);
+    let is_number = !digits.is_empty()
+        && digits.chars().all(|c| c.is_ascii_hexdigit())
+        && last.starts_with(|c: char| c.is_ascii_digit());
+    let is_decimal = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
+    is_number && is_decimal && host.parse::<IpAddr>().is_err()
+}
+
+/// Checks that a covered request goes to the granted host, port and path.
+fn check_covered(scope: &HttpScope, target: &Target) {
+    if !scope.covers(target) {
+        return;
+    }
+    let text = scope.to_string();
+    let (scheme, rest) = text.split_once("://").expect("a grant has a scheme");
+    let (is_wildcard, rest) = rest.strip_prefix("*.").map_or((false, rest), |rest| (true, rest));
+    let granted = Url::parse(&format!("{scheme}://{rest}")).expect("a grant is a URL");
+    let granted_host = granted
+        .host_str()
+        .unwrap_or_default()
+        .trim_matches(['[', ']'])
+        .to_owned();
+    let host = shown(&target.host);
+    let is_granted = if is_wildcard {
+        host.ends_with(&format!(".{granted_host}"))
+    } else {
+        host == granted_host
+    };
+    assert!(is_granted, "{text} {host}");
+    assert_eq!(granted.port_or_known_default(), Some(target.port), "{text}");
+    assert_eq!(granted.scheme() == "https", target.secure, "{text}");
+    let (granted, asked) = (segments(granted.path()), segments(&target.path));
+    assert!(asked.starts_with(&granted), "{text} {}", target.path);
+    let decoded = target.path.to_ascii_lowercase().replace("%2e", ".");
+    assert!(!decoded.split('/').any(|segment| segment == ".."), "{}", target.path);
+}
+
+fn segments(path: &str) -> Vec<&str> {
+    path.trim_end_matches('/').split('/').collect()
+}
+
+/// Checks that what two grants have in common covers what both cover.
+fn check_intersection(one: &HttpScope, other: &HttpScope, targets: &[Target]) {
+    let common = one.intersect(other);
+    for target in targets {
+        let both = one.covers(target) && other.covers(target);
+        let covered = common.as_ref().is_some_and(|common| common.covers(target));
+        assert_eq!(covered, both, "{one} {other} {}", written(target));
+    }
+}

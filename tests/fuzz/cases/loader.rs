@@ -1,0 +1,44 @@
+//! F1: the loader takes any bytes. Nothing of them is compiled or run.
+
+use std::sync::{Arc, LazyLock};
+
+use art_sandbox::{ComponentSource, Sandbox, SandboxConfig, inspect};
+
+/// Maximum memory of the host that a component may claim, in bytes.
+const MAX_HOST_BYTES: u64 = 64 << 20;
+
+static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
+    let config = SandboxConfig {
+        workers: 1,
+        pooling: false,
+        ..SandboxConfig::default()
+    };
+    Sandbox::new(&config).expect("a sandbox can be created")
+});
+
+/// Creates the sandbox, so that this is not counted for the first input.
+pub(crate) fn prepare() {
+    LazyLock::force(&SANDBOX);
+}
+
+/// Inspects a file and loads it as far as that needs no compiling.
+pub(crate) fn check(bytes: &[u8]) {
+    let inspected = inspect(bytes);
+    let copy: Arc<[u8]> = bytes.into();
+    let source: ComponentSource = Arc::new(move || Ok(copy.to_vec()));
+    let loaded = SANDBOX.load_without_compiling("fuzzed", bytes, &source);
+    match (&inspected, &loaded) {
+        (Err(_), Ok(_)) => panic!("a file is loaded that the inspection refuses"),
+        (Ok(inspection), Ok(Some(plugin))) => assert_eq!(plugin.inspection(), inspection),
+        _ => {}
+    }
+    if let Ok(inspection) = inspected {
+        assert!(inspection.host_bytes <= MAX_HOST_BYTES, "{inspection:?}");
+        let known = |import: &String| import.starts_with("art:tool/") || import.starts_with("wasi:");
+        assert!(inspection.imports.iter().all(known), "{inspection:?}");
+    }
+    for error in [inspect(bytes).err(), loaded.err()].into_iter().flatten() {
+        // A message repeats names of the file only within a bound.
+        assert!(error.to_string().len() < 100_000);
+    }
+}

@@ -1,0 +1,97 @@
+//! F6: no secret is left in bytes that arrive in any parts.
+
+use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
+
+/// Reads a secret and a text, inserts forms of the secret into it, and redacts it in parts.
+///
+/// The first line is the secret. In the rest, the bytes 1 to 6 stand for its forms and 7 for the end of a part.
+pub(crate) fn check(bytes: &[u8]) {
+    let (value, rest) = split(bytes);
+    let Ok(secret) = Secret::new("CANARY", &String::from_utf8_lossy(value).as_ref().into(), true) else {
+        return;
+    };
+    let value = secret.expose().to_owned();
+    let redactor = Secrets::new(vec![secret])
+        .expect("one secret is not too many")
+        .redactor()
+        .clone();
+    let parts: Vec<Vec<u8>> = rest
+        .split(|byte| *byte == 7)
+        .map(|part| expanded(part, &value))
+        .collect();
+    let whole = parts.concat();
+    let (clean, seen) = redacted(&redactor, &parts);
+    assert_eq!(
+        clean,
+        redactor.bytes(&whole).into_owned(),
+        "the parts give another text than the whole"
+    );
+    assert_eq!(seen, redactor.canary(&whole).is_some());
+    for form in forms(&value) {
+        assert!(
+            !contains(&clean, form.as_bytes()),
+            "`{form}` is left in {:?}",
+            String::from_utf8_lossy(&clean)
+        );
+    }
+    assert_eq!(
+        redactor.bytes(&clean).into_owned(),
+        clean,
+        "redacting again changes something"
+    );
+}
+
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
+}
+
+/// Returns a part with the forms of the secret in place of the bytes that stand for them.
+fn expanded(part: &[u8], value: &str) -> Vec<u8> {
+    let forms = forms(value);
+    let expand = |byte: &u8| match forms.get(usize::from(*byte).wrapping_sub(1)) {
+        Some(form) => form.clone().into_bytes(),
+        None => vec![*byte],
+    };
+    part.iter().flat_map(expand).collect()
+}
+
+fn redacted(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
+    let mut stream = RedactedStream::new(redactor.clone());
+    let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();
+    clean.extend(stream.finish());
+    (clean, stream.canary().is_some())
+}
+
+/// Returns the forms in which servers send values back, by code that shares nothing with that of the host.
+fn forms(value: &str) -> [String; 6] {
+    let bytes = value.as_bytes();
+    let in_bytes = |form: fn(&u8) -> String| bytes.iter().map(form).collect::<String>();
+    let quoted = serde_json::to_string(value).unwrap_or_default();
+    [
+        value.to_owned(),
+        in_bytes(|byte| format!("{byte:02x}")),
+        in_bytes(|byte| format!("{byte:02X}")),
+        in_bytes(|byte| format!("%{byte:02X}")),
+        base64(bytes),
+        quoted
+            .trim_start_matches('"')
+            .strip_suffix('"')
+            .unwrap_or_default()
+            .to_owned(),
+    ]
+}
+
+/// Returns the characters of base64 that a value alone determines, without those that depend on what follows.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bit = |at: usize| bytes[at / 8] >> (7 - at % 8) & 1;
+    let sextet = |at: usize| (0..6).fold(0, |value, offset| value << 1 | bit(at * 6 + offset));
+    (0..bytes.len() * 8 / 6)
+        .map(|at| char::from(ALPHABET[usize::from(sextet(at))]))
+        .collect()
+}
+
+fn contains(bytes: &[u8], form: &[u8]) -> bool {
+    bytes.windows(form.len()).any(|window| window == form)
+}

@@ -1,0 +1,9 @@
+//! Checks that no form of a secret is left in bytes, however they are cut into parts.
+
+#![no_main]
+
+#[path = "../cases/mod.rs"]
+#[expect(dead_code, reason = "each target calls one part of it")]
+mod cases;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cases::secrets::check(bytes));
