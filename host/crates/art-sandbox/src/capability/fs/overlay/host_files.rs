@@ -1,0 +1,153 @@
+//! The granted files on the host, which are only read.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use art_staging::Before;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+
+use super::Result;
+use crate::capability::fs::bindings::types::{DescriptorType, ErrorCode};
+use crate::capability::fs::fault::code_of_error;
+use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
+
+/// What tells one state of a file from another without reading it.
+type Stamp = (u64, u64, u64, i64, i64, i64, i64);
+
+/// A directory of the host, and what its files were when the call opened them.
+#[derive(Debug)]
+pub(super) struct HostFiles {
+    /// The granted directory, or that which contains the granted file.
+    dir: Dir,
+    /// The name of the granted file in `dir`; empty if a directory is granted.
+    name: String,
+    /// What the files were that the call opened, when it first did.
+    stamps: HashMap<String, Stamp>,
+}
+
+impl HostFiles {
+    /// Opens the granted directory, or that which contains the granted file. Returns its path too.
+    pub(super) fn open(granted: &Path) -> Result<(Self, PathBuf)> {
+        let (path, name) = match granted.is_dir() {
+            true => (granted.to_owned(), String::new()),
+            false => split(&std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned()))?,
+        };
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| code_of_error(&error))?;
+        let stamps = HashMap::new();
+        Ok((Self { dir, name, stamps }, path))
+    }
+
+    /// Returns the name of the granted file; empty if a directory is granted.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns whether the call opened a file.
+    pub(super) fn was_opened(&self, key: &str) -> bool {
+        self.stamps.contains_key(key)
+    }
+
+    /// Returns what is at a path. Does not follow a link at its end.
+    pub(super) fn find(&self, key: &str) -> Result<Option<Metadata>> {
+        let path = if key.is_empty() { "." } else { key };
+        match self.dir.symlink_metadata(path) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(code_of_error(&error)),
+        }
+    }
+
+    /// Opens a regular file to read it.
+    pub(super) fn open_file(&mut self, key: &str) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+            .follow(FollowSymlinks::No);
+        let file = self.dir.open_with(key, &options);
+        let opened = file.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+        let (file, metadata) = opened.map_err(|error| code_of_error(&error))?;
+        if !metadata.is_file() {
+            return Err(ErrorCode::Access);
+        }
+        self.stamps.entry(key.to_owned()).or_insert_with(|| stamp(&metadata));
+        Ok(file.into_std())
+    }
+
+    /// Reads a file of the host to its end, and copies it. It is unclear what it was if it changed in the meantime, or since the call
+    /// opened it first.
+    pub(super) fn digest(&mut self, key: &str, mut copy: Option<&mut File>) -> Result<Before> {
+        let code = |error: io::Error| code_of_error(&error);
+        let mut file = self.open_file(key)?;
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let read = io::Read::read(&mut file, &mut buffer).map_err(code)?;
+            let bytes = buffer.get(..read).unwrap_or_default();
+            if bytes.is_empty() {
+                break;
+            }
+            hasher.update(bytes);
+            if let Some(copy) = copy.as_mut() {
+                io::Write::write_all(copy, bytes).map_err(code)?;
+            }
+        }
+        let now = Metadata::from_just_metadata(file.metadata().map_err(code)?);
+        let is_same = self.stamps.get(key) == Some(&stamp(&now));
+        Ok(if is_same {
+            Before::File(hasher.finalize().into())
+        } else {
+            Before::Unclear
+        })
+    }
+
+    /// Returns the names and types of a directory on the host. A name that is no text is an error.
+    pub(super) fn list(&self, key: &str) -> Result<Vec<(String, DescriptorType)>> {
+        let code = |error: io::Error| code_of_error(&error);
+        let path = if key.is_empty() { "." } else { key };
+        let entries = match self.dir.read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(code(error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(code)?;
+            let name = entry
+                .file_name()
+                .into_string()
+                .ok()
+                .ok_or(ErrorCode::IllegalByteSequence)?;
+            if found.len() >= MAX_ENTRIES as usize {
+                return Err(ErrorCode::Overflow);
+            }
+            found.push((name, entry.file_type().map_or(DescriptorType::Unknown, type_of)));
+        }
+        Ok(found)
+    }
+}
+
+fn split(path: &Path) -> Result<(PathBuf, String)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match (path.parent(), name) {
+        (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
+        _ => Err(ErrorCode::NoEntry),
+    }
+}
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    (
+        metadata.dev(),
+        metadata.ino(),
+        metadata.len(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+    )
+}
