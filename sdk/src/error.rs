@@ -167,7 +167,7 @@ impl<E: Error + 'static> From<E> for ToolError {
         let code = io.map_or(ErrorCode::Unknown, |error| code_of(error.kind()));
         let mut text = chain(&error);
         if io.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
-            text.push_str(" (tools have no files, network or processes: pass the data in as an argument)");
+            text.push_str(" (a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)");
         }
         let error = Self::new(code, text);
         if code == ErrorCode::Timeout {

@@ -161,9 +161,12 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
     let tool = Crate::with_tool("reads", "", "", function);
     let stderr = tool.refusal();
-    assert!(stderr.contains("uses `std::fs`; tools have no files"), "{stderr}");
     assert!(
-        stderr.contains("(tools have no files, network or processes: pass the data in as an argument)"),
+        stderr.contains("uses `std::fs`; a component without WASI has no files"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("(a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)"),
         "{stderr}"
     );
     tool.write("), capabilities(fs(read)", "", function);

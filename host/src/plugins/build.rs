@@ -50,7 +50,11 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
     let settings = BuildSettings::read(&manifest)?;
     settings.target.ensure()?;
-    for note in sources::notes(folder, settings.dependencies.iter().map(String::as_str)) {
+    for note in sources::notes(
+        folder,
+        settings.target,
+        settings.dependencies.iter().map(String::as_str),
+    ) {
         render::note(&note);
     }
     let outcome = cargo::build(&manifest, settings.target)?;

@@ -55,7 +55,7 @@ fn explain_browser(import: &UnresolvedImport<'_>, crates: Option<&Crates>) -> Ve
             import.module, import.function
         ),
         "what to do: turn off the feature for browsers (such as `js` or `wasmbind`), or remove the crate; for a \
-        clock or random numbers set `wasi = true` under `[package.metadata.art]`; tools have no network"
+        clock or random numbers set `wasi = true` under `[package.metadata.art]`; for requests use `art_sdk::http`"
             .to_owned(),
     ]
 }

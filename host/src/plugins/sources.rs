@@ -1,33 +1,54 @@
-//! Warns about source code that compiles for a tool but always fails in one, because tools have no files, network or processes.
+//! Warns about source code that compiles for a tool but always fails in one: files without WASI, sockets, processes.
 
 use std::fs;
 use std::path::Path;
 
-/// Parts of the standard library that always fail in a tool, each with the resource that tools lack.
-const UNAVAILABLE: [(&str, &str); 3] = [
-    ("std::fs", "files"),
-    ("std::net", "network"),
-    ("std::process::Command", "processes"),
+use super::target::Target;
+
+/// A part of the standard library that always fails in a tool.
+struct Unavailable {
+    part: &'static str,
+    /// Whether it works in a component with WASI, for what is granted.
+    works_with_wasi: bool,
+    why: &'static str,
+}
+
+const UNAVAILABLE: [Unavailable; 3] = [
+    Unavailable {
+        part: "std::fs",
+        works_with_wasi: true,
+        why: "a component without WASI has no files: set `wasi = true` under `[package.metadata.art]` and request them \
+            (`capabilities(fs(..))`), or pass the data in as an argument",
+    },
+    Unavailable {
+        part: "std::net",
+        works_with_wasi: false,
+        why: "tools have no sockets: send requests with `art_sdk::http`, or pass the data in as an argument",
+    },
+    Unavailable {
+        part: "std::process::Command",
+        works_with_wasi: false,
+        why: "tools start no programs: pass the data in as an argument",
+    },
 ];
-/// Crates that need the network.
+/// Crates that open sockets.
 const NETWORK_CRATES: [&str; 6] = ["attohttpc", "curl", "isahc", "minreq", "reqwest", "ureq"];
 /// Maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 8;
 
-/// Returns a note for each unavailable part, with the line where it is first used, and one for each dependency that needs the
-/// network.
-pub(super) fn notes<'a>(folder: &Path, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// Returns a note for each part that fails in components for `target`, with the line where it is first used, and one for each
+/// dependency that opens sockets.
+pub(super) fn notes<'a>(folder: &Path, target: Target, dependencies: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut first_uses = [const { None }; UNAVAILABLE.len()];
     search(&folder.join("src"), 0, &mut first_uses);
-    let used = first_uses.into_iter().zip(UNAVAILABLE).filter_map(|(location, (part, resource))| {
-        let location = location?;
-        Some(format!(
-            "note: {location} uses `{part}`; tools have no {resource}, so this call always fails; pass the data in as an argument"
-        ))
-    });
+    let fails = |unavailable: &&Unavailable| target == Target::Plain || !unavailable.works_with_wasi;
+    let used = first_uses.into_iter().zip(&UNAVAILABLE);
+    let used =
+        used.filter_map(|(location, unavailable)| Some((location?, fails(&unavailable).then_some(unavailable)?)));
+    let used = used.map(|(location, Unavailable { part, why, .. })| format!("note: {location} uses `{part}`; {why}"));
     let network = dependencies.filter(|name| NETWORK_CRATES.contains(name)).map(|name| {
         format!(
-            "note: the dependency `{name}` needs the network, which tools do not have; pass the data in as an argument"
+            "note: the dependency `{name}` opens sockets, which tools do not have: send requests with `art_sdk::http`"
         )
     });
     used.chain(network).collect()
@@ -59,8 +80,8 @@ fn search_file(path: &Path, first_uses: &mut [Option<String>]) {
         .enumerate()
         .take_while(|(_, line)| line.trim() != "#[cfg(test)]");
     for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
-        for (location, (part, _)) in first_uses.iter_mut().zip(UNAVAILABLE) {
-            if location.is_none() && line.contains(part) {
+        for (location, unavailable) in first_uses.iter_mut().zip(&UNAVAILABLE) {
+            if location.is_none() && line.contains(unavailable.part) {
                 *location = Some(format!("`{}` line {}", path.display(), number + 1));
             }
         }
@@ -71,29 +92,42 @@ fn search_file(path: &Path, first_uses: &mut [Option<String>]) {
 mod tests {
     use super::*;
 
-    fn notes_for(source: &str, dependencies: &[&str]) -> Vec<String> {
+    fn notes_for(source: &str, target: Target, dependencies: &[&str]) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/lib.rs"), source).unwrap();
-        notes(dir.path(), dependencies.iter().copied())
+        notes(dir.path(), target, dependencies.iter().copied())
     }
+
+    const READS: &str = "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n";
 
     #[test]
     fn an_unavailable_part_gets_one_note_with_its_line() {
-        let notes = notes_for(
-            "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n",
-            &["serde", "ureq"],
-        );
+        let notes = notes_for(READS, Target::Plain, &["serde", "ureq"]);
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(
-            notes[0].contains("src/lib.rs` line 2 uses `std::fs`; tools have no files"),
+            notes[0].contains("src/lib.rs` line 2 uses `std::fs`; a component without WASI has no files"),
             "{notes:?}"
         );
-        assert!(notes[1].contains("`ureq` needs the network"), "{notes:?}");
+        assert!(notes[1].contains("`ureq` opens sockets"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_component_with_wasi_may_use_files_but_not_sockets() {
+        assert!(notes_for(READS, Target::Wasi, &[]).is_empty());
+        let notes = notes_for("fn f() { std::net::TcpStream::connect(\"a:1\"); }", Target::Wasi, &[]);
+        assert!(notes[0].contains("tools have no sockets"), "{notes:?}");
     }
 
     #[test]
     fn code_in_tests_gets_no_note() {
-        assert!(notes_for("fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n", &[]).is_empty());
+        assert!(
+            notes_for(
+                "fn f() {}\n#[cfg(test)]\nmod tests { use std::fs; }\n",
+                Target::Plain,
+                &[]
+            )
+            .is_empty()
+        );
     }
 }
