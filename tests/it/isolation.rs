@@ -45,6 +45,17 @@ async fn a_tool_has_no_access_to_its_host() {
 }
 
 #[tokio::test]
+async fn a_tool_that_uses_sockets_has_none() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let address = json!({"address": server.local_addr().unwrap().to_string()});
+    let outcome = call(&guest(components::SOCKETS), address, Limits::EXECUTE).await;
+    assert_eq!(output(&outcome), json!(vec!["PermissionDenied"; 4]));
+    let arrived = server.accept().unwrap_err();
+    assert_eq!(arrived.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[tokio::test]
 async fn each_call_has_its_own_limits() {
     let hostile = guest(components::HOSTILE);
     let tight = Limits {

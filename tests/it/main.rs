@@ -74,6 +74,7 @@ mod plan_command;
 mod plugins;
 mod plugins_files;
 mod plugins_web;
+mod python;
 mod quickstart;
 mod racing;
 mod reloading;

@@ -1,11 +1,28 @@
-//! Opens a connection, and so imports sockets, which no tool is granted.
+//! Opens sockets, which no tool is granted.
 
 #![cfg(target_family = "wasm")]
 
+use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+
 use art_sdk::prelude::*;
 
-/// Connects to a server.
+#[args]
+struct In {
+    /// The address of a server.
+    address: String,
+}
+
+/// Connects to a server, listens, sends a datagram and looks a name up. Returns the kind of each error.
 #[tool]
-fn sockets(_: NoArgs) -> Result<bool> {
-    Ok(std::net::TcpStream::connect("127.0.0.1:80").is_ok())
+fn sockets(input: In) -> Result<Vec<String>> {
+    let attempts = [
+        TcpStream::connect(&input.address).map(drop),
+        TcpListener::bind("127.0.0.1:0").map(drop),
+        UdpSocket::bind("127.0.0.1:0").map(drop),
+        "localhost:80".to_socket_addrs().map(drop),
+    ];
+    let kind = |attempt: std::io::Result<()>| {
+        attempt.map_or_else(|error| format!("{:?}", error.kind()), |()| "open".to_owned())
+    };
+    Ok(attempts.into_iter().map(kind).collect())
 }

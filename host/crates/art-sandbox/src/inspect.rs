@@ -29,12 +29,14 @@ pub(crate) const CLOCKS_PREFIX: &str = "wasi:clocks/";
 pub(crate) const RANDOM_PREFIX: &str = "wasi:random/";
 /// Prefix of the file system.
 pub(crate) const FILESYSTEM_PREFIX: &str = "wasi:filesystem/";
+/// Prefix of the sockets. They are never granted.
+pub(crate) const SOCKETS_PREFIX: &str = "wasi:sockets/";
 /// The interfaces with which requests are sent.
 const HTTP_INTERFACES: [&str; 2] = ["wasi:http/types@0.2", "wasi:http/outgoing-handler@0.2"];
 
 /// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs), because
 /// standard libraries import them even if the tool does not use them.
-const PROVIDED_PREFIXES: [&str; 9] = [
+const PROVIDED_PREFIXES: [&str; 10] = [
     "art:tool/host",
     "art:tool/types",
     "wasi:io/",
@@ -42,6 +44,7 @@ const PROVIDED_PREFIXES: [&str; 9] = [
     CLOCKS_PREFIX,
     RANDOM_PREFIX,
     FILESYSTEM_PREFIX,
+    SOCKETS_PREFIX,
     HTTP_INTERFACES[0],
     HTTP_INTERFACES[1],
 ];
@@ -253,11 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_refused_by_name() {
-        let error = check_import("wasi:sockets/tcp@0.2.3").unwrap_err().to_string();
+    fn incoming_requests_are_refused_by_name() {
+        let error = check_import("wasi:http/incoming-handler@0.2.3")
+            .unwrap_err()
+            .to_string();
         assert_eq!(
             error,
-            "imports `wasi:sockets/tcp@0.2.3`, which this host does not grant to any tool"
+            "imports `wasi:http/incoming-handler@0.2.3`, which this host does not grant to any tool"
         );
         assert!(check_import("wasi:io/streams@0.2.3").is_ok());
     }

@@ -1,7 +1,8 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
-//! Standard libraries import the file system and the clocks even in a tool that never uses them. A stub contains no access to
-//! anything. It answers "denied" where the interface has such an answer, and ends the call where it has none.
+//! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters import
+//! sockets, which are never granted. A stub contains no access to anything. It answers "denied" where the interface has such an answer,
+//! and ends the call where it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -9,7 +10,7 @@ use wasmtime::component::{Component, Linker, LinkerInstance, Resource, ResourceT
 use wasmtime::{AsContextMut, StoreContextMut};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 
-use crate::inspect::{CLOCKS_PREFIX, FILESYSTEM_PREFIX, RANDOM_PREFIX};
+use crate::inspect::{CLOCKS_PREFIX, FILESYSTEM_PREFIX, RANDOM_PREFIX, SOCKETS_PREFIX};
 use crate::state::CallState;
 
 /// Type of the resources that a stub defines.
@@ -33,25 +34,39 @@ pub(crate) fn link_stubs(
             continue;
         };
         let mut instance = linker.instance(name)?;
+        let is_fs = name.starts_with(FILESYSTEM_PREFIX);
         for (item_name, item) in interface.exports(engine) {
-            define(&mut instance, item_name, &item.ty)?;
+            define(&mut instance, item_name, &item.ty, is_fs)?;
         }
     }
     Ok(linker)
 }
 
 fn needs_stub(import: &str, set: LinkSet) -> bool {
-    import.starts_with(FILESYSTEM_PREFIX) && !set.fs
+    import.starts_with(SOCKETS_PREFIX)
+        || import.starts_with(FILESYSTEM_PREFIX) && !set.fs
         || import.starts_with(CLOCKS_PREFIX) && !set.clock
         || import.starts_with(RANDOM_PREFIX) && !set.random
 }
 
-fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &ComponentItem) -> wasmtime::Result<()> {
+fn define(
+    instance: &mut LinkerInstance<'_, CallState>,
+    name: &str,
+    item: &ComponentItem,
+    is_fs: bool,
+) -> wasmtime::Result<()> {
     match item {
         ComponentItem::Resource(_) => instance.resource(name, resource(name), |_, _| Ok(())),
         ComponentItem::ComponentFunc(_) if name == "get-directories" => {
             instance.func_new(name, |store, _, _, results| {
                 answer(results, root(store)?);
+                Ok(())
+            })
+        }
+        // The network has no rights, and no socket can be created in it.
+        ComponentItem::ComponentFunc(_) if name == "instance-network" => {
+            instance.func_new(name, |store, _, _, results| {
+                answer(results, stub(store)?);
                 Ok(())
             })
         }
@@ -61,7 +76,10 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
                 let Some(denied) = &denied else {
                     return Err(wasmtime::Error::new(NotGranted(name_of_stub.clone())));
                 };
-                record(&mut store.as_context_mut(), &name_of_stub, params);
+                store.data_mut().meter.count_call();
+                if is_fs {
+                    record_path(store.data_mut(), &name_of_stub, params);
+                }
                 end_borrows(&mut store.as_context_mut(), params)?;
                 answer(results, denied.clone());
                 Ok(())
@@ -72,36 +90,38 @@ fn define(instance: &mut LinkerInstance<'_, CallState>, name: &str, item: &Compo
 }
 
 /// Returns the list of directories: a root in which everything is denied, so that the denial names the path.
-fn root(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
-    store.data_mut().meter.count_call();
-    let root = Resource::<Stub>::new_own(0).try_into_resource_any(store)?;
+fn root(store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     Ok(Val::List(vec![Val::Tuple(vec![
-        Val::Resource(root),
+        stub(store)?,
         Val::String("/".to_owned()),
     ])]))
 }
 
-/// Returns the answer of a function of the file system: that of a directory to questions about the kind of the root, and "access"
-/// to everything else. `None` if its result has no such answer.
-fn denied(name: &str, function: &ComponentFunc) -> Option<Val> {
-    let answer = match name {
-        "[method]descriptor.get-type" => Ok(Some(Box::new(Val::Enum("directory".to_owned())))),
-        "[method]descriptor.get-flags" => Ok(Some(Box::new(Val::Flags(vec!["read".to_owned()])))),
-        _ => Err(Some(Box::new(Val::Enum("access".to_owned())))),
-    };
-    match function.results().next()? {
-        Type::Result(result) => match result.err()? {
-            Type::Enum(codes) if codes.names().any(|code| code == "access") => Some(Val::Result(answer)),
-            _ => None,
-        },
-        _ => None,
-    }
+/// Returns a resource without access to anything.
+fn stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
+    store.data_mut().meter.count_call();
+    Ok(Val::Resource(
+        Resource::<Stub>::new_own(0).try_into_resource_any(store)?,
+    ))
 }
 
-/// Counts the call, and stores the denial of the path that it names.
-fn record(store: &mut StoreContextMut<'_, CallState>, name: &str, params: &[Val]) {
-    let state = store.data_mut();
-    state.meter.count_call();
+/// Returns the answer of a function: that of a directory to questions about the kind of the root, and that access is denied to
+/// everything else. `None` if its result has no such answer.
+fn denied(name: &str, function: &ComponentFunc) -> Option<Val> {
+    let Type::Result(result) = function.results().next()? else {
+        return None;
+    };
+    let Type::Enum(codes) = result.err()? else { return None };
+    let code = codes.names().find(|code| matches!(*code, "access" | "access-denied"))?;
+    Some(Val::Result(match name {
+        "[method]descriptor.get-type" => Ok(Some(Box::new(Val::Enum("directory".to_owned())))),
+        "[method]descriptor.get-flags" => Ok(Some(Box::new(Val::Flags(vec!["read".to_owned()])))),
+        _ => Err(Some(Box::new(Val::Enum(code.to_owned())))),
+    }))
+}
+
+/// Stores the denial of the path that a call of the file system names.
+fn record_path(state: &mut CallState, name: &str, params: &[Val]) {
     let path = params.iter().find_map(|param| match param {
         Val::String(path) => Some(path),
         _ => None,
