@@ -57,7 +57,7 @@ fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
     let id = waiting_id(&home);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
     let how = format!(
-        "waits for a decision about `confirms`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`"
+        "waits for a decision about `confirms`, from any terminal:\n  art approve show {id}\n  art approve yes {id}\n  art approve no {id}\n"
     );
     assert!(asked.stderr().contains(&how), "{asked}");
     let runs = home.art(&["runs", "list"]).stdout();
@@ -193,7 +193,7 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
     let home = with_rules(ASK);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
-    assert!(asked.stderr().contains("`art approve yes "), "{asked}");
+    assert!(asked.stderr().contains("\n  art approve yes "), "{asked}");
     let shown = home.art(&["approve", "show", "last"]).stdout();
     assert!(shown.starts_with("may `echo` be called? ("), "{shown}");
     assert!(

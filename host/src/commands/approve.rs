@@ -27,7 +27,7 @@ pub(super) use ask::{decide_at_terminal, is_attended};
 pub(super) use shown::now;
 
 /// Maximum length of a question in the list, in characters.
-const MAX_LISTED_CHARS: usize = 60;
+const MAX_LISTED_CHARS: usize = 40;
 
 /// A decision, and the standing approval that the person wants besides.
 type Decided = (Feedback, Option<StandingApproval>);
@@ -70,7 +70,7 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
         render::note("nothing waits for a decision");
         return Ok(Exit::Success);
     };
-    let header = ["decision", "tool", "since", "until", "thread", "question"];
+    let header = ["decision", "tool", "since", "until", "question"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(waiting.iter().map(row));
     render::answer(&table::lines(&rows).join("\n"));
@@ -115,7 +115,6 @@ fn row(record: &SuspensionRecord) -> Vec<String> {
         call.call.tool_name.clone(),
         units::ago(record.since),
         until,
-        record.thread_id.clone(),
         truncate(&question, MAX_LISTED_CHARS),
     ]
 }

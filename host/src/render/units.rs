@@ -12,10 +12,17 @@ pub fn bytes(number: u64) -> String {
     with_unit(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// Formats a duration in microseconds, such as `1.2 ms` for 1 234.
+/// Formats a duration in microseconds, such as `1.2 ms` for 1 234. One of minutes or days is that of a run that waited.
 #[must_use]
+#[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 pub fn micros(number: u64) -> String {
-    with_unit(number, 1_000.0, &[" us", " ms", " s"])
+    let minutes = number as f64 / 60e6;
+    match number / 60_000_000 {
+        0 => with_unit(number, 1_000.0, &[" us", " ms", " s"]),
+        1..60 => format!("{minutes:.1} min"),
+        60..1_440 => format!("{:.1} h", minutes / 60.0),
+        _ => format!("{:.1} days", minutes / 1_440.0),
+    }
 }
 
 /// Formats an amount in US dollars, such as `$1.25`, or `$0.0031` if it is less than ten cents.
@@ -45,12 +52,7 @@ pub fn ago(timestamp: art_core::Timestamp) -> String {
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap_or_default();
     let seconds = now.as_secs().saturating_sub(timestamp / 1_000);
-    match seconds {
-        0..60 => format!("{seconds} s ago"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..86_400 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} days ago", seconds / 86_400),
-    }
+    format!("{} ago", whole_units(seconds))
 }
 
 /// Returns the time until `timestamp`, such as `in 5 min`, or `now` if it is over.
@@ -61,10 +63,18 @@ pub fn from_now(timestamp: art_core::Timestamp) -> String {
         .unwrap_or_default();
     match (timestamp / 1_000).saturating_sub(now.as_secs()) {
         0 => "now".to_owned(),
-        seconds @ 1..60 => format!("in {seconds} s"),
-        seconds @ 60..3_600 => format!("in {} min", seconds / 60),
-        seconds @ 3_600..86_400 => format!("in {} h", seconds / 3_600),
-        seconds => format!("in {} days", seconds / 86_400),
+        seconds => format!("in {}", whole_units(seconds)),
+    }
+}
+
+/// Formats a duration in the largest unit of which it has at least one.
+fn whole_units(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        86_400..172_800 => "1 day".to_owned(),
+        _ => format!("{} days", seconds / 86_400),
     }
 }
 
@@ -95,6 +105,13 @@ mod tests {
             (count(999), bytes(1_023), micros(0)),
             ("999".into(), "1023 B".into(), "0 us".into())
         );
+    }
+
+    #[test]
+    fn a_run_that_waited_took_minutes_or_days() {
+        let took = [59, 90, 93_600, 200_000].map(|seconds| micros(seconds * 1_000_000));
+        assert_eq!(took, ["59.0 s", "1.5 min", "1.1 days", "2.3 days"]);
+        assert_eq!([3_600, 86_400, 172_800].map(whole_units), ["1 h", "1 day", "2 days"]);
     }
 
     #[test]

@@ -41,11 +41,11 @@ pub(super) fn problem(text: &str) -> String {
     format!("this cannot be taken:\n{}", quoted(text, Some(MAX_LINES)).join("\n"))
 }
 
-/// Returns the line that says how to decide from another terminal.
+/// Returns the lines that say how to decide from another terminal.
 pub(super) fn how_to_decide(record: &SuspensionRecord) -> String {
     let id = record.id();
     format!(
-        "waits for a decision about `{}`: `art approve show {id}`, `art approve yes {id}`, `art approve no {id}`",
+        "waits for a decision about `{}`, from any terminal:\n  art approve show {id}\n  art approve yes {id}\n  art approve no {id}",
         tool(record)
     )
 }
@@ -69,11 +69,11 @@ fn text(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
     lines.extend(answer_lines(&call.form, max_lines));
     lines.push(consequence(call));
     lines.push(format!(
-        "decision {}, step {}, run {}, thread {}",
+        "decision {}\nrun {}, thread {}, step {}",
         record.id(),
-        record.item_id,
         record.trace_id,
-        record.thread_id
+        record.thread_id,
+        one_line(&record.item_id)
     ));
     lines.join("\n")
 }

@@ -48,7 +48,8 @@ fn a_question_has_the_tool_the_canonical_arguments_the_preview_and_what_follows(
       | b.txt
       | c.txt
     on approval the tool goes on
-    decision 4f5a6c1e, step step_1, run run-1, thread thread-1
+    decision 4f5a6c1e
+    run run-1, thread thread-1, step step_1
     "#);
 }
 
@@ -63,6 +64,7 @@ fn no_text_of_a_tool_begins_a_line_of_the_question() {
     record.call.cause = SuspensionCause::Rule {
         reason: spoof.to_owned(),
     };
+    record.item_id = "a\nyes".to_owned();
     let shown = art_core::text::printable(&question(&record));
     let own: Vec<_> = shown.lines().filter(|line| !line.starts_with("  ")).collect();
     insta::assert_snapshot!(own.join("\n"), @r"
@@ -70,7 +72,8 @@ fn no_text_of_a_tool_begins_a_line_of_the_question() {
     arguments (blake3:ab12):
     preview:
     on approval the tool runs with these arguments
-    decision 4f5a6c1e, step step_1, run run-1, thread thread-1
+    decision 4f5a6c1e
+    run run-1, thread thread-1, step a yes
     ");
     assert!(!shown.contains(['\u{202e}', '\u{1b}', '\r']));
 }
