@@ -5,12 +5,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use art_core::capability::{Access, Capability, FsGrant};
-use art_core::outcome::Outcome;
+use art_core::capability::{Access, FsGrant};
+use art_core::intake::DivergenceReason;
 use serde_json::json;
 
 use crate::granted::{granted, readable, tool, writable};
 use crate::harness::{new_sandbox, output};
+use crate::replay::without_times;
 
 #[tokio::test]
 async fn the_standard_library_reads_granted_files() {
@@ -273,13 +274,66 @@ async fn bytes_of_files_cost_fuel() {
 }
 
 #[tokio::test]
-async fn a_call_that_used_files_says_that_it_cannot_be_replayed() {
+async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file() {
+    let granted = writable();
+    let [notes, a, new, moved, outside] = [
+        "notes",
+        "notes/a.txt",
+        "notes/new.txt",
+        "notes/moved.txt",
+        "outside.txt",
+    ]
+    .map(|below| granted.path(below));
+    let steps = [
+        ["read", &a, ""],
+        ["read_middle", &a, "2"],
+        ["size", &a, ""],
+        ["modified", &a, ""],
+        ["write", &new, "text"],
+        ["append", &new, "more"],
+        ["set_len", &new, "6"],
+        ["read", &new, ""],
+        ["rename", &new, &moved],
+        ["list", &notes, ""],
+        ["canonicalize", &notes, ""],
+        ["remove_file", &moved, ""],
+        ["read", &moved, ""],
+        ["create_dir", &outside, ""],
+        ["read", &outside, ""],
+    ];
+    let recorded = granted.call(&steps).await;
+    assert_eq!((recorded.ending.name(), recorded.denials.len()), ("success", 2));
+    fs::remove_dir_all(&notes).unwrap();
+    let replayed = granted.replay(&steps, &recorded.intake).await;
+    assert_eq!(replayed.divergence, None);
+    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+    assert!(!Path::new(&notes).exists());
+}
+
+#[tokio::test]
+async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
+    let granted = granted(|_| Vec::new());
+    let outside = granted.path("outside.txt");
+    let steps = [["read", &outside, ""], ["write", &outside, "x"]];
+    let recorded = granted.call(&steps).await;
+    assert_eq!(recorded.denials.len(), 2);
+    let replayed = granted.replay(&steps, &recorded.intake).await;
+    assert_eq!(replayed.divergence, None);
+    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+}
+
+#[tokio::test]
+async fn a_call_that_read_more_than_is_recorded_says_so() {
     let granted = readable();
-    let unrecorded = |outcome: Outcome| outcome.intake.unrecorded;
-    let a = granted.path("notes/a.txt");
-    let used = granted.call(&[["read", &a, ""]]).await;
-    assert_eq!(unrecorded(used), Some(Capability::Fs));
-    assert_eq!(unrecorded(granted.call(&[]).await), None);
+    let large = granted.path("notes/large");
+    fs::write(&large, vec![b'x'; 3 << 20]).unwrap();
+    let once = granted.call(&[["read_times", &large, "1"]]).await;
+    assert!(!once.intake.truncated);
+    let steps = [["read_times", &large, "2"]];
+    let twice = granted.call(&steps).await;
+    assert!(twice.intake.truncated && twice.intake.crossings.is_empty());
+    let replayed = granted.replay(&steps, &twice.intake).await;
+    assert_eq!(replayed.divergence.unwrap().reason, DivergenceReason::Truncated);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use art_core::capability::{Access, FsGrant, Places, ToolPolicy};
+use art_core::intake::{Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
 use art_sandbox::{Plugin, Sandbox};
@@ -74,6 +75,12 @@ impl Granted {
         let call =
             Admitted::for_test_with_grants(request(arguments), Limits::EXECUTE, grants, CancellationToken::new());
         self.tool.execute(&call).await
+    }
+
+    /// Makes a call again with its record.
+    pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
+        let call = Admitted::for_test(request(json!({ "steps": steps })), Limits::EXECUTE);
+        self.tool.replay(&call, recorded).unwrap().await
     }
 
     /// Returns what each step gave.

@@ -13,7 +13,7 @@ use crate::harness::components;
 use crate::program::{self, CommandOutput};
 use crate::replayed;
 
-/// A home with a plugins folder. With `ART_TEST_REPLAY` set, every run that a test made there is verified and replayed at its end.
+/// A home with a plugins folder. Every run that a test made there is verified and replayed at its end, unless `ART_TEST_REPLAY` is `0`.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
     is_damaged: AtomicBool,
@@ -21,7 +21,7 @@ pub(crate) struct Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let is_wanted = std::env::var_os("ART_TEST_REPLAY").is_some();
+        let is_wanted = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
         if is_wanted && !self.is_damaged.load(Ordering::Relaxed) && !thread::panicking() {
             replayed::assert_identical(self.dir.path());
         }

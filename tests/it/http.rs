@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use art_core::capability::{Capability, Grants, HttpGrant, HttpRight};
+use art_core::capability::{Grants, HttpGrant, HttpRight};
 use art_core::limits::Limits;
 use art_core::outcome::{Ending, Outcome};
 use art_tools::executor::{Admitted, ToolExecutor};
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::{components, guest, output, request};
 use crate::http_server::{HttpServer, response};
+use crate::replay::without_times;
 
 /// Returns what a call with these grants may touch.
 fn grants(http: Value) -> Arc<Grants> {
@@ -308,11 +309,57 @@ async fn a_call_sends_sixteen_requests_at_most() {
     assert_eq!(outcome.usage.http_requests, 16);
 }
 
+/// Makes a call, and runs it again with its record and without a grant. Asserts that both are the same, and that the server
+/// received nothing in between.
+async fn assert_replays(component: &'static str, server: &HttpServer, arguments: Value) -> Outcome {
+    let recorded = call(component, private(server), arguments.clone()).await;
+    let sent = server.requests().len();
+    let again = Admitted::for_test(request(arguments), Limits::EXECUTE);
+    let replayed = guest(component).replay(&again, &recorded.intake).unwrap().await;
+    assert_eq!(replayed.divergence, None);
+    let without_traffic = |mut outcome: Outcome| {
+        (outcome.usage.http_requests, outcome.usage.http_bytes) = (0, 0);
+        without_times(outcome)
+    };
+    assert_eq!(without_traffic(replayed.outcome), without_traffic(recorded.clone()));
+    assert_eq!(server.requests().len(), sent);
+    recorded
+}
+
 #[tokio::test]
-async fn a_call_with_requests_has_no_record_to_replay() {
+async fn a_replayed_call_gets_every_response_from_its_record_and_sends_nothing() {
+    let text = "x".repeat(300_000);
+    let body = text.clone();
+    let server = HttpServer::start(move |request| match request {
+        request if request.starts_with("GET /missing") => response(404, &[], b"no"),
+        _ => response(200, &[("x-version", "7")], body.as_bytes()),
+    });
+    let page = assert_replays(
+        components::FETCHES,
+        &server,
+        json!({"url": server.url("/"), "times": 3}),
+    )
+    .await;
+    assert_eq!((&output(&page)["text"], page.usage.http_requests), (&json!(text), 3));
+    let posted = json!({"url": server.url("/"), "method": "POST", "body": "b".repeat(100_000)});
+    assert_eq!(
+        output(&assert_replays(components::FETCHES, &server, posted).await)["status"],
+        200
+    );
+    let missing = assert_replays(components::FETCHES, &server, json!({"url": server.url("/missing")})).await;
+    assert_eq!(output(&missing)["status"], 404);
+}
+
+#[tokio::test]
+async fn a_replayed_call_gets_the_errors_of_its_requests_from_its_record() {
+    let broken = HttpServer::start(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort".to_vec());
+    let cut = assert_replays(components::FETCHES, &broken, json!({"url": broken.url("/")})).await;
+    assert_eq!(cut.ending.name(), "failure");
     let server = HttpServer::page("");
-    let sent = call(components::FETCHES, private(&server), json!({"url": server.url("/")})).await;
-    let denied = call(components::FETCHES, json!([]), json!({"url": server.url("/")})).await;
-    assert_eq!(sent.intake.unrecorded, Some(Capability::Http));
-    assert_eq!(denied.intake.unrecorded, None);
+    let denied = assert_replays(components::FETCHES, &server, json!({"url": "http://other.example/"})).await;
+    assert_eq!((denied.ending.name(), denied.denials.len()), ("failure", 1));
+    for attempt in ["trailers", "unfinished", "abandoned", "path", "method"] {
+        let arguments = json!({"attempt": attempt, "authority": server.authority(), "text": "x-test"});
+        assert_replays(components::RAW_REQUESTS, &server, arguments).await;
+    }
 }

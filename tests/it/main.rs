@@ -80,6 +80,7 @@ mod racing;
 mod reloading;
 mod replay;
 mod replaying;
+mod replaying_outside;
 mod schemas;
 mod secrets;
 mod self_test;

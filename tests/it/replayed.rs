@@ -1,4 +1,5 @@
-//! Replays every run that a test has made in its home.
+//! Replays every run that a test has made in its home. The records have the limits and the interfaces of each call, so the components
+//! are loaded without the settings of the home.
 
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,15 @@
 //! What a sandboxed call takes in from outside: the record from which the call can be run again with the same result.
 
+mod taken;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::capability::Capability;
+pub use taken::{Body, FileAnswer, FileStatus, HttpFailure, ResponseAnswer, StreamAnswer};
+
+use crate::capability::{Capability, Denial, LinkSet};
+use crate::limits::Limits;
 use crate::outcome::Outcome;
 
 /// Everything that a guest learned from outside during a call, apart from its input.
@@ -16,37 +21,97 @@ pub struct Intake {
     /// Seed of the random generator; `None` if the guest drew no random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// The answers of the host, in the order in which the guest asked. Equal neighbours are one entry.
+    /// The answers of the host, in the order in which the guest asked. Equal neighbours without bodies are one entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<Crossing>,
     /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
     /// replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The kind of authority by which the guest took in what is not recorded, such as the contents of a file. Absent if everything
-    /// is recorded; otherwise the call cannot be replayed.
+    /// The kind of authority by which the guest took in what is not recorded, such as the contents of a file. Only records of earlier
+    /// hosts have it; the call cannot be replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Capability>,
+    /// Whether the guest took in a secret of the host. No record has one, so this one has no crossings, and the call cannot be replayed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
+    /// What the call was given. `None` in records of earlier hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+    /// What files and addresses the guest was not allowed to use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
+}
+
+/// What a call was given by the operator, as far as its guest can notice it. A replay gives the same, whatever the operator grants now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Given {
+    /// The limits; absent in JSON if they are those of every tool.
+    #[serde(default = "limits_by_default", skip_serializing_if = "are_limits_by_default")]
+    pub limits: Limits,
+    /// The interfaces; absent in JSON if they are those of every tool.
+    #[serde(default = "LinkSet::by_default", skip_serializing_if = "is_by_default")]
+    pub links: LinkSet,
+    /// The variables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+}
+
+const fn limits_by_default() -> Limits {
+    Limits::EXECUTE
+}
+
+fn are_limits_by_default(limits: &Limits) -> bool {
+    *limits == Limits::EXECUTE
+}
+
+fn is_by_default(links: &LinkSet) -> bool {
+    *links == LinkSet::by_default()
 }
 
 impl Intake {
-    /// Maximum size of the crossings of a record, in bytes of compact JSON.
-    pub const MAX_BYTES: usize = 256 << 10;
+    /// Maximum size of the crossings of a record, in bytes of compact JSON, apart from the bodies.
+    pub const MAX_BYTES: usize = 1 << 20;
+    /// Maximum number of bytes that the bodies of a record have together: the contents of files, and the headers and contents of responses.
+    pub const MAX_BODY_BYTES: usize = 4 << 20;
 
-    /// Returns whether the guest learned nothing from outside.
+    /// Returns whether the record has nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.seed.is_none() && self.crossings.is_empty() && !self.truncated && self.unrecorded.is_none()
+        *self == Self::default()
+    }
+
+    /// Returns the maximum size of the crossings, in bytes of compact JSON.
+    #[must_use]
+    pub fn max_encoded_bytes(&self) -> usize {
+        let bytes = |crossing: &Crossing| crossing.max_encoded_bytes() + encoded(crossing.answer.body_bytes());
+        self.crossings.iter().map(bytes).sum()
+    }
+
+    /// Drops the crossings, and marks the record as one that outgrew its maximum.
+    pub fn truncate(&mut self) {
+        self.crossings = Vec::new();
+        self.truncated = true;
+    }
+
+    /// Drops everything that the guest took in, and marks the record as one that would have a secret.
+    pub fn withhold(&mut self) {
+        self.crossings = Vec::new();
+        self.denials = Vec::new();
+        self.given = None;
+        self.secret = true;
     }
 
     /// Returns why the record does not have all that the guest took in, or `None` if it has.
     #[must_use]
     pub fn missing(&self) -> Option<DivergenceReason> {
+        let secret = self.secret.then_some(DivergenceReason::Secret);
         let truncated = self.truncated.then_some(DivergenceReason::Truncated);
         let unrecorded = self
             .unrecorded
             .map(|capability| DivergenceReason::Unrecorded { capability });
-        truncated.or(unrecorded)
+        secret.or(truncated).or(unrecorded)
     }
 }
 
@@ -66,7 +131,7 @@ impl Crossing {
     /// Maximum size of the JSON text of the field `count`, with its comma.
     pub const MAX_COUNT_BYTES: usize = 29;
 
-    /// Returns the maximum size of this crossing as compact JSON, with a comma after it.
+    /// Returns the maximum size of this crossing as compact JSON, with a comma after it and without the bodies of the answer.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
         let value = match &self.answer {
@@ -75,11 +140,19 @@ impl Crossing {
             Answer::Polled(ready) => ready.iter().map(|index| digits(u64::from(*index)) + 1).sum::<usize>() + 2,
             Answer::Waited => 0,
             Answer::Ready(_) | Answer::Cancelled(_) => "false".len(),
+            Answer::File(answer) => answer.max_encoded_bytes(),
+            Answer::Stream(answer) => answer.max_encoded_bytes(),
+            Answer::Response(answer) => answer.max_encoded_bytes(),
         };
         let kind = self.answer.kind().name().len();
         let count = if self.count == 1 { 0 } else { Self::MAX_COUNT_BYTES };
         r#"{"kind":"","value":},"#.len() + kind + value + count
     }
+}
+
+/// Returns the maximum size of bodies in base64. Each has its own padding, which the frame of its answer has room for.
+const fn encoded(bytes: usize) -> usize {
+    bytes.div_ceil(3) * 4
 }
 
 fn digits(number: u64) -> usize {
@@ -111,9 +184,32 @@ pub enum Answer {
     Waited,
     /// Whether the call was cancelled.
     Cancelled(bool),
+    /// What an operation on files returned.
+    File(FileAnswer),
+    /// What an operation on a stream of a file or of a request returned.
+    Stream(StreamAnswer),
+    /// What the guest learned about a request that it sent.
+    Response(ResponseAnswer),
 }
 
 impl Answer {
+    /// Returns the bytes and the texts of the answer that come from files and from the network.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<&[u8]> {
+        match self {
+            Self::File(answer) => answer.bodies(),
+            Self::Stream(answer) => answer.bodies(),
+            Self::Response(answer) => answer.bodies(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the number of these bytes.
+    #[must_use]
+    pub fn body_bytes(&self) -> usize {
+        self.bodies().iter().map(|body| body.len()).sum()
+    }
+
     /// Returns what was asked.
     #[must_use]
     pub const fn kind(&self) -> CrossingKind {
@@ -124,6 +220,9 @@ impl Answer {
             Self::Ready(_) => CrossingKind::Ready,
             Self::Waited => CrossingKind::Waited,
             Self::Cancelled(_) => CrossingKind::Cancelled,
+            Self::File(_) => CrossingKind::File,
+            Self::Stream(_) => CrossingKind::Stream,
+            Self::Response(_) => CrossingKind::Response,
         }
     }
 }
@@ -138,6 +237,9 @@ pub enum CrossingKind {
     Ready,
     Waited,
     Cancelled,
+    File,
+    Stream,
+    Response,
     /// The first random number; the record has its seed instead of an answer.
     Random,
 }
@@ -153,6 +255,9 @@ impl CrossingKind {
             Self::Ready => "ready",
             Self::Waited => "waited",
             Self::Cancelled => "cancelled",
+            Self::File => "file",
+            Self::Stream => "stream",
+            Self::Response => "response",
             Self::Random => "random",
         }
     }
@@ -258,6 +363,9 @@ pub enum DivergenceReason {
     /// The record was truncated, so the guest was not run.
     #[error("the record is truncated, so the call cannot be replayed")]
     Truncated,
+    /// The guest took in a secret, which no record has, so it was not run.
+    #[error("the call took in a secret, which is not recorded, so it cannot be replayed")]
+    Secret,
     /// The guest took in what is not recorded, so it was not run.
     #[error("what the call took in by `{capability}` is not recorded, so it cannot be replayed")]
     Unrecorded {
@@ -282,6 +390,62 @@ mod tests {
             any::<bool>().prop_map(Answer::Ready),
             Just(Answer::Waited),
             any::<bool>().prop_map(Answer::Cancelled),
+            file_answer().prop_map(Answer::File),
+            stream_answer().prop_map(Answer::Stream),
+            response_answer().prop_map(Answer::Response),
+        ]
+    }
+
+    fn body() -> impl Strategy<Value = Body> {
+        vec(any::<u8>(), 0..40).prop_map(Body)
+    }
+
+    fn file_answer() -> impl Strategy<Value = FileAnswer> {
+        let times = any::<[Option<(u64, u32)>; 3]>();
+        prop_oneof![
+            Just(FileAnswer::Done),
+            Just(FileAnswer::Opened),
+            Just(FileAnswer::End),
+            any::<String>().prop_map(FileAnswer::Failed),
+            any::<u64>().prop_map(FileAnswer::Written),
+            (body(), any::<bool>()).prop_map(|(body, is_end)| FileAnswer::Read(body, is_end)),
+            (any::<String>(), any::<u64>(), any::<u64>(), times).prop_map(|(r#type, links, size, times)| {
+                FileAnswer::Status(FileStatus {
+                    r#type,
+                    links,
+                    size,
+                    times,
+                })
+            }),
+            any::<(u64, u64)>().prop_map(|(upper, lower)| FileAnswer::Hash(upper, lower)),
+            any::<String>().prop_map(FileAnswer::Type),
+            any::<(bool, bool, bool)>().prop_map(|(read, write, change)| FileAnswer::Rights(read, write, change)),
+            any::<String>().prop_map(FileAnswer::Link),
+            any::<(String, String)>().prop_map(|(kind, name)| FileAnswer::Entry(kind, name)),
+            any::<bool>().prop_map(FileAnswer::Same),
+        ]
+    }
+
+    fn stream_answer() -> impl Strategy<Value = StreamAnswer> {
+        prop_oneof![
+            Just(StreamAnswer::Done),
+            Just(StreamAnswer::Closed),
+            body().prop_map(StreamAnswer::Read),
+            any::<u64>().prop_map(StreamAnswer::Bytes),
+            any::<(String, Option<String>)>().prop_map(|(text, code)| StreamAnswer::Failed(text, code)),
+        ]
+    }
+
+    fn response_answer() -> impl Strategy<Value = ResponseAnswer> {
+        let fields = || vec((any::<String>(), body()), 0..5);
+        prop_oneof![
+            Just(ResponseAnswer::NotReady),
+            Just(ResponseAnswer::Taken),
+            Just(ResponseAnswer::Done),
+            any::<(String, Option<String>, Option<u64>)>()
+                .prop_map(|(code, text, number)| ResponseAnswer::Failed(HttpFailure { code, text, number })),
+            (any::<u16>(), fields()).prop_map(|(status, fields)| ResponseAnswer::Head(status, fields)),
+            fields().prop_map(ResponseAnswer::Trailers),
         ]
     }
 
@@ -297,7 +461,7 @@ mod tests {
             truncated in any::<bool>(),
             unrecorded in prop_oneof![Just(None), Just(Some(Capability::Fs)), Just(Some(Capability::Http))],
         ) {
-            let intake = Intake { seed: seed.map(Seed), crossings, truncated, unrecorded };
+            let intake = Intake { seed: seed.map(Seed), crossings, truncated, unrecorded, ..Intake::default() };
             let text = serde_json::to_string(&intake)?;
             prop_assert_eq!(serde_json::from_str::<Intake>(&text)?, intake);
         }
@@ -305,7 +469,8 @@ mod tests {
         #[test]
         fn no_crossing_is_larger_than_its_maximum(crossing in crossing()) {
             let text = serde_json::to_string(&crossing)?;
-            prop_assert!(text.len() < crossing.max_encoded_bytes(), "{}", text);
+            let maximum = crossing.max_encoded_bytes() + encoded(crossing.answer.body_bytes());
+            prop_assert!(text.len() < maximum, "{}", text);
         }
 
         #[test]
@@ -329,8 +494,7 @@ mod tests {
                     count: 100_000,
                 },
             ],
-            truncated: false,
-            unrecorded: None,
+            ..Intake::default()
         };
         let expected = json!({
             "seed": "a5".repeat(32),
@@ -365,6 +529,39 @@ mod tests {
     }
 
     #[test]
+    fn the_bytes_of_a_body_are_not_in_the_debug_text_and_are_base64_in_json() {
+        assert_eq!(format!("{:?}", Body(b"abc".to_vec())), "Body(3 bytes)");
+        assert_eq!(serde_json::to_value(Body(b"abc".to_vec())).unwrap(), json!("YWJj"));
+        assert!(serde_json::from_value::<Body>(json!("?")).is_err());
+    }
+
+    #[test]
+    fn what_every_tool_is_given_is_an_empty_object() {
+        let given = Given {
+            limits: Limits::EXECUTE,
+            links: LinkSet::by_default(),
+            env: Vec::new(),
+        };
+        assert_eq!(serde_json::to_value(&given).unwrap(), json!({}));
+        assert_eq!(serde_json::from_value::<Given>(json!({})).unwrap(), given);
+    }
+
+    #[test]
+    fn a_withheld_record_has_nothing_that_was_taken_in() {
+        let crossing = Crossing {
+            answer: Answer::File(FileAnswer::Link("secret".to_owned())),
+            count: 1,
+        };
+        let mut intake = Intake {
+            crossings: vec![crossing],
+            ..Intake::default()
+        };
+        intake.withhold();
+        assert_eq!(serde_json::to_value(&intake).unwrap(), json!({"secret": true}));
+        assert_eq!(intake.missing(), Some(DivergenceReason::Secret));
+    }
+
+    #[test]
     fn a_seed_with_another_digit_is_refused() {
         assert_eq!(Seed::try_from("g".repeat(64)), Err(InvalidSeed));
         assert_eq!(Seed::try_from("0F".repeat(32)), Ok(Seed([0x0f; 32])));
@@ -379,6 +576,9 @@ mod tests {
             Answer::Ready(true),
             Answer::Waited,
             Answer::Cancelled(true),
+            Answer::File(FileAnswer::Done),
+            Answer::Stream(StreamAnswer::Done),
+            Answer::Response(ResponseAnswer::Done),
         ];
         for answer in answers {
             assert_eq!(serde_json::to_value(&answer).unwrap()["kind"], answer.kind().name());

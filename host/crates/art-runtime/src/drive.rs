@@ -398,7 +398,7 @@ impl<'a> Driver<'a> {
             ending: report.ending,
             usage: report.usage,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
-            intake: std::mem::take(&mut report.intake),
+            intake: self.log.record_within_room(std::mem::take(&mut report.intake)),
             uses: report.uses.clone(),
             suspension: report.suspension.clone(),
         };

@@ -14,7 +14,7 @@ use art_core::outcome::CallEnding;
 use art_core::tool::ToolResult;
 use art_sandbox::{Plugin, Sandbox};
 use art_store::RunState;
-use art_tools::{AdmittedCall, CallScope, EnabledTools, ToolSystem};
+use art_tools::{CallScope, EnabledTools, ReplayableCall, ToolSystem};
 use serde::Serialize;
 
 use crate::compose::Toolbox;
@@ -85,11 +85,15 @@ pub enum TakenReason {
     NotRepeatable,
     /// The call had not ended.
     Unfinished,
-    /// The journal does not have what the call took in: it is of an earlier version, or the record was too large.
+    /// The journal does not have what the call took in: it is of an earlier version.
     NoRecord,
-    /// The tool read or wrote files, which are not recorded.
+    /// What the call took in exceeds the limits of records.
+    TookTooMuch,
+    /// The call took in a secret, which no record has.
+    TookSecret,
+    /// The tool read or wrote files, which the host that made the call did not record.
     TookFiles,
-    /// The tool sent requests, whose responses are not recorded.
+    /// The tool sent requests, whose responses the host that made the call did not record.
     TookResponses,
     /// A file that the call takes is not kept any more.
     NoFile,
@@ -104,6 +108,8 @@ impl fmt::Display for TakenReason {
             Self::NotRepeatable => "its end cannot be repeated exactly",
             Self::Unfinished => "it had not ended",
             Self::NoRecord => "what it took in is not recorded",
+            Self::TookTooMuch => "it took in more than is recorded",
+            Self::TookSecret => "it took in a secret, which is not recorded",
             Self::TookFiles => "it took in files, which are not recorded",
             Self::TookResponses => "it took in responses to requests, which are not recorded",
             Self::NoFile => "a file that it takes is not kept any more",
@@ -114,6 +120,8 @@ impl fmt::Display for TakenReason {
 impl From<DivergenceReason> for TakenReason {
     fn from(reason: DivergenceReason) -> Self {
         match reason {
+            DivergenceReason::Truncated => Self::TookTooMuch,
+            DivergenceReason::Secret => Self::TookSecret,
             DivergenceReason::Unrecorded {
                 capability: Capability::Fs,
             } => Self::TookFiles,
@@ -341,7 +349,7 @@ impl<'a> Replayer<'a> {
         run: &Run,
         tools: &ToolSystem,
         call: &ToolCall,
-    ) -> Result<Result<AdmittedCall, String>, TakenReason> {
+    ) -> Result<Result<ReplayableCall, String>, TakenReason> {
         let mut parsed = call.call.clone();
         for file in &call.files {
             let bytes = self.recording.blobs.get(&file.digest).ok_or(TakenReason::NoFile)?;
@@ -358,7 +366,7 @@ impl<'a> Replayer<'a> {
             ..CallScope::default()
         };
         let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();
-        let admitted = tools.admit(parsed, &scope).await.map_err(refusal);
+        let admitted = tools.admit_for_replay(parsed, &scope).await.map_err(refusal);
         Ok(
             admitted.map(|admitted| match call.approval.as_deref().and_then(decisions::context) {
                 Some(decision) => admitted.decided(decision),

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::{Capability, Grants};
-use art_core::intake::{Divergence, Intake, Replayed};
+use art_core::capability::Grants;
+use art_core::intake::{Divergence, Given, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
 use art_core::secret::Secrets;
@@ -42,6 +42,8 @@ pub(crate) struct Invocation {
     store: Store<CallState>,
     guard: Guard,
     limits: Limits,
+    /// What the record says that the call was given.
+    given: Given,
     bytes_in: u64,
 }
 
@@ -78,6 +80,11 @@ impl Invocation {
         grants: Arc<Grants>,
         cancel: CancellationToken,
     ) -> wasmtime::Result<Self> {
+        let given = Given {
+            limits: *limits,
+            links: grants.link_set(),
+            env: grants.env.clone(),
+        };
         let state = CallState::new(limits, grants, cancel.clone());
         let guard = Guard::new(limits, cancel, state.meter.time_slice().clone());
         let mut store = Store::new(instance_pre.engine(), state);
@@ -92,6 +99,7 @@ impl Invocation {
             store,
             guard,
             limits: *limits,
+            given,
             bytes_in: 0,
         })
     }
@@ -111,6 +119,12 @@ impl Invocation {
     /// Adds secrets to the requests of the guest where its grants say so, and redacts them everywhere else.
     pub(crate) fn with_secrets(mut self, secrets: Arc<Secrets>) -> Self {
         self.store.data_mut().secrets = secrets;
+        self
+    }
+
+    /// Notes in the record what the call was given.
+    pub(crate) fn with_given(mut self, given: Given) -> Self {
+        self.given = given;
         self
     }
 
@@ -201,9 +215,6 @@ impl Invocation {
             _ => 0,
         };
         let usage = self.usage(bytes_out, cpu);
-        if usage.http_requests > 0 {
-            self.store.data_mut().outside.take_unrecorded(Capability::Http);
-        }
         let ending = match result {
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large(bytes_out),
@@ -217,10 +228,17 @@ impl Invocation {
             ending,
             usage,
             log: self.take_log(),
-            intake: self.store.data_mut().outside.take_intake(),
+            intake: self.take_intake(),
             denials: self.store.data_mut().take_denials(),
             uses,
         }
+    }
+
+    /// Returns the record of what the guest took in, with what it was given.
+    fn take_intake(&mut self) -> Intake {
+        let state = self.store.data_mut();
+        state.note_denied_requests();
+        state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
     /// Makes change sets of what a successful call changed under grants with `stage`, and drops what another changed.
@@ -232,7 +250,7 @@ impl Invocation {
         files
             .quota_denials()
             .into_iter()
-            .for_each(|denial| state.denials.push(denial));
+            .for_each(|denial| state.outside.deny(denial));
         match files.finish_if(matches!(ending, Ending::Success(_))) {
             Ok(()) => ending,
             Err(error) => Ending::HostError {

@@ -1,10 +1,13 @@
 //! Everything that a guest learns from outside of its sandbox. It is recorded, and a replayed call gets it from the
 //! record.
 
-use art_core::capability::Capability;
-use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Intake, Seed};
+use art_core::capability::Denial;
+use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, Given, Intake, Seed};
+use art_core::secret::{RedactedStream, Redactor};
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
+
+use crate::denials::Denials;
 
 /// The source of the answers and random numbers of one call.
 #[derive(Default)]
@@ -14,15 +17,19 @@ pub(crate) struct Outside {
     player: Option<Player>,
     /// Created when the guest first draws a random number, since most tools never do.
     random: Option<Box<ChaCha20Rng>>,
+    /// The files and addresses that the guest was not allowed to use.
+    denials: Denials,
 }
 
 impl Outside {
     /// Creates a source that answers from a record.
-    pub(crate) fn replay(recorded: Intake) -> Self {
-        Self {
-            player: Some(Player::new(recorded)),
-            ..Self::default()
+    pub(crate) fn replay(mut recorded: Intake) -> Self {
+        let mut outside = Self::default();
+        for denial in recorded.denials.drain(..) {
+            outside.denials.push(denial);
         }
+        outside.player = Some(Player::new(recorded));
+        outside
     }
 
     /// Returns whether the answers come from a record.
@@ -38,13 +45,26 @@ impl Outside {
         live: impl FnOnce() -> Answer,
         read: impl FnOnce(&Answer) -> Option<T>,
     ) -> wasmtime::Result<T> {
-        let answer = match &mut self.player {
-            Some(player) => player.next(kind)?,
+        let answer = match self.replayed(kind)? {
+            Some(answer) => answer,
             None => live(),
         };
         let value = read(&answer).ok_or_else(|| wasmtime::Error::msg(format!("`{answer:?}` does not answer `{kind}`")));
-        self.recorder.push(answer);
+        self.record(answer);
         value
+    }
+
+    /// Returns the next answer of the record. `None` if the call is not a replay.
+    pub(crate) fn replayed(&mut self, kind: CrossingKind) -> wasmtime::Result<Option<Answer>> {
+        match &mut self.player {
+            Some(player) => Ok(Some(player.next(kind)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Records an answer that the guest gets.
+    pub(crate) fn record(&mut self, answer: Answer) {
+        self.recorder.push(answer);
     }
 
     /// Returns the error for a recorded answer that does not fit the question, and stores it as the divergence.
@@ -70,14 +90,25 @@ impl Outside {
             .ok_or_else(|| wasmtime::Error::msg("there is no random generator"))
     }
 
-    /// Notes that the guest takes in something that is not recorded, so that the call cannot be replayed.
-    pub(crate) fn take_unrecorded(&mut self, capability: Capability) {
-        self.recorder.intake.unrecorded.get_or_insert(capability);
+    /// Notes what the guest was not allowed to do with files or addresses.
+    pub(crate) fn deny(&mut self, denial: Denial) {
+        self.denials.push(denial);
     }
 
-    /// Returns the record of the call, and leaves an empty one.
-    pub(crate) fn take_intake(&mut self) -> Intake {
-        std::mem::take(&mut self.recorder).intake
+    /// Returns the record of the call, and leaves an empty one. A record in which there would be a secret has nothing.
+    pub(crate) fn take_intake(&mut self, given: Given, redactor: &Redactor) -> Intake {
+        let mut intake = std::mem::take(&mut self.recorder).intake;
+        intake.denials = self.denials.clone().take();
+        intake.given = Some(given);
+        if has_secret(&intake, redactor) {
+            intake.withhold();
+        }
+        intake
+    }
+
+    /// Returns what the guest was not allowed to do, and leaves nothing.
+    pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
+        self.denials.take()
     }
 
     /// Returns the first difference from the record after the guest ended. `None` if there is none, or if the call is
@@ -94,12 +125,34 @@ fn new_seed() -> wasmtime::Result<Seed> {
     Ok(Seed(seed))
 }
 
+/// Returns whether a secret is in what a call took in, also if it read it in parts.
+fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
+    if redactor.is_empty() {
+        return false;
+    }
+    let variables = intake.given.iter().flat_map(|given| &given.env);
+    let is_in_variable = variables.into_iter().any(|(_, value)| redactor.is_in(value.as_bytes()));
+    let mut stream = RedactedStream::new(redactor.clone());
+    let mut is_in_body = false;
+    // What is held back is compared when it comes out.
+    let mut held = Vec::new();
+    for body in intake.crossings.iter().flat_map(|crossing| crossing.answer.bodies()) {
+        held.extend_from_slice(body);
+        let passed = stream.push(body);
+        is_in_body |= !held.starts_with(&passed);
+        held.drain(..passed.len().min(held.len()));
+    }
+    is_in_variable || is_in_body || stream.finish() != held
+}
+
 /// Records the answers of a call, up to the maximum size.
 #[derive(Default)]
 struct Recorder {
     intake: Intake,
-    /// Upper bound of the size of the crossings as JSON.
+    /// Upper bound of the size of the crossings as JSON, apart from the bodies.
     bytes: usize,
+    /// Number of bytes of the bodies.
+    body_bytes: usize,
 }
 
 impl Recorder {
@@ -108,7 +161,7 @@ impl Recorder {
             return;
         }
         match self.intake.crossings.last_mut() {
-            Some(last) if last.answer == answer => {
+            Some(last) if last.answer == answer && answer.bodies().is_empty() => {
                 if last.count == 1 {
                     self.bytes += Crossing::MAX_COUNT_BYTES;
                 }
@@ -117,12 +170,12 @@ impl Recorder {
             _ => {
                 let crossing = Crossing { answer, count: 1 };
                 self.bytes += crossing.max_encoded_bytes();
+                self.body_bytes += crossing.answer.body_bytes();
                 self.intake.crossings.push(crossing);
             }
         }
-        if self.bytes > Intake::MAX_BYTES {
-            self.intake.crossings = Vec::new();
-            self.intake.truncated = true;
+        if self.bytes > Intake::MAX_BYTES || self.body_bytes > Intake::MAX_BODY_BYTES {
+            self.intake.truncate();
         }
     }
 }
@@ -193,6 +246,10 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
+    use art_core::capability::LinkSet;
+    use art_core::intake::{Body, FileAnswer};
+    use art_core::limits::Limits;
+    use art_core::secret::{Secret, Secrets};
     use chacha20::rand_core::Rng;
     use proptest::prelude::*;
 
@@ -217,7 +274,17 @@ mod tests {
     fn record(ask: impl FnOnce(&mut Outside)) -> Intake {
         let mut outside = Outside::default();
         ask(&mut outside);
-        outside.take_intake()
+        taken(&mut outside)
+    }
+
+    fn taken(outside: &mut Outside) -> Intake {
+        let given = Given {
+            limits: Limits::EXECUTE,
+            links: LinkSet::by_default(),
+            env: Vec::new(),
+        };
+        let intake = outside.take_intake(given, Secrets::none().redactor());
+        Intake { given: None, ..intake }
     }
 
     fn divergence(number: u64, reason: DivergenceReason) -> Option<Divergence> {
@@ -251,6 +318,48 @@ mod tests {
         assert!(intake.truncated && intake.crossings.is_empty());
     }
 
+    fn read_in_parts(parts: &[&str]) -> Outside {
+        let mut outside = Outside::default();
+        for part in parts {
+            let body = Body(part.as_bytes().to_vec());
+            outside.record(Answer::File(FileAnswer::Read(body, false)));
+            time(&mut outside, 1).unwrap();
+        }
+        outside
+    }
+
+    #[test]
+    fn a_record_with_more_bytes_of_files_than_allowed_is_truncated() {
+        let (half, byte) = ("x".repeat(Intake::MAX_BODY_BYTES / 2), "x");
+        assert!(!taken(&mut read_in_parts(&[&half, &half])).truncated);
+        assert!(taken(&mut read_in_parts(&[&half, &half, byte])).truncated);
+    }
+
+    #[test]
+    fn a_record_has_no_secret_also_if_it_was_read_in_parts() {
+        let secret = Secret::new("key", &"s3cretvalue".into(), false).unwrap();
+        let secrets = Secrets::new(vec![secret]).unwrap();
+        let given = || Given {
+            limits: Limits::EXECUTE,
+            links: LinkSet::by_default(),
+            env: Vec::new(),
+        };
+        let with = |parts: &[&str]| read_in_parts(parts).take_intake(given(), secrets.redactor());
+        for parts in [
+            &["a s3cretvalue b"][..],
+            &["s3cret", "value"],
+            &["a s", "3cretvalu", "e", "b"],
+        ] {
+            let intake = with(parts);
+            assert!(intake.secret && intake.crossings.is_empty(), "{parts:?}");
+        }
+        let intake = with(&["s3cret", " value", "s3"]);
+        assert!(!intake.secret && intake.crossings.len() == 6, "{intake:?}");
+        let env = vec![("KEY".to_owned(), "s3cretvalue".to_owned())];
+        let intake = Outside::default().take_intake(Given { env, ..given() }, secrets.redactor());
+        assert_eq!((intake.secret, intake.given), (true, None));
+    }
+
     #[test]
     fn each_call_draws_other_random_numbers() {
         let draw = || Outside::default().random().unwrap().next_u64();
@@ -261,7 +370,7 @@ mod tests {
     fn a_replay_draws_the_random_numbers_of_the_record() {
         let mut live = Outside::default();
         let drawn = live.random().unwrap().next_u64();
-        let mut replay = Outside::replay(live.take_intake());
+        let mut replay = Outside::replay(taken(&mut live));
         assert_eq!(replay.random().unwrap().next_u64(), drawn);
         assert_eq!(replay.divergence(), None);
     }
@@ -349,11 +458,11 @@ mod tests {
             };
             let mut live = Outside::default();
             let answers = ask(&mut live, true).unwrap();
-            let recorded = live.take_intake();
+            let recorded = taken(&mut live);
             let mut replay = Outside::replay(recorded.clone());
             prop_assert_eq!(ask(&mut replay, false).unwrap(), answers);
             prop_assert_eq!(replay.divergence(), None);
-            prop_assert_eq!(replay.take_intake(), recorded);
+            prop_assert_eq!(taken(&mut replay), recorded);
         }
 
         #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use art_core::capability::{Authority, Capability, Denial, Grants, Places, ToolPolicy};
 use art_core::error::in_one_line;
-use art_core::intake::{Divergence, DivergenceReason, Intake, Replayed};
+use art_core::intake::{Divergence, DivergenceReason, Given, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::secret::Secrets;
@@ -240,11 +240,11 @@ impl Plugin {
             Ok(program) => program,
             Err(ending) => return not_run(*ending),
         };
-        let job = Job {
-            staging: self.staging_area(call),
-            ..Job::new(call, recorded, &self.sandbox)
+        let job = match recorded {
+            Some(recorded) => self.job_of_replay(call, recorded),
+            None => self.job(call),
         };
-        let set = call.grants().link_set();
+        let set = job.given.links;
         let instance_pre = |index: usize| self.sandbox.instance_pre(&program.component, index, set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre) {
             return job
@@ -270,6 +270,8 @@ impl Plugin {
 /// What a worker needs to run a call, except for what it can borrow on the same thread.
 struct Job {
     limits: Limits,
+    /// What the record of the call says that it was given.
+    given: Given,
     grants: Arc<Grants>,
     progress: NewestProgress,
     input: String,
@@ -279,24 +281,60 @@ struct Job {
     secrets: Arc<Secrets>,
 }
 
-impl Job {
-    fn new(call: &Admitted, recorded: Option<&Intake>, sandbox: &Sandbox) -> Self {
-        let mut limits = *call.limits();
-        if recorded.is_some() {
-            limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
-        }
-        Self {
-            limits,
-            grants: Arc::clone(call.grants()),
+impl Plugin {
+    fn job(&self, call: &Admitted) -> Job {
+        let grants = Arc::clone(call.grants());
+        Job {
+            limits: *call.limits(),
+            given: Given {
+                // The check of the arguments has used a part of the time limit.
+                limits: Limits {
+                    timeout_ms: self.limits.timeout_ms,
+                    ..*call.limits()
+                },
+                links: grants.link_set(),
+                env: grants.env.clone(),
+            },
             progress: call.progress().clone(),
             input: call.input_json().to_owned(),
-            recorded: recorded.cloned(),
-            network: Arc::clone(sandbox.network()),
-            secrets: sandbox.secrets(call.grants()),
-            staging: None,
+            recorded: None,
+            network: Arc::clone(self.sandbox.network()),
+            staging: self.staging_area(call),
+            secrets: self.sandbox.secrets(&grants),
+            grants,
         }
     }
 
+    /// Returns the job that runs a call again with what it was given then. Records of earlier hosts do not say what that was, so such
+    /// a call gets what it would get now.
+    fn job_of_replay(&self, call: &Admitted, recorded: &Intake) -> Job {
+        let job = self.job(call);
+        let (given, mut limits) = match &recorded.given {
+            Some(given) => (given.clone(), given.limits),
+            None => (job.given.clone(), job.limits),
+        };
+        let grants = Grants {
+            tool: Arc::from(self.schema.name.as_str()),
+            places: Arc::clone(&job.grants.places),
+            clock: given.links.clock,
+            random: given.links.random,
+            env: given.env.clone(),
+            fs: Vec::new(),
+            http: Vec::new(),
+        };
+        limits.timeout_ms = limits.timeout_ms.saturating_mul(REPLAY_TIME_FACTOR);
+        Job {
+            limits,
+            given,
+            grants: Arc::new(grants),
+            recorded: Some(recorded.clone()),
+            staging: None,
+            ..job
+        }
+    }
+}
+
+impl Job {
     /// Runs the call on the current thread.
     async fn run_on_this_thread(
         self,
@@ -306,6 +344,7 @@ impl Job {
     ) -> Ran {
         let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
             Ok(invocation) => invocation
+                .with_given(self.given)
                 .with_progress(self.progress)
                 .with_network(self.network)
                 .with_staging(self.staging)

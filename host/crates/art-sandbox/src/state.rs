@@ -1,6 +1,7 @@
 //! The state of one call in the host.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use art_core::capability::{Denial, Grants, Use};
@@ -27,7 +28,7 @@ pub(crate) struct CallState {
     pub(crate) outside: Outside,
     /// What the call may touch.
     pub(crate) grants: Arc<Grants>,
-    /// What the call was not allowed to do.
+    /// What the guest tried with interfaces that it was not given.
     pub(crate) denials: Denials,
     /// The granted files. Created when the tool first uses them.
     pub(crate) files: Option<Arc<FileTree>>,
@@ -38,6 +39,8 @@ pub(crate) struct CallState {
     /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
     pub(crate) table: ResourceTable,
+    /// The open streams of stdin, stdout and stderr, by their numbers in the table. All others lead outside.
+    pub(crate) standard_streams: BTreeSet<u32>,
     /// Makes the connections of the call. `None`: there are none.
     pub(crate) network: Option<Arc<Network>>,
     /// The secrets that the host knows.
@@ -66,6 +69,7 @@ impl CallState {
             progress: NewestProgress::default(),
             wasi: None,
             table,
+            standard_streams: BTreeSet::new(),
             network: None,
             secrets: Secrets::none(),
             canary: None,
@@ -76,20 +80,13 @@ impl CallState {
         }
     }
 
-    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte of stdout, stderr and files,
-    /// and for each byte that requests sent and received.
+    /// Returns the fuel that the calls into the host have cost so far, including one unit for each byte that the guest passed or got.
     pub(crate) fn host_fuel(&self) -> u64 {
         let written = self
             .wasi
             .as_ref()
             .map_or(0, |wasi| wasi.stdout.written() + wasi.stderr.written());
-        let files = self.files.as_ref().map_or(0, |files| files.counted());
-        let transferred = self.http.as_ref().map_or(0, |http| http.bytes());
-        self.meter
-            .fuel()
-            .saturating_add(written)
-            .saturating_add(files)
-            .saturating_add(transferred)
+        self.meter.fuel().saturating_add(written)
     }
 
     /// Returns the requests that the call sent. `None` if it has not used `wasi:http`.
@@ -100,13 +97,26 @@ impl CallState {
     /// Counts a call into `wasi:http`, and returns the requests of the call and the table of its resources.
     pub(crate) fn http_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         self.meter.count_call();
+        self.requests_and_table()
+    }
+
+    /// Same as [`http_and_table`](Self::http_and_table), without counting a call.
+    pub(crate) fn requests_and_table(&mut self) -> (&mut Http, &mut ResourceTable) {
         let http = self.http.take().unwrap_or_else(|| Box::new(Http::new(self)));
         (self.http.insert(http), &mut self.table)
     }
 
+    /// Notes the requests that were denied. In a replay the record has them.
+    pub(crate) fn note_denied_requests(&mut self) {
+        if !self.outside.is_replay() {
+            let denials = self.http.iter().flat_map(|http| http.take_denials());
+            denials.for_each(|denial| self.outside.deny(denial));
+        }
+    }
+
     /// Returns what the call was not allowed to do, and leaves nothing.
     pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
-        for denial in self.http.iter().flat_map(|http| http.take_denials()) {
+        for denial in self.outside.take_denials() {
             self.denials.push(denial);
         }
         self.denials.take()

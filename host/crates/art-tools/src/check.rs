@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::capability::Grants;
 use art_core::error::ToolErrorCode as Code;
 use art_core::outcome::{CallEnding, Ending};
 use art_core::text::truncate;
@@ -21,11 +22,21 @@ use crate::scope::CallScope;
 use crate::shape::Shape;
 use crate::violation::Violations;
 
+/// Whether a call needs authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Authorization {
+    /// It does.
+    Required,
+    /// It does not, because it is run again with what is recorded and touches nothing.
+    ForReplay,
+}
+
 /// Admits a call, or returns the report of its refusal. Only this function creates an [`Admitted`], except in tests.
 pub(crate) async fn check(
     registry: &ToolRegistry,
     mut call: ParsedToolCall,
     scope: &CallScope,
+    authorization: Authorization,
 ) -> Result<(Arc<RegisteredTool>, Admitted), Box<ToolReport>> {
     let refuse = |call, ending, code, text| Box::new(ToolReport::error(call, ending, code, text));
     if !scope.enabled_tools.allow(&call.tool_name).await {
@@ -45,6 +56,7 @@ pub(crate) async fn check(
             call.arguments = valid.arguments;
             let grants = match tool.executor.authorize(&call.arguments) {
                 Ok(grants) => grants,
+                Err(_) if authorization == Authorization::ForReplay => Grants::by_default(),
                 Err(denials) => return Err(Box::new(denied(&call, &tool, denials))),
             };
             let mut limits = tool.limits;

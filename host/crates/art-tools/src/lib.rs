@@ -54,4 +54,4 @@ pub use refusal::{InvalidName, MAX_EXAMPLE_BYTES, MAX_PROMPT_BYTES, RegisterErro
 pub use registry::{ToolRegistry, same_name};
 pub use report::ToolReport;
 pub use scope::{CallScope, EnabledLookup, EnabledTools};
-pub use system::{AdmittedCall, ReplayedCall, ToolSystem};
+pub use system::{AdmittedCall, ReplayableCall, ReplayedCall, ToolSystem};

@@ -13,7 +13,7 @@ use art_core::tool::{ParsedToolCall, ToolSchema};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::check::check;
+use crate::check::{Authorization, check};
 use crate::compiled::RegisteredTool;
 use crate::config::SystemConfig;
 use crate::executor::Admitted;
@@ -44,6 +44,24 @@ pub struct AdmittedCall {
     admitted: Admitted,
     /// Time that the checks took.
     checked_in: Duration,
+}
+
+/// A call that passed all checks but was not authorized, since it can only be replayed. Only [`ToolSystem::admit_for_replay`] creates one.
+#[derive(Debug)]
+pub struct ReplayableCall(AdmittedCall);
+
+impl ReplayableCall {
+    /// Returns the input of the tool: the validated arguments as compact JSON text.
+    #[must_use]
+    pub fn input_json(&self) -> &str {
+        self.0.input_json()
+    }
+
+    /// Same as [`AdmittedCall::decided`].
+    #[must_use]
+    pub fn decided(self, decision: HitlContext) -> Self {
+        Self(self.0.decided(decision))
+    }
 }
 
 /// The report of a recorded call that was run again.
@@ -137,8 +155,30 @@ impl ToolSystem {
     /// # Errors
     /// Fails with the report of the refusal, which is marked as not run.
     pub async fn admit(&self, call: ParsedToolCall, scope: &CallScope) -> Result<AdmittedCall, Box<ToolReport>> {
+        self.admit_with(call, scope, Authorization::Required).await
+    }
+
+    /// Same as [`admit`](Self::admit) for a call that is [replayed](Self::replay). It needs no grant, since it gets what is recorded.
+    ///
+    /// # Errors
+    /// Same as [`admit`](Self::admit).
+    pub async fn admit_for_replay(
+        &self,
+        call: ParsedToolCall,
+        scope: &CallScope,
+    ) -> Result<ReplayableCall, Box<ToolReport>> {
+        let admitted = self.admit_with(call, scope, Authorization::ForReplay).await?;
+        Ok(ReplayableCall(admitted))
+    }
+
+    async fn admit_with(
+        &self,
+        call: ParsedToolCall,
+        scope: &CallScope,
+        authorization: Authorization,
+    ) -> Result<AdmittedCall, Box<ToolReport>> {
         let start = Instant::now();
-        match check(&self.registry, call, scope).await {
+        match check(&self.registry, call, scope, authorization).await {
             Ok((tool, admitted)) => Ok(AdmittedCall {
                 tool,
                 admitted,
@@ -215,8 +255,8 @@ impl ToolSystem {
 
     /// Runs a recorded call again with the same answers from outside. `recorded` is the [`intake`](ToolReport::intake) of its report.
     /// Returns `None` if the tool cannot do that, as a function of the program.
-    pub async fn replay(&self, call: AdmittedCall, recorded: &Intake) -> Option<ReplayedCall> {
-        let AdmittedCall { tool, admitted, .. } = call;
+    pub async fn replay(&self, call: ReplayableCall, recorded: &Intake) -> Option<ReplayedCall> {
+        let AdmittedCall { tool, admitted, .. } = call.0;
         let permit = match self.queue.enter(admitted.cancel()).await {
             Ok(permit) => permit,
             Err(ending) => return Some(report_without_payload(admitted.call(), &ending).marked_not_run().into()),

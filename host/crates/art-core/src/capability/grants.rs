@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use serde::{Deserialize, Serialize};
+
 use super::http::{HttpScope, Target};
 use super::{Access, Capability, Denial, FsGrant, HttpGrant, Places};
 
@@ -58,7 +60,7 @@ impl HttpRight {
 }
 
 /// The interfaces that are linked for a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LinkSet {
     /// `wasi:clocks`.
     pub clock: bool,
@@ -73,6 +75,17 @@ pub struct LinkSet {
 impl LinkSet {
     /// Number of sets.
     pub const COUNT: usize = 16;
+
+    /// Returns the interfaces of every tool.
+    #[must_use]
+    pub const fn by_default() -> Self {
+        Self {
+            clock: true,
+            random: true,
+            fs: false,
+            http: false,
+        }
+    }
 
     /// Returns the number of this set, below [`COUNT`](Self::COUNT).
     #[must_use]

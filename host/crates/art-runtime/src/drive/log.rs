@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use art_agent::{Effect, Run, RunEvent, RunReport};
+use art_core::intake::Intake;
 use art_core::observation::NewObservation;
 use art_store::limits::{self, MAX_RUN_BLOB_BYTES, MAX_VALUE_BYTES};
 use art_store::{Blob, Commit, FailPoint, JsonText, Lease, NewRun, RunEnd, RunRecord, Settled, Store, StoreError};
@@ -13,7 +14,10 @@ use super::answer::CallCost;
 use super::records;
 use crate::decisions;
 use crate::error::RuntimeError;
-use crate::journal::{encode, read_events};
+use crate::journal::{LARGE, encode, read_events};
+
+/// What the records of calls leave of the room of a run, in bytes.
+const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
 const MAX_BUSY: u32 = 3;
@@ -178,6 +182,15 @@ impl RunLog {
         self.blobs.insert(digest.clone());
         self.pending.blobs.push(blob);
         Some(digest)
+    }
+
+    /// Returns a record of what a call took in, without its contents if they would leave too little room for the results of the run.
+    pub(crate) fn record_within_room(&self, mut intake: Intake) -> Intake {
+        let size = intake.max_encoded_bytes() as u64;
+        if size > LARGE as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
+            intake.truncate();
+        }
+        intake
     }
 
     /// Adds what a tool call used, for the estimates of later runs.

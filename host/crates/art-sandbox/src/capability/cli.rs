@@ -1,16 +1,17 @@
 //! `wasi:cli`: the granted variables, standard streams that are captured, and the end of the guest.
 
-use wasmtime::component::Linker;
+use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::p2::bindings::cli;
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
 
-use crate::state::CallState;
+use crate::state::{CallState, HostFunctions};
 
 /// Links what a command imports.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    cli::stdin::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
-    cli::stdout::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
-    cli::stderr::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
+    cli::stdin::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
+    cli::stdout::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
+    cli::stderr::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
     cli::exit::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
     cli::environment::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
     cli::terminal_input::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
@@ -18,4 +19,33 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
     cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)?;
     cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(linker, CallState::cli)
+}
+
+impl CallState {
+    /// Notes that a stream leads nowhere, so that nothing about it is recorded.
+    fn standard<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
+        self.standard_streams.insert(stream.rep());
+        stream
+    }
+}
+
+impl cli::stdin::Host for CallState {
+    fn get_stdin(&mut self) -> wasmtime::Result<Resource<DynInputStream>> {
+        let stream = self.cli().get_stdin()?;
+        Ok(self.standard(stream))
+    }
+}
+
+impl cli::stdout::Host for CallState {
+    fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
+        let stream = self.cli().get_stdout()?;
+        Ok(self.standard(stream))
+    }
+}
+
+impl cli::stderr::Host for CallState {
+    fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
+        let stream = self.cli().get_stderr()?;
+        Ok(self.standard(stream))
+    }
 }

@@ -15,6 +15,7 @@ mod open;
 mod overlay;
 mod path;
 mod quota;
+mod record;
 mod status;
 mod stream;
 #[cfg(test)]
@@ -27,6 +28,8 @@ pub(crate) use fault::Fault;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub use listing::Listing;
 pub(crate) use overlay::StagingArea;
+pub(crate) use record::code_named;
+pub(crate) use stream::StreamFault;
 pub(crate) use tree::FileTree;
 
 use wasmtime::component::Linker;

@@ -4,6 +4,7 @@ mod body;
 mod exchange;
 mod limits;
 mod network;
+mod record;
 mod request;
 mod secret;
 mod sender;
@@ -14,10 +15,11 @@ mod wire;
 use std::sync::Arc;
 
 use art_core::capability::{Denial, Use};
+use http::HeaderMap;
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::p2::bindings::LinkOptions;
 use wasmtime_wasi_http::p2::bindings::http::{outgoing_handler, types};
-use wasmtime_wasi_http::{WasiHttp, WasiHttpCtx, WasiHttpCtxView};
+use wasmtime_wasi_http::{FieldMap, WasiHttp, WasiHttpCtx, WasiHttpCtxView};
 
 pub(crate) use network::Network;
 use sender::{Gate, Sender};
@@ -26,7 +28,8 @@ use crate::state::CallState;
 
 /// Links the types of requests and responses, which give no access to anything.
 pub(super) fn link_types(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    types::add_to_linker::<CallState, WasiHttp>(linker, &LinkOptions::default().into(), CallState::http)
+    types::add_to_linker::<CallState, WasiHttp>(linker, &LinkOptions::default().into(), CallState::http)?;
+    record::link(linker)
 }
 
 /// Links the sending of requests to granted addresses.
@@ -61,6 +64,11 @@ impl Http {
         }
     }
 
+    /// Returns headers or trailers for the guest.
+    pub(crate) fn fields(&mut self, map: HeaderMap) -> FieldMap {
+        FieldMap::new_immutable(&mut self.sender, map)
+    }
+
     /// Returns the number of requests that were sent.
     pub(crate) const fn requests(&self) -> u64 {
         self.sender.gate.requests()
@@ -88,7 +96,7 @@ impl Http {
 }
 
 impl CallState {
-    fn http(&mut self) -> WasiHttpCtxView<'_> {
+    pub(super) fn http(&mut self) -> WasiHttpCtxView<'_> {
         let (http, table) = self.http_and_table();
         WasiHttpCtxView {
             hooks: &mut http.sender,

@@ -1,5 +1,7 @@
 //! `wasi:io`: streams and readiness. It gives no access to anything that another interface did not open.
 
+mod streams;
+
 use art_core::intake::{Answer, CrossingKind};
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::WasiView;
@@ -12,7 +14,7 @@ use crate::state::{CallState, HostFunctions, Tables};
 /// Links streams, errors and readiness.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
     io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
 }
 

@@ -4,7 +4,6 @@ use std::fs::{File, FileTimes};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode};
@@ -33,8 +32,6 @@ pub struct OpenFile {
     pub(super) may_read: bool,
     pub(super) may_write: bool,
     pub(super) may_set_times: bool,
-    /// Counts the bytes that are read and written.
-    pub(super) bytes: Arc<AtomicU64>,
 }
 
 impl Descriptor {
@@ -84,14 +81,12 @@ impl OpenFile {
         let read =
             without_interrupts(|| self.file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
         buffer.truncate(read);
-        self.count(read);
         Ok(buffer)
     }
 
     /// Writes all bytes, and takes them from the quota.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
-        self.count(bytes.len());
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
         let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
         self.mount.quota.add_bytes(added)?;
@@ -131,10 +126,6 @@ impl OpenFile {
         } else {
             Err(ErrorCode::NotPermitted)
         }
-    }
-
-    fn count(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 

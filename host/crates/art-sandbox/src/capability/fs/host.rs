@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use art_core::capability::Capability;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, IoError};
 
@@ -15,18 +14,17 @@ use super::bindings::types::{
 use super::descriptor::{Descriptor, MAX_TRANSFER_BYTES};
 use super::listing::Listing;
 use super::open::Opening;
+use super::record::{FileResult, FsResult};
 use super::status::file_times;
 use super::stream::{FileReader, FileWriter, StreamFault};
 use super::tree::FileTree;
 use crate::state::CallState;
 
-type FsResult<T> = Result<T, Fault>;
 type Handle = Resource<Descriptor>;
 
 impl CallState {
-    /// Returns the files of the call. From then on its record does not have all that it took in.
+    /// Returns the files of the call.
     fn file_tree(&mut self) -> Arc<FileTree> {
-        self.outside.take_unrecorded(Capability::Fs);
         let (grants, area) = (&self.grants, self.staging.as_ref());
         Arc::clone(self.files.get_or_insert_with(|| Arc::new(FileTree::new(grants, area))))
     }
@@ -35,12 +33,17 @@ impl CallState {
         Ok(self.table.get(handle)?.clone())
     }
 
-    /// Returns the files of the call and the path of an open directory, and counts the path that is relative to it.
-    fn in_directory(&mut self, handle: &Handle, path: &str) -> FsResult<(Arc<FileTree>, Arc<str>)> {
-        let directory = Arc::clone(self.descriptor(handle)?.directory()?);
-        let tree = self.file_tree();
-        tree.count(path.len());
-        Ok((tree, directory))
+    /// Carries out an operation at a path that is relative to an open directory, and counts the path.
+    fn at_path<T: FileResult>(
+        &mut self,
+        (handle, path): (&Handle, &str),
+        operation: impl FnOnce(&FileTree, &str) -> FsResult<T>,
+    ) -> FsResult<T> {
+        self.meter.count_bytes(path.len());
+        self.operate(|state| {
+            let directory = Arc::clone(state.descriptor(handle)?.directory()?);
+            operation(&state.file_tree(), &directory)
+        })
     }
 
     /// Calls `change` with two paths, each with the open directory that it is relative to.
@@ -50,17 +53,22 @@ impl CallState {
         (new, new_path): (&Handle, &str),
         change: impl FnOnce(&FileTree, (&str, &str), (&str, &str)) -> FsResult<()>,
     ) -> FsResult<()> {
-        let (_, old) = self.in_directory(old, old_path)?;
-        let (tree, new) = self.in_directory(new, new_path)?;
-        change(&tree, (&old, old_path), (&new, new_path))
+        self.meter.count_bytes(old_path.len() + new_path.len());
+        self.operate(|state| {
+            let old = Arc::clone(state.descriptor(old)?.directory()?);
+            let new = Arc::clone(state.descriptor(new)?.directory()?);
+            change(&state.file_tree(), (&old, old_path), (&new, new_path))
+        })
     }
 
     fn open_writer(&mut self, handle: &Handle, position: Option<Filesize>) -> FsResult<Resource<DynOutputStream>> {
-        let descriptor = self.descriptor(handle)?;
-        let file = descriptor.file()?;
-        file.check_writable()?;
-        let writer = FileWriter::new(Arc::clone(file), position);
-        Ok(self.table.push(Box::new(writer) as DynOutputStream)?)
+        let writer = self.operate(|state| {
+            let descriptor = state.descriptor(handle)?;
+            let file = descriptor.file()?;
+            file.check_writable()?;
+            Ok(Box::new(FileWriter::new(Arc::clone(file), position)) as DynOutputStream)
+        })?;
+        Ok(self.table.push(writer)?)
     }
 }
 
@@ -73,15 +81,7 @@ impl preopens::Host for CallState {
 
 impl types::Host for CallState {
     fn convert_error_code(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
-        match fault {
-            Fault::Code(code) => Ok(code),
-            Fault::Trap(error) => Err(error),
-            Fault::Denied(refusal) => {
-                let (code, denial) = refusal.into_parts(&self.grants);
-                self.denials.push(denial);
-                Ok(code)
-            }
-        }
+        self.code_of(fault)
     }
 
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> wasmtime::Result<Option<ErrorCode>> {
@@ -92,9 +92,11 @@ impl types::Host for CallState {
 
 impl types::HostDescriptor for CallState {
     fn read_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
-        let descriptor = self.descriptor(&handle)?;
-        let reader = FileReader::new(Arc::clone(descriptor.file()?), offset);
-        Ok(self.table.push(Box::new(reader) as DynInputStream)?)
+        let reader = self.operate(|state| {
+            let descriptor = state.descriptor(&handle)?;
+            Ok(Box::new(FileReader::new(Arc::clone(descriptor.file()?), offset)) as DynInputStream)
+        })?;
+        Ok(self.table.push(reader)?)
     }
 
     fn write_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
@@ -106,72 +108,85 @@ impl types::HostDescriptor for CallState {
     }
 
     fn advise(&mut self, handle: Handle, _: Filesize, _: Filesize, _: Advice) -> FsResult<()> {
-        self.descriptor(&handle)?.file()?;
-        Ok(())
+        self.operate(|state| Ok(state.descriptor(&handle)?.file().map(drop)?))
     }
 
     fn sync_data(&mut self, handle: Handle) -> FsResult<()> {
-        self.descriptor(&handle)?.sync()
+        self.operate(|state| state.descriptor(&handle)?.sync())
     }
 
     fn get_flags(&mut self, handle: Handle) -> FsResult<DescriptorFlags> {
-        let descriptor = self.descriptor(&handle)?;
-        let is_writable = self.file_tree().is_writable();
-        Ok(descriptor.flags(is_writable))
+        self.operate(|state| {
+            let descriptor = state.descriptor(&handle)?;
+            Ok(descriptor.flags(state.file_tree().is_writable()))
+        })
     }
 
     fn get_type(&mut self, handle: Handle) -> FsResult<DescriptorType> {
-        Ok(match self.descriptor(&handle)? {
-            Descriptor::Directory(_) => DescriptorType::Directory,
-            Descriptor::File(_) => DescriptorType::RegularFile,
+        self.operate(|state| {
+            Ok(match state.descriptor(&handle)? {
+                Descriptor::Directory(_) => DescriptorType::Directory,
+                Descriptor::File(_) => DescriptorType::RegularFile,
+            })
         })
     }
 
     fn set_size(&mut self, handle: Handle, size: Filesize) -> FsResult<()> {
-        Ok(self.descriptor(&handle)?.file()?.set_length(size)?)
+        self.operate(|state| Ok(state.descriptor(&handle)?.file()?.set_length(size)?))
     }
 
     fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
-        match self.descriptor(&handle)? {
+        self.operate(|state| match state.descriptor(&handle)? {
             Descriptor::File(open) => Ok(open.set_times(file_times(accessed, modified)?)?),
-            Descriptor::Directory(path) => self.file_tree().set_times(&path, ".", true, (accessed, modified)),
-        }
+            Descriptor::Directory(path) => state.file_tree().set_times(&path, ".", true, (accessed, modified)),
+        })
     }
 
     fn read(&mut self, handle: Handle, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
-        let bytes = self.descriptor(&handle)?.file()?.read(length, offset)?;
-        let is_end = bytes.is_empty() && length > 0;
+        let (bytes, is_end) = self.operate(|state| {
+            let bytes = state.descriptor(&handle)?.file()?.read(length, offset)?;
+            let is_end = bytes.is_empty() && length > 0;
+            Ok((bytes, is_end))
+        })?;
+        self.meter.count_bytes(bytes.len());
         Ok((bytes, is_end))
     }
 
     fn write(&mut self, handle: Handle, mut bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         bytes.truncate(MAX_TRANSFER_BYTES);
-        self.descriptor(&handle)?.file()?.write(&bytes, offset)?;
-        Ok(bytes.len() as Filesize)
+        self.meter.count_bytes(bytes.len());
+        self.operate(|state| {
+            state.descriptor(&handle)?.file()?.write(&bytes, offset)?;
+            Ok(bytes.len() as Filesize)
+        })
     }
 
     fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<Listing>> {
-        let (tree, directory) = self.in_directory(&handle, "")?;
-        Ok(self.table.push(tree.list(&directory)?)?)
+        let listing = self.at_path((&handle, ""), FileTree::list)?;
+        Ok(self.table.push(listing)?)
     }
 
     fn sync(&mut self, handle: Handle) -> FsResult<()> {
-        self.descriptor(&handle)?.sync()
+        self.operate(|state| state.descriptor(&handle)?.sync())
     }
 
     fn create_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.create_directory(&directory, &path)
+        self.at_path((&handle, &path), |tree, directory| {
+            tree.create_directory(directory, &path)
+        })
     }
 
     fn stat(&mut self, handle: Handle) -> FsResult<DescriptorStat> {
-        let descriptor = self.descriptor(&handle)?;
-        Ok(self.file_tree().status_of(&descriptor)?.stat())
+        self.operate(|state| {
+            let descriptor = state.descriptor(&handle)?;
+            Ok(state.file_tree().status_of(&descriptor)?.stat())
+        })
     }
 
     fn stat_at(&mut self, handle: Handle, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        Ok(tree.status(&directory, &path, follows(flags))?.stat())
+        self.at_path((&handle, &path), |tree, directory| {
+            Ok(tree.status(directory, &path, follows(flags))?.stat())
+        })
     }
 
     fn set_times_at(
@@ -182,8 +197,9 @@ impl types::HostDescriptor for CallState {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.set_times(&directory, &path, follows(flags), (accessed, modified))
+        self.at_path((&handle, &path), |tree, directory| {
+            tree.set_times(directory, &path, follows(flags), (accessed, modified))
+        })
     }
 
     fn link_at(&mut self, old: Handle, _: PathFlags, old_path: String, new: Handle, new_path: String) -> FsResult<()> {
@@ -198,23 +214,23 @@ impl types::HostDescriptor for CallState {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Handle> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
         let opening = Opening {
             path_flags,
             open_flags,
             flags,
         };
-        Ok(self.table.push(tree.open(&directory, &path, opening)?)?)
+        let opened = self.at_path((&handle, &path), |tree, directory| tree.open(directory, &path, opening))?;
+        Ok(self.table.push(opened)?)
     }
 
     fn readlink_at(&mut self, handle: Handle, path: String) -> FsResult<String> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.read_link(&directory, &path)
+        self.at_path((&handle, &path), |tree, directory| tree.read_link(directory, &path))
     }
 
     fn remove_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.remove_directory(&directory, &path)
+        self.at_path((&handle, &path), |tree, directory| {
+            tree.remove_directory(directory, &path)
+        })
     }
 
     fn rename_at(&mut self, old: Handle, old_path: String, new: Handle, new_path: String) -> FsResult<()> {
@@ -222,31 +238,35 @@ impl types::HostDescriptor for CallState {
     }
 
     fn symlink_at(&mut self, handle: Handle, _: String, path: String) -> FsResult<()> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.create_link(&directory, &path)
+        self.at_path((&handle, &path), |tree, directory| tree.create_link(directory, &path))
     }
 
     fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        tree.remove_file(&directory, &path)
+        self.at_path((&handle, &path), |tree, directory| tree.remove_file(directory, &path))
     }
 
     fn is_same_object(&mut self, one: Handle, other: Handle) -> wasmtime::Result<bool> {
-        let (one, other) = (self.table.get(&one)?.clone(), self.table.get(&other)?.clone());
-        let tree = self.file_tree();
-        let hash = |descriptor| tree.status_of(descriptor).ok().map(|status| status.hash());
-        let (one, other) = (hash(&one), hash(&other));
-        Ok(one.is_some_and(|one| other.is_some_and(|other| (one.lower, one.upper) == (other.lower, other.upper))))
+        let is_same = self.operate(|state| {
+            let (one, other) = (state.descriptor(&one)?, state.descriptor(&other)?);
+            let tree = state.file_tree();
+            let hash = |descriptor| tree.status_of(descriptor).ok().map(|status| status.hash());
+            let (one, other) = (hash(&one), hash(&other));
+            Ok(one.is_some_and(|one| other.is_some_and(|other| (one.lower, one.upper) == (other.lower, other.upper))))
+        });
+        is_same.or_else(|fault| self.code_of(fault).map(|_| false))
     }
 
     fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {
-        let descriptor = self.descriptor(&handle)?;
-        Ok(self.file_tree().status_of(&descriptor)?.hash())
+        self.operate(|state| {
+            let descriptor = state.descriptor(&handle)?;
+            Ok(state.file_tree().status_of(&descriptor)?.hash())
+        })
     }
 
     fn metadata_hash_at(&mut self, handle: Handle, flags: PathFlags, path: String) -> FsResult<MetadataHashValue> {
-        let (tree, directory) = self.in_directory(&handle, &path)?;
-        Ok(tree.status(&directory, &path, follows(flags))?.hash())
+        self.at_path((&handle, &path), |tree, directory| {
+            Ok(tree.status(directory, &path, follows(flags))?.hash())
+        })
     }
 
     fn drop(&mut self, handle: Handle) -> wasmtime::Result<()> {
@@ -257,9 +277,9 @@ impl types::HostDescriptor for CallState {
 
 impl types::HostDirectoryEntryStream for CallState {
     fn read_directory_entry(&mut self, handle: Resource<Listing>) -> FsResult<Option<DirectoryEntry>> {
-        let tree = self.file_tree();
-        let entry = self.table.get_mut(&handle)?.next()?;
-        tree.count(entry.as_ref().map_or(0, |entry| entry.name.len()));
+        let entry = self.operate(|state| state.table.get_mut(&handle)?.next())?;
+        self.meter
+            .count_bytes(entry.as_ref().map_or(0, |entry| entry.name.len()));
         Ok(entry)
     }
 

@@ -66,6 +66,11 @@ impl FileTree {
 }
 
 impl Listing {
+    /// Creates a listing without entries.
+    pub(super) fn empty() -> Self {
+        Self::of_names(Vec::new())
+    }
+
     fn of_names(names: Vec<DirectoryEntry>) -> Self {
         Self {
             entries: Entries::Names(names.into_iter()),

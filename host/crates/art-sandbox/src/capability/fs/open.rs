@@ -65,82 +65,75 @@ impl FileTree {
             Target::Above(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
             Target::Above(_) if access.may_write() => Err(ErrorCode::IsDirectory.into()),
             Target::Above(path) => Ok(Descriptor::Directory(path.into())),
-            Target::Granted(granted) => self.open_granted(&granted, opening),
+            Target::Granted(granted) => open_granted(&granted, opening),
         }
     }
+}
 
-    fn open_granted(&self, granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
-        if let Some((overlay, path)) = granted.overlay() {
-            return self.open_staged(granted, overlay, &path, opening);
-        }
-        let place = match opening.access() {
-            Access::Read => granted.place(Access::Read)?,
-            Access::ReadWrite => granted.place_to_change()?,
-        };
-        if place.is_right_itself() {
-            return open_directory(granted, opening);
-        }
-        let (file, metadata) = if opening.has(OpenFlags::CREATE) {
-            create(granted, &place, opening)?
+fn open_granted(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+    if let Some((overlay, path)) = granted.overlay() {
+        return open_staged(granted, overlay, &path, opening);
+    }
+    let place = match opening.access() {
+        Access::Read => granted.place(Access::Read)?,
+        Access::ReadWrite => granted.place_to_change()?,
+    };
+    if place.is_right_itself() {
+        return open_directory(granted, opening);
+    }
+    let (file, metadata) = if opening.has(OpenFlags::CREATE) {
+        create(granted, &place, opening)?
+    } else {
+        open_existing(granted, &place, opening)?
+    };
+    if metadata.is_dir() {
+        return Ok(Descriptor::Directory(granted.path.as_str().into()));
+    }
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+        return Err(ErrorCode::NotDirectory.into());
+    }
+    let may_set_times = granted.mount.access().may_write();
+    Ok(descriptor(granted, opening, file.into_std(), may_set_times))
+}
+
+/// Opens a file of the host to read it, or one of the draft.
+fn open_staged(granted: &Granted, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
+    let writes = opening.access().may_write();
+    if writes {
+        granted.check_writable()?;
+    }
+    let found = overlay.find(path)?;
+    if found.is_directory() {
+        return open_directory(granted, opening);
+    }
+    if found.is_special() {
+        return Err(special(granted, opening.access()));
+    }
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
+        return Err(if matches!(found, Found::Nothing) {
+            ErrorCode::NoEntry
         } else {
-            open_existing(granted, &place, opening)?
-        };
-        if metadata.is_dir() {
-            return Ok(Descriptor::Directory(granted.path.as_str().into()));
+            ErrorCode::NotDirectory
         }
-        if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
-            return Err(ErrorCode::NotDirectory.into());
-        }
-        let may_set_times = granted.mount.access().may_write();
-        Ok(self.descriptor(granted, opening, file.into_std(), may_set_times))
+        .into());
     }
+    let how = OverlayOpening {
+        writes,
+        creates: opening.has(OpenFlags::CREATE),
+        is_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
+        truncates: opening.has(OpenFlags::TRUNCATE),
+    };
+    Ok(descriptor(granted, opening, overlay.open(path, how)?, writes))
+}
 
-    /// Opens a file of the host to read it, or one of the draft.
-    fn open_staged(
-        &self,
-        granted: &Granted,
-        overlay: &Overlay,
-        path: &Path,
-        opening: Opening,
-    ) -> Result<Descriptor, Fault> {
-        let writes = opening.access().may_write();
-        if writes {
-            granted.check_writable()?;
-        }
-        let found = overlay.find(path)?;
-        if found.is_directory() {
-            return open_directory(granted, opening);
-        }
-        if found.is_special() {
-            return Err(special(granted, opening.access()));
-        }
-        if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
-            return Err(if matches!(found, Found::Nothing) {
-                ErrorCode::NoEntry
-            } else {
-                ErrorCode::NotDirectory
-            }
-            .into());
-        }
-        let how = OverlayOpening {
-            writes,
-            creates: opening.has(OpenFlags::CREATE),
-            is_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
-            truncates: opening.has(OpenFlags::TRUNCATE),
-        };
-        Ok(self.descriptor(granted, opening, overlay.open(path, how)?, writes))
-    }
-
-    fn descriptor(&self, granted: &Granted, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
-        Descriptor::File(Arc::new(OpenFile {
-            file,
-            mount: Arc::clone(&granted.mount),
-            may_read: opening.flags.contains(DescriptorFlags::READ),
-            may_write: opening.access().may_write(),
-            may_set_times,
-            bytes: Arc::clone(self.counter()),
-        }))
-    }
+fn descriptor(granted: &Granted, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
+    Descriptor::File(Arc::new(OpenFile {
+        file,
+        mount: Arc::clone(&granted.mount),
+        may_read: opening.flags.contains(DescriptorFlags::READ),
+        may_write: opening.access().may_write(),
+        may_set_times,
+    }))
 }
 
 fn open_directory(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {

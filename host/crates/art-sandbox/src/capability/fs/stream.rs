@@ -11,7 +11,7 @@ use super::descriptor::{MAX_TRANSFER_BYTES, OpenFile};
 /// A failed operation of a stream, which the guest can ask for with `filesystem-error-code`.
 #[derive(Debug, thiserror::Error)]
 #[error("the file cannot be used: {}", .0.name())]
-pub(super) struct StreamFault(pub(super) ErrorCode);
+pub(crate) struct StreamFault(pub(crate) ErrorCode);
 
 fn failed(code: ErrorCode) -> StreamError {
     StreamError::LastOperationFailed(StreamFault(code).into())

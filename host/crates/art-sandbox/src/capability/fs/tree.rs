@@ -1,7 +1,6 @@
 //! The tree of files that a guest sees: the files of its rights, and the directories above them.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use art_core::capability::{Access, Denial, FsRight, Grants, Use, Uses};
@@ -20,8 +19,6 @@ pub(crate) struct FileTree {
     mounts: Vec<Arc<Mount>>,
     /// One for each grant whose changes are staged.
     overlays: Vec<Arc<Overlay>>,
-    /// Bytes that the guest passed and got.
-    bytes: Arc<AtomicU64>,
     uses: Mutex<Uses>,
 }
 
@@ -72,7 +69,6 @@ impl FileTree {
         Self {
             mounts,
             overlays,
-            bytes: Arc::default(),
             uses: Mutex::default(),
         }
     }
@@ -144,21 +140,6 @@ impl FileTree {
     /// Returns the denials of what the quotas of the grants did not allow.
     pub(crate) fn quota_denials(&self) -> Vec<Denial> {
         self.mounts.iter().filter_map(|mount| mount.quota.denial()).collect()
-    }
-
-    /// Returns the counter of the bytes that the guest passed and got.
-    pub(super) fn counter(&self) -> &Arc<AtomicU64> {
-        &self.bytes
-    }
-
-    /// Counts bytes that the guest passed or got.
-    pub(super) fn count(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    /// Returns the number of bytes that the guest passed and got.
-    pub(crate) fn counted(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
     }
 }
 

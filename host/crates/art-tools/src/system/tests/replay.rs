@@ -80,7 +80,11 @@ async fn replayed(arguments: Value) -> ReplayedCall {
         enabled_tools: EnabledTools::named(["again"]),
         ..bench.scope
     };
-    let admitted = bench.system.admit(call("again", arguments), &scope).await.unwrap();
+    let admitted = bench
+        .system
+        .admit_for_replay(call("again", arguments), &scope)
+        .await
+        .unwrap();
     bench.system.replay(admitted, &recorded()).await.unwrap()
 }
 
@@ -105,7 +109,11 @@ async fn a_replay_that_panics_is_a_failure_of_the_host() {
 async fn a_tool_that_cannot_be_replayed_is_not_run() {
     let tool = echo("once");
     let bench = Bench::new([Arc::clone(&tool)]);
-    let admitted = bench.system.admit(call("once", json!({})), &bench.scope).await.unwrap();
+    let admitted = bench
+        .system
+        .admit_for_replay(call("once", json!({})), &bench.scope)
+        .await
+        .unwrap();
     assert_eq!(bench.system.replay(admitted, &recorded()).await, None);
     assert_eq!(tool.call_count(), 0);
 }

@@ -1,0 +1,220 @@
+//! What a guest takes in from files and from the network, as the record of a call has it.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::digits;
+
+/// Upper bound of the size of an answer as JSON, apart from its texts and its bodies.
+const MAX_FRAME_BYTES: usize = 64;
+/// Upper bound of what the names of the fields add to it, where an answer has some.
+const NAMES_BYTES: usize = 64;
+/// Maximum size of a field as JSON apart from its name and its value, which has a padding of its own.
+const FIELD_BYTES: usize = 12;
+/// Maximum size of a byte of a text in JSON.
+const MAX_ESCAPED_BYTES: usize = 6;
+
+/// Bytes that a guest read. JSON has them in base64.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Body(pub Vec<u8>);
+
+impl fmt::Debug for Body {
+    /// Writes no byte, since debug texts reach logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({} bytes)", self.0.len())
+    }
+}
+
+impl From<Body> for String {
+    fn from(body: Body) -> Self {
+        STANDARD.encode(body.0)
+    }
+}
+
+impl TryFrom<String> for Body {
+    type Error = base64::DecodeError;
+
+    fn try_from(text: String) -> Result<Self, base64::DecodeError> {
+        STANDARD.decode(text).map(Self)
+    }
+}
+
+/// What an operation on files returned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileAnswer {
+    /// It is done.
+    Done,
+    /// It failed with this code of `wasi:filesystem`.
+    Failed(String),
+    /// A file, a directory, a stream or a list was opened.
+    Opened,
+    /// This many bytes were written.
+    Written(u64),
+    /// Bytes were read, and whether the file ends after them.
+    Read(Body, bool),
+    /// What is known about a file or a directory.
+    Status(FileStatus),
+    /// Both halves of a number that tells files apart.
+    Hash(u64, u64),
+    /// The type of something open, by its name in `wasi:filesystem`.
+    Type(String),
+    /// What may be done with something open: reading, writing, changing a directory.
+    Rights(bool, bool, bool),
+    /// Where a link leads.
+    Link(String),
+    /// The type and the name of the next entry of a directory.
+    Entry(String, String),
+    /// A directory has no more entries.
+    End,
+    /// Whether two open files are the same.
+    Same(bool),
+}
+
+/// What a guest learned about a file or a directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileStatus {
+    /// Its type, by its name in `wasi:filesystem`.
+    pub r#type: String,
+    /// Number of hard links.
+    pub links: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// When it was read, written, and changed: seconds and nanoseconds after the Unix epoch.
+    pub times: [Option<(u64, u32)>; 3],
+}
+
+/// What an operation on a stream of a file or of a request returned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StreamAnswer {
+    /// It is done.
+    Done,
+    /// Bytes were read.
+    Read(Body),
+    /// A number of bytes: how many can be written, or how many were skipped or copied.
+    Bytes(u64),
+    /// The stream has ended.
+    Closed,
+    /// It failed: the text of the error, and its code if it is one of `wasi:filesystem`.
+    Failed(String, Option<String>),
+}
+
+/// What a guest learned about a request that it sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ResponseAnswer {
+    /// It has not arrived yet.
+    NotReady,
+    /// The guest had it already.
+    Taken,
+    /// It is done: a body is complete, or there are no trailers.
+    Done,
+    /// It failed with this code of `wasi:http`.
+    Failed(HttpFailure),
+    /// The status and the headers of a response.
+    Head(u16, Vec<(String, Body)>),
+    /// The trailers of a response.
+    Trailers(Vec<(String, Body)>),
+}
+
+/// A code of `wasi:http`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HttpFailure {
+    /// Its name.
+    pub code: String,
+    /// The text that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The number that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+}
+
+impl FileAnswer {
+    /// Returns the maximum size as JSON without bodies.
+    pub(super) fn max_encoded_bytes(&self) -> usize {
+        MAX_FRAME_BYTES
+            + match self {
+                Self::Failed(text) | Self::Type(text) | Self::Link(text) => escaped(text),
+                Self::Entry(kind, name) => escaped(kind) + escaped(name),
+                Self::Status(status) => NAMES_BYTES + escaped(&status.r#type) + status.numbers(),
+                _ => 0,
+            }
+    }
+
+    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+        match self {
+            Self::Read(body, _) => vec![body.0.as_slice()],
+            Self::Link(text) | Self::Entry(_, text) => vec![text.as_bytes()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl FileStatus {
+    fn numbers(&self) -> usize {
+        let times = self.times.iter().flatten();
+        let times = times.map(|(seconds, nanoseconds)| digits(*seconds) + digits(u64::from(*nanoseconds)));
+        digits(self.links) + digits(self.size) + times.sum::<usize>()
+    }
+}
+
+impl StreamAnswer {
+    /// Returns the maximum size as JSON without bodies.
+    pub(super) fn max_encoded_bytes(&self) -> usize {
+        MAX_FRAME_BYTES
+            + match self {
+                Self::Failed(text, code) => escaped(text) + code.as_deref().map_or(0, escaped),
+                _ => 0,
+            }
+    }
+
+    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+        match self {
+            Self::Read(body) => vec![body.0.as_slice()],
+            Self::Failed(text, _) => vec![text.as_bytes()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl ResponseAnswer {
+    /// Returns the maximum size as JSON without bodies.
+    pub(super) fn max_encoded_bytes(&self) -> usize {
+        MAX_FRAME_BYTES
+            + match self {
+                Self::Failed(failure) => {
+                    NAMES_BYTES + escaped(&failure.code) + failure.text.as_deref().map_or(0, escaped)
+                }
+                Self::Head(_, fields) | Self::Trailers(fields) => {
+                    let names = fields.iter().map(|(name, _)| escaped(name) + FIELD_BYTES);
+                    names.sum()
+                }
+                _ => 0,
+            }
+    }
+
+    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+        match self {
+            Self::Failed(failure) => failure.text.iter().map(|text| text.as_bytes()).collect(),
+            Self::Head(_, fields) | Self::Trailers(fields) => {
+                let fields = fields.iter();
+                fields
+                    .flat_map(|(name, value)| [name.as_bytes(), value.0.as_slice()])
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn escaped(text: &str) -> usize {
+    text.len() * MAX_ESCAPED_BYTES
+}

@@ -1,0 +1,365 @@
+//! The record of what a guest takes in from files. A replayed call gets every result from it, and touches no file.
+
+use art_core::intake::{Answer, Body, CrossingKind, FileAnswer, FileStatus};
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+use wasmtime_wasi::p2::pipe::{ClosedInputStream, ClosedOutputStream};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
+
+use super::Fault;
+use super::bindings::types::{
+    DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
+};
+use super::descriptor::Descriptor;
+use super::listing::Listing;
+use crate::state::CallState;
+
+pub(super) type FsResult<T> = Result<T, Fault>;
+
+/// A result of an operation on files.
+pub(super) trait FileResult: Sized {
+    /// Returns the result as the record has it.
+    fn answer(&self) -> FileAnswer;
+
+    /// Returns the result that a record has. `None` if it is that of another operation. What was opened is a placeholder: every
+    /// operation on it gets its result from the record too.
+    fn of_answer(answer: FileAnswer) -> Option<Self>;
+}
+
+impl CallState {
+    /// Carries out an operation on files, and records its result. In a replay, returns the recorded result instead.
+    pub(super) fn operate<T: FileResult>(&mut self, operation: impl FnOnce(&mut Self) -> FsResult<T>) -> FsResult<T> {
+        let kind = CrossingKind::File;
+        if let Some(recorded) = self.outside.replayed(kind).map_err(Fault::Trap)? {
+            self.outside.record(recorded.clone());
+            return result_of(recorded).unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit(kind))));
+        }
+        let result = match operation(self) {
+            Err(fault) => Err(self.code_of(fault).map_err(Fault::Trap)?),
+            Ok(value) => Ok(value),
+        };
+        let answer = match &result {
+            Ok(value) => value.answer(),
+            Err(code) => FileAnswer::Failed(code.name().to_owned()),
+        };
+        self.outside.record(Answer::File(answer));
+        Ok(result?)
+    }
+
+    /// Returns the code that the guest gets, and notes a denial.
+    ///
+    /// # Errors
+    /// Fails if the fault ends the call.
+    pub(super) fn code_of(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
+        match fault {
+            Fault::Code(code) => Ok(code),
+            Fault::Trap(error) => Err(error),
+            Fault::Denied(refusal) => {
+                let (code, denial) = refusal.into_parts(&self.grants);
+                self.outside.deny(denial);
+                Ok(code)
+            }
+        }
+    }
+}
+
+/// Returns the result that a record has, or `None` if it is that of another operation.
+fn result_of<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
+    match recorded {
+        Answer::File(FileAnswer::Failed(code)) => code_named(&code).map(|code| Err(code.into())),
+        Answer::File(answer) => T::of_answer(answer).map(Ok),
+        _ => None,
+    }
+}
+
+/// Returns the code with a name, or `None` if there is none.
+pub(crate) fn code_named(name: &str) -> Option<ErrorCode> {
+    use ErrorCode as E;
+    const CODES: [ErrorCode; 37] = [
+        E::Access,
+        E::WouldBlock,
+        E::Already,
+        E::BadDescriptor,
+        E::Busy,
+        E::Deadlock,
+        E::Quota,
+        E::Exist,
+        E::FileTooLarge,
+        E::IllegalByteSequence,
+        E::InProgress,
+        E::Interrupted,
+        E::Invalid,
+        E::Io,
+        E::IsDirectory,
+        E::Loop,
+        E::TooManyLinks,
+        E::MessageSize,
+        E::NameTooLong,
+        E::NoDevice,
+        E::NoEntry,
+        E::NoLock,
+        E::InsufficientMemory,
+        E::InsufficientSpace,
+        E::NotDirectory,
+        E::NotEmpty,
+        E::NotRecoverable,
+        E::Unsupported,
+        E::NoTty,
+        E::NoSuchDevice,
+        E::Overflow,
+        E::NotPermitted,
+        E::Pipe,
+        E::ReadOnly,
+        E::InvalidSeek,
+        E::TextFileBusy,
+        E::CrossDevice,
+    ];
+    CODES.into_iter().find(|code| code.name() == name)
+}
+
+const TYPES: [(DescriptorType, &str); 8] = [
+    (DescriptorType::Unknown, "unknown"),
+    (DescriptorType::BlockDevice, "block-device"),
+    (DescriptorType::CharacterDevice, "character-device"),
+    (DescriptorType::Directory, "directory"),
+    (DescriptorType::Fifo, "fifo"),
+    (DescriptorType::SymbolicLink, "symbolic-link"),
+    (DescriptorType::RegularFile, "regular-file"),
+    (DescriptorType::Socket, "socket"),
+];
+
+fn name_of(kind: DescriptorType) -> String {
+    let found = TYPES.iter().find(|(other, _)| *other == kind);
+    found.map_or("unknown", |(_, name)| name).to_owned()
+}
+
+fn type_named(name: &str) -> Option<DescriptorType> {
+    let found = TYPES.iter().find(|(_, other)| *other == name);
+    found.map(|(kind, _)| *kind)
+}
+
+impl FileResult for () {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Done
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        (answer == FileAnswer::Done).then_some(())
+    }
+}
+
+impl FileResult for bool {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Same(*self)
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Same(is_same) => Some(is_same),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for u64 {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Written(*self)
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Written(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for (Vec<u8>, bool) {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Read(Body(self.0.clone()), self.1)
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Read(Body(bytes), is_end) => Some((bytes, is_end)),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for String {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Link(self.clone())
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Link(target) => Some(target),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for DescriptorType {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Type(name_of(*self))
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Type(name) => type_named(&name),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for DescriptorFlags {
+    fn answer(&self) -> FileAnswer {
+        let has = |flag| self.contains(flag);
+        FileAnswer::Rights(has(Self::READ), has(Self::WRITE), has(Self::MUTATE_DIRECTORY))
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        let FileAnswer::Rights(read, write, change) = answer else {
+            return None;
+        };
+        let flag = |has, flag| if has { flag } else { Self::empty() };
+        Some(flag(read, Self::READ) | flag(write, Self::WRITE) | flag(change, Self::MUTATE_DIRECTORY))
+    }
+}
+
+impl FileResult for DescriptorStat {
+    fn answer(&self) -> FileAnswer {
+        let times = [
+            self.data_access_timestamp,
+            self.data_modification_timestamp,
+            self.status_change_timestamp,
+        ];
+        FileAnswer::Status(FileStatus {
+            r#type: name_of(self.type_),
+            links: self.link_count,
+            size: self.size,
+            times: times.map(|time| time.map(|time| (time.seconds, time.nanoseconds))),
+        })
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        let FileAnswer::Status(status) = answer else {
+            return None;
+        };
+        let times = status
+            .times
+            .map(|time| time.map(|(seconds, nanoseconds)| Datetime { seconds, nanoseconds }));
+        let [accessed, modified, changed] = times;
+        Some(Self {
+            type_: type_named(&status.r#type)?,
+            link_count: status.links,
+            size: status.size,
+            data_access_timestamp: accessed,
+            data_modification_timestamp: modified,
+            status_change_timestamp: changed,
+        })
+    }
+}
+
+impl FileResult for MetadataHashValue {
+    fn answer(&self) -> FileAnswer {
+        FileAnswer::Hash(self.lower, self.upper)
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Hash(lower, upper) => Some(Self { lower, upper }),
+            _ => None,
+        }
+    }
+}
+
+impl FileResult for Option<DirectoryEntry> {
+    fn answer(&self) -> FileAnswer {
+        match self {
+            Some(entry) => FileAnswer::Entry(name_of(entry.type_), entry.name.clone()),
+            None => FileAnswer::End,
+        }
+    }
+
+    fn of_answer(answer: FileAnswer) -> Option<Self> {
+        match answer {
+            FileAnswer::Entry(kind, name) => Some(Some(DirectoryEntry {
+                type_: type_named(&kind)?,
+                name,
+            })),
+            FileAnswer::End => Some(None),
+            _ => None,
+        }
+    }
+}
+
+/// Implements [`FileResult`] for what is opened, with a placeholder for replays.
+macro_rules! opened {
+    ($($result:ty => $placeholder:expr),* $(,)?) => {$(
+        impl FileResult for $result {
+            fn answer(&self) -> FileAnswer {
+                FileAnswer::Opened
+            }
+
+            fn of_answer(answer: FileAnswer) -> Option<Self> {
+                if answer == FileAnswer::Opened { Some($placeholder) } else { None }
+            }
+        }
+    )*};
+}
+
+opened! {
+    Descriptor => Self::Directory("".into()),
+    Listing => Self::empty(),
+    DynInputStream => Box::new(ClosedInputStream),
+    DynOutputStream => Box::new(ClosedOutputStream),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_by_its_name() {
+        // The last number with a name is that of the last code.
+        for code in [ErrorCode::Access, ErrorCode::NoEntry, ErrorCode::CrossDevice] {
+            assert_eq!(code_named(code.name()), Some(code));
+        }
+        assert_eq!(code_named("no-such-code"), None);
+    }
+
+    #[test]
+    fn every_result_is_the_same_after_it_was_recorded() {
+        fn returned<T: FileResult>(value: &T) -> FileAnswer {
+            T::of_answer(value.answer()).unwrap().answer()
+        }
+        let stat = DescriptorStat {
+            type_: DescriptorType::SymbolicLink,
+            link_count: 2,
+            size: 3,
+            data_access_timestamp: None,
+            data_modification_timestamp: Some(Datetime {
+                seconds: 4,
+                nanoseconds: 5,
+            }),
+            status_change_timestamp: Some(Datetime {
+                seconds: 6,
+                nanoseconds: 7,
+            }),
+        };
+        assert_eq!(returned(&stat), stat.answer());
+        let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+        assert_eq!(returned(&flags), flags.answer());
+        let entry = Some(DirectoryEntry {
+            type_: DescriptorType::Fifo,
+            name: "f".to_owned(),
+        });
+        assert_eq!(returned(&entry), entry.answer());
+        for (kind, _) in TYPES {
+            assert_eq!(returned(&kind), kind.answer());
+        }
+        assert_eq!(returned(&(b"abc".to_vec(), true)), (b"abc".to_vec(), true).answer());
+        assert_eq!(bool::of_answer(FileAnswer::Done), None);
+    }
+}

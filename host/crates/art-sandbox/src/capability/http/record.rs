@@ -1,0 +1,271 @@
+//! The record of what a guest learns about its requests: whether and how each was answered. What it reads of a body is recorded with
+//! its stream. A replayed call gets everything from the record and sends nothing.
+
+use art_core::intake::{Answer, Body, CrossingKind, HttpFailure, ResponseAnswer};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body_util::{BodyExt, Empty};
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi_http::FieldMap;
+use wasmtime_wasi_http::p2::bindings::http::types::{self, DnsErrorPayload, ErrorCode};
+use wasmtime_wasi_http::p2::body::{HostFutureTrailers, HostIncomingBody, HostOutgoingBody};
+use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostIncomingResponse};
+
+use crate::state::CallState;
+
+/// The interface, whose functions that depend on the network are linked again.
+const INTERFACE: &str = "wasi:http/types@0.2.12";
+
+/// What a guest gets that asks whether something has arrived: nothing yet, that it had it already, or how it ended.
+type Arrival<T> = Option<Result<Result<T, ErrorCode>, ()>>;
+type Response = Resource<HostIncomingResponse>;
+type Trailers = Option<Resource<FieldMap>>;
+
+/// Links the functions whose results depend on the network, in place of those that do not record them.
+pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    linker.allow_shadowing(true);
+    let mut interface = linker.instance(INTERFACE)?;
+    interface.func_wrap(
+        "[method]future-incoming-response.get",
+        |mut store: StoreContextMut<'_, CallState>, (future,): (Resource<HostFutureIncomingResponse>,)| {
+            Ok((store.data_mut().get_response(future)?,))
+        },
+    )?;
+    interface.func_wrap(
+        "[method]future-trailers.get",
+        |mut store: StoreContextMut<'_, CallState>, (future,): (Resource<HostFutureTrailers>,)| {
+            Ok((store.data_mut().get_trailers(future)?,))
+        },
+    )?;
+    interface.func_wrap(
+        "[static]outgoing-body.finish",
+        |mut store: StoreContextMut<'_, CallState>,
+         (body, trailers): (Resource<HostOutgoingBody>, Option<Resource<FieldMap>>)| {
+            Ok((store.data_mut().finish_body(body, trailers)?,))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+impl CallState {
+    /// Returns what is recorded about a request, or `None` if the call is not a replay.
+    fn recorded_answer(&mut self) -> wasmtime::Result<Option<ResponseAnswer>> {
+        match self.outside.replayed(CrossingKind::Response)? {
+            Some(Answer::Response(answer)) => {
+                self.outside.record(Answer::Response(answer.clone()));
+                Ok(Some(answer))
+            }
+            Some(_) => Err(self.unfit()),
+            None => Ok(None),
+        }
+    }
+
+    fn unfit(&mut self) -> wasmtime::Error {
+        self.outside.unfit(CrossingKind::Response)
+    }
+
+    fn get_response(&mut self, future: Resource<HostFutureIncomingResponse>) -> wasmtime::Result<Arrival<Response>> {
+        if let Some(recorded) = self.recorded_answer()? {
+            self.meter.count_call();
+            return self.recorded_response(recorded);
+        }
+        let arrival = types::HostFutureIncomingResponse::get(&mut self.http(), future)?;
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| recordable(&code))));
+        let answer = match &arrival {
+            None => ResponseAnswer::NotReady,
+            Some(Err(())) => ResponseAnswer::Taken,
+            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure(code)),
+            Some(Ok(Ok(response))) => {
+                let response = self.table.get(response)?;
+                ResponseAnswer::Head(response.status, fields(&response.headers))
+            }
+        };
+        self.outside.record(Answer::Response(answer));
+        Ok(arrival)
+    }
+
+    fn recorded_response(&mut self, recorded: ResponseAnswer) -> wasmtime::Result<Arrival<Response>> {
+        let (status, headers) = match recorded {
+            ResponseAnswer::NotReady => return Ok(None),
+            ResponseAnswer::Taken => return Ok(Some(Err(()))),
+            ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code(failure))))),
+            ResponseAnswer::Head(status, headers) => (status, headers),
+            ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit()),
+        };
+        let headers = self.field_map(headers)?;
+        // What the guest reads of the body comes from the record.
+        let body = Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync();
+        let response = self.table.push(HostIncomingResponse {
+            status,
+            headers,
+            body: Some(HostIncomingBody::new(body)),
+        })?;
+        Ok(Some(Ok(Ok(response))))
+    }
+
+    fn get_trailers(&mut self, future: Resource<HostFutureTrailers>) -> wasmtime::Result<Arrival<Trailers>> {
+        if let Some(recorded) = self.recorded_answer()? {
+            self.meter.count_call();
+            return self.recorded_trailers(recorded);
+        }
+        let arrival = types::HostFutureTrailers::get(&mut self.http(), future)?;
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| recordable(&code))));
+        let answer = match &arrival {
+            None => ResponseAnswer::NotReady,
+            Some(Err(())) => ResponseAnswer::Taken,
+            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure(code)),
+            Some(Ok(Ok(None))) => ResponseAnswer::Done,
+            Some(Ok(Ok(Some(trailers)))) => ResponseAnswer::Trailers(fields(self.table.get(trailers)?)),
+        };
+        self.outside.record(Answer::Response(answer));
+        Ok(arrival)
+    }
+
+    fn recorded_trailers(&mut self, recorded: ResponseAnswer) -> wasmtime::Result<Arrival<Trailers>> {
+        match recorded {
+            ResponseAnswer::NotReady => Ok(None),
+            ResponseAnswer::Taken => Ok(Some(Err(()))),
+            ResponseAnswer::Failed(failure) => Ok(Some(Ok(Err(code(failure))))),
+            ResponseAnswer::Done => Ok(Some(Ok(Ok(None)))),
+            ResponseAnswer::Trailers(trailers) => {
+                let trailers = self.field_map(trailers)?;
+                Ok(Some(Ok(Ok(Some(self.table.push(trailers)?)))))
+            }
+            ResponseAnswer::Head(..) => Err(self.unfit()),
+        }
+    }
+
+    /// Ends the body of a request. Whether that succeeds depends on what was written, which a replay does not do.
+    fn finish_body(
+        &mut self,
+        body: Resource<HostOutgoingBody>,
+        trailers: Option<Resource<FieldMap>>,
+    ) -> wasmtime::Result<Result<(), ErrorCode>> {
+        if let Some(recorded) = self.recorded_answer()? {
+            types::HostOutgoingBody::drop(&mut self.http(), body)?;
+            if let Some(trailers) = trailers {
+                self.table.delete(trailers)?;
+            }
+            return match recorded {
+                ResponseAnswer::Done => Ok(Ok(())),
+                ResponseAnswer::Failed(failure) => Ok(Err(code(failure))),
+                _ => Err(self.unfit()),
+            };
+        }
+        let finished = types::HostOutgoingBody::finish(&mut self.http(), body, trailers);
+        let finished = match finished {
+            Ok(()) => Ok(()),
+            Err(error) => Err(recordable(&error.downcast()?)),
+        };
+        let answer = match &finished {
+            Ok(()) => ResponseAnswer::Done,
+            Err(code) => ResponseAnswer::Failed(failure(code)),
+        };
+        self.outside.record(Answer::Response(answer));
+        Ok(finished)
+    }
+
+    /// Returns recorded headers or trailers. One that cannot be one is an error of the record.
+    fn field_map(&mut self, fields: Vec<(String, Body)>) -> wasmtime::Result<FieldMap> {
+        let mut map = HeaderMap::new();
+        for (name, Body(value)) in fields {
+            let field = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+            let (name, value) = field.ok_or_else(|| self.unfit())?;
+            map.append(name, value);
+        }
+        let (http, _) = self.requests_and_table();
+        Ok(http.fields(map))
+    }
+}
+
+fn fields(map: &HeaderMap) -> Vec<(String, Body)> {
+    let field =
+        |(name, value): (&HeaderName, &HeaderValue)| (name.as_str().to_owned(), Body(value.as_bytes().to_vec()));
+    map.iter().map(field).collect()
+}
+
+/// Returns a code as the record has it, so that the guest gets the same in a replay.
+fn recordable(original: &ErrorCode) -> ErrorCode {
+    code(failure(original))
+}
+
+/// Defines how codes are recorded: those without a value, and those with a number or a text.
+macro_rules! codes {
+    (
+        plain: $($plain:ident)*;
+        number: $($number:ident)*;
+        text: $($text:ident)*;
+    ) => {
+        /// Returns a code as the record has it. One whose value is neither a number nor a text is recorded as an internal error.
+        fn failure(code: &ErrorCode) -> HttpFailure {
+            let (name, text, number) = match code {
+                $(ErrorCode::$plain => (stringify!($plain), None, None),)*
+                $(ErrorCode::$number(number) => (stringify!($number), None, number.map(u64::from)),)*
+                $(ErrorCode::$text(text) => (stringify!($text), text.clone(), None),)*
+                ErrorCode::DnsError(DnsErrorPayload { rcode, info_code }) => {
+                    ("DnsError", rcode.clone(), info_code.map(u64::from))
+                }
+                other => ("InternalError", Some(format!("{other:?}")), None),
+            };
+            HttpFailure { code: name.to_owned(), text, number }
+        }
+
+        /// Returns the code that a record has. An unknown one is an internal error.
+        fn code(failure: HttpFailure) -> ErrorCode {
+            let HttpFailure { code, text, number } = failure;
+            match code.as_str() {
+                $(stringify!($plain) => ErrorCode::$plain,)*
+                $(stringify!($number) => ErrorCode::$number(number.and_then(|number| number.try_into().ok())),)*
+                $(stringify!($text) => ErrorCode::$text(text),)*
+                "DnsError" => ErrorCode::DnsError(DnsErrorPayload {
+                    rcode: text,
+                    info_code: number.and_then(|number| number.try_into().ok()),
+                }),
+                _ => ErrorCode::InternalError(Some(code)),
+            }
+        }
+    };
+}
+
+codes! {
+    plain: DnsTimeout DestinationNotFound DestinationUnavailable DestinationIpProhibited DestinationIpUnroutable
+        ConnectionRefused ConnectionTerminated ConnectionTimeout ConnectionReadTimeout ConnectionWriteTimeout
+        ConnectionLimitReached TlsProtocolError TlsCertificateError HttpRequestDenied HttpRequestLengthRequired
+        HttpRequestMethodInvalid HttpRequestUriInvalid HttpRequestUriTooLong HttpResponseIncomplete HttpResponseTimeout
+        HttpUpgradeFailed HttpProtocolError LoopDetected ConfigurationError;
+    number: HttpRequestBodySize HttpRequestHeaderSectionSize HttpRequestTrailerSectionSize HttpResponseHeaderSectionSize
+        HttpResponseBodySize HttpResponseTrailerSectionSize;
+    text: HttpResponseTransferCoding HttpResponseContentCoding InternalError;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_the_same_after_it_was_recorded() {
+        let dns = ErrorCode::DnsError(DnsErrorPayload {
+            rcode: Some("NXDOMAIN".to_owned()),
+            info_code: Some(3),
+        });
+        for original in [
+            ErrorCode::ConnectionRefused,
+            ErrorCode::HttpResponseBodySize(Some(u64::MAX)),
+            ErrorCode::HttpRequestHeaderSectionSize(None),
+            ErrorCode::HttpResponseContentCoding(Some("br".to_owned())),
+            dns,
+        ] {
+            assert_eq!(format!("{:?}", recordable(&original)), format!("{original:?}"));
+        }
+    }
+
+    #[test]
+    fn a_code_that_no_record_has_is_an_internal_error_also_when_it_is_recorded() {
+        let original = ErrorCode::HttpRequestHeaderSize(None);
+        let once = recordable(&original);
+        assert!(matches!(once, ErrorCode::InternalError(Some(_))));
+        assert_eq!(format!("{:?}", recordable(&once)), format!("{once:?}"));
+    }
+}

@@ -1,0 +1,279 @@
+//! The functions of `wasi:io/streams`. What a stream of a file or of a request returns is recorded; the standard streams lead nowhere.
+
+use art_core::intake::{Answer, Body, CrossingKind, StreamAnswer};
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::bindings::io::streams::{self, HostInputStream, HostOutputStream};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, StreamError, StreamResult};
+
+use crate::capability::fs::{StreamFault, code_named};
+use crate::state::CallState;
+
+type Input = Resource<DynInputStream>;
+type Output = Resource<DynOutputStream>;
+
+/// Maximum number of bytes of one write that waits.
+const MAX_BLOCKING_BYTES: u64 = 4096;
+
+/// An error of a stream in a replay, which has the text of the recorded one.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct RecordedError(String);
+
+/// A result of an operation on a stream.
+trait StreamValue: Sized {
+    fn answer(&self) -> StreamAnswer;
+
+    /// Returns the result that a record has, or `None` if it is that of another operation.
+    fn of_answer(answer: StreamAnswer) -> Option<Self>;
+}
+
+impl StreamValue for () {
+    fn answer(&self) -> StreamAnswer {
+        StreamAnswer::Done
+    }
+
+    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+        (answer == StreamAnswer::Done).then_some(())
+    }
+}
+
+impl StreamValue for u64 {
+    fn answer(&self) -> StreamAnswer {
+        StreamAnswer::Bytes(*self)
+    }
+
+    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+        match answer {
+            StreamAnswer::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+impl StreamValue for Vec<u8> {
+    fn answer(&self) -> StreamAnswer {
+        StreamAnswer::Read(Body(self.clone()))
+    }
+
+    fn of_answer(answer: StreamAnswer) -> Option<Self> {
+        match answer {
+            StreamAnswer::Read(Body(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+}
+
+impl CallState {
+    /// Returns whether a stream leads to a file or to a request.
+    fn leads_outside(&self, stream: u32) -> bool {
+        !self.standard_streams.contains(&stream)
+    }
+
+    /// Returns the recorded result of an operation on a stream, or `None` if the operation is to be carried out.
+    fn recorded_result<T: StreamValue>(&mut self, stream: u32) -> Option<StreamResult<T>> {
+        if !self.leads_outside(stream) {
+            return None;
+        }
+        match self.outside.replayed(CrossingKind::Stream).transpose()? {
+            Ok(recorded) => {
+                self.outside.record(recorded.clone());
+                let unfit = |state: &mut Self| Err(StreamError::Trap(state.outside.unfit(CrossingKind::Stream)));
+                Some(result_of(recorded).unwrap_or_else(|| unfit(self)))
+            }
+            Err(divergence) => Some(Err(StreamError::Trap(divergence))),
+        }
+    }
+
+    /// Records the result of an operation on a stream that was carried out.
+    fn record_result<T: StreamValue>(&mut self, stream: u32, result: &StreamResult<T>) {
+        if !self.leads_outside(stream) {
+            return;
+        }
+        let answer = match result {
+            Ok(value) => value.answer(),
+            Err(StreamError::Closed) => StreamAnswer::Closed,
+            Err(StreamError::LastOperationFailed(error)) => {
+                let code = error
+                    .downcast_ref::<StreamFault>()
+                    .map(|fault| fault.0.name().to_owned());
+                StreamAnswer::Failed(format!("{error:?}"), code)
+            }
+            Err(StreamError::Trap(_)) => return,
+        };
+        self.outside.record(Answer::Stream(answer));
+    }
+
+    /// Counts the bytes that pass through a stream. Those of the standard streams are counted where they are captured.
+    fn count_streamed(&mut self, stream: u32, bytes: u64) {
+        if self.leads_outside(stream) {
+            self.meter.count_bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Waits until a stream can be written to, and returns how many bytes it takes.
+    async fn room_of(&mut self, stream: Output) -> StreamResult<u64> {
+        let room = self.table.get_mut(&stream)?.write_ready().await?;
+        Ok(room as u64)
+    }
+
+    fn count_read(&mut self, stream: u32, result: &StreamResult<Vec<u8>>) {
+        self.count_streamed(stream, result.as_ref().map_or(0, |bytes| bytes.len() as u64));
+    }
+
+    fn count_skipped(&mut self, stream: u32, result: &StreamResult<u64>) {
+        self.count_streamed(stream, *result.as_ref().unwrap_or(&0));
+    }
+}
+
+/// Returns the result that a record has, or `None` if it is that of another operation.
+fn result_of<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
+    let Answer::Stream(answer) = recorded else {
+        return None;
+    };
+    match answer {
+        StreamAnswer::Closed => Some(Err(StreamError::Closed)),
+        StreamAnswer::Failed(text, code) => {
+            let code = code.as_deref().and_then(code_named);
+            let error = match code {
+                Some(code) => StreamFault(code).into(),
+                None => RecordedError(text).into(),
+            };
+            Some(Err(StreamError::LastOperationFailed(error)))
+        }
+        answer => T::of_answer(answer).map(Ok),
+    }
+}
+
+/// Carries an operation on a stream out and records its result, or returns the recorded result in a replay.
+macro_rules! operate {
+    ($state:ident, $stream:ident, $operation:expr) => {{
+        let stream = $stream.rep();
+        match $state.recorded_result(stream) {
+            Some(recorded) => recorded,
+            None => {
+                let result = $operation;
+                $state.record_result(stream, &result);
+                result
+            }
+        }
+    }};
+}
+
+impl streams::Host for CallState {
+    fn convert_stream_error(&mut self, error: StreamError) -> wasmtime::Result<streams::StreamError> {
+        self.table.convert_stream_error(error)
+    }
+}
+
+impl HostInputStream for CallState {
+    fn read(&mut self, stream: Input, length: u64) -> StreamResult<Vec<u8>> {
+        let number = stream.rep();
+        let result = operate!(self, stream, HostInputStream::read(&mut self.table, stream, length));
+        self.count_read(number, &result);
+        result
+    }
+
+    async fn blocking_read(&mut self, stream: Input, length: u64) -> StreamResult<Vec<u8>> {
+        let number = stream.rep();
+        let result = operate!(self, stream, self.table.blocking_read(stream, length).await);
+        self.count_read(number, &result);
+        result
+    }
+
+    fn skip(&mut self, stream: Input, length: u64) -> StreamResult<u64> {
+        let number = stream.rep();
+        let result = operate!(self, stream, self.table.skip(stream, length));
+        self.count_skipped(number, &result);
+        result
+    }
+
+    async fn blocking_skip(&mut self, stream: Input, length: u64) -> StreamResult<u64> {
+        let number = stream.rep();
+        let result = operate!(self, stream, self.table.blocking_skip(stream, length).await);
+        self.count_skipped(number, &result);
+        result
+    }
+
+    fn subscribe(&mut self, stream: Input) -> wasmtime::Result<Resource<DynPollable>> {
+        HostInputStream::subscribe(&mut self.table, stream)
+    }
+
+    async fn drop(&mut self, stream: Input) -> wasmtime::Result<()> {
+        self.standard_streams.remove(&stream.rep());
+        HostInputStream::drop(&mut self.table, stream).await
+    }
+}
+
+impl HostOutputStream for CallState {
+    fn check_write(&mut self, stream: Output) -> StreamResult<u64> {
+        operate!(self, stream, self.table.check_write(stream))
+    }
+
+    fn write(&mut self, stream: Output, bytes: Vec<u8>) -> StreamResult<()> {
+        self.count_streamed(stream.rep(), bytes.len() as u64);
+        operate!(self, stream, HostOutputStream::write(&mut self.table, stream, bytes))
+    }
+
+    async fn blocking_write_and_flush(&mut self, stream: Output, bytes: Vec<u8>) -> StreamResult<()> {
+        self.count_streamed(stream.rep(), bytes.len() as u64);
+        operate!(self, stream, self.table.blocking_write_and_flush(stream, bytes).await)
+    }
+
+    fn flush(&mut self, stream: Output) -> StreamResult<()> {
+        operate!(self, stream, self.table.flush(stream))
+    }
+
+    async fn blocking_flush(&mut self, stream: Output) -> StreamResult<()> {
+        operate!(self, stream, self.table.blocking_flush(stream).await)
+    }
+
+    fn write_zeroes(&mut self, stream: Output, length: u64) -> StreamResult<()> {
+        self.count_streamed(stream.rep(), length);
+        operate!(self, stream, self.table.write_zeroes(stream, length))
+    }
+
+    async fn blocking_write_zeroes_and_flush(&mut self, stream: Output, length: u64) -> StreamResult<()> {
+        self.count_streamed(stream.rep(), length);
+        operate!(
+            self,
+            stream,
+            self.table.blocking_write_zeroes_and_flush(stream, length).await
+        )
+    }
+
+    fn splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
+        let room = self.check_write(Resource::new_borrow(destination.rep()))?;
+        let bytes = match length.min(room) {
+            0 => Vec::new(),
+            length => HostInputStream::read(self, source, length)?,
+        };
+        let copied = bytes.len() as u64;
+        if copied > 0 {
+            HostOutputStream::write(self, destination, bytes)?;
+        }
+        Ok(copied)
+    }
+
+    async fn blocking_splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
+        let borrowed = Resource::new_borrow(destination.rep());
+        let room = operate!(self, destination, self.room_of(borrowed).await)?;
+        let bytes = match length.min(room).min(MAX_BLOCKING_BYTES) {
+            0 => Vec::new(),
+            length => self.blocking_read(source, length).await?,
+        };
+        let copied = bytes.len() as u64;
+        if copied > 0 {
+            self.blocking_write_and_flush(destination, bytes).await?;
+        }
+        Ok(copied)
+    }
+
+    fn subscribe(&mut self, stream: Output) -> wasmtime::Result<Resource<DynPollable>> {
+        HostOutputStream::subscribe(&mut self.table, stream)
+    }
+
+    async fn drop(&mut self, stream: Output) -> wasmtime::Result<()> {
+        self.standard_streams.remove(&stream.rep());
+        HostOutputStream::drop(&mut self.table, stream).await
+    }
+}
