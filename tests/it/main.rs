@@ -33,6 +33,7 @@ mod cache;
 mod chat;
 mod chat_terminal;
 mod cli;
+mod commits;
 mod compiling;
 mod contracts;
 mod costs;

@@ -1,0 +1,100 @@
+//! How often a run writes to the disk. Each commit is synced, so their number is what a run costs there.
+
+use std::sync::Arc;
+
+use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};
+use art_core::stream::{Phase, StreamEvent};
+use art_model::Model;
+use art_runtime::Runtime;
+use art_store::{SqliteStore, Store};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use serde_json::{Value, json};
+
+use crate::home::Home;
+
+/// A model that replies at once with this plan.
+#[derive(Debug)]
+struct Instant {
+    config: RuntimeProviderConfig,
+    plan: Value,
+}
+
+impl Model for Instant {
+    fn config(&self) -> &RuntimeProviderConfig {
+        &self.config
+    }
+
+    fn capabilities(&self) -> &[ModelCapability] {
+        &[ModelCapability::Text, ModelCapability::Reasoning]
+    }
+
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
+        let text = match request.phase {
+            Phase::Planning => self.plan.to_string(),
+            Phase::Execution | Phase::Synthesis => "The answer.".to_owned(),
+        };
+        stream::iter([StreamEvent::Token(text), StreamEvent::End]).boxed()
+    }
+}
+
+/// Returns the number of commits of a run whose plan has as many steps as `dependencies`, each with a call and the steps before it.
+async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
+    let step = |(number, dependencies)| {
+        json!({
+            "id": format!("s{number}"), "description": "add", "stepType": "tool", "requiredTools": ["calculator"],
+            "dependencies": dependencies,
+            "toolCalls": [{"toolName": "calculator", "arguments": {"expression": format!("{number} + 1")}}],
+        })
+    };
+    let steps: Vec<_> = dependencies.iter().enumerate().map(step).collect();
+    let model = Instant {
+        config: RuntimeProviderConfig::new("test", "instant"),
+        plan: json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps}),
+    };
+    let home = Home::fresh();
+    let database = Arc::new(SqliteStore::open(home.dir.path().join("commits.db")).unwrap());
+    let builder = Runtime::builder().plugins(home.plugins()).own_model(Arc::new(model));
+    let runtime = builder
+        .store(Arc::clone(&database) as Arc<dyn Store>)
+        .build()
+        .await
+        .unwrap();
+    // The first run compiles the tool and renews its lease meanwhile, and so does one on a machine that is very busy.
+    let mut fewest = u64::MAX;
+    for _ in 0..4 {
+        let before = database.stats().commits;
+        let answer = runtime.ask("Add.").await.unwrap();
+        assert_eq!((answer.text(), answer.calls.len()), ("The answer.", dependencies.len()));
+        fewest = fewest.min(database.stats().commits - before);
+    }
+    fewest
+}
+
+/// Same as [`commits_of_run`], for steps of which each needs the one before it.
+async fn commits_in_a_row(steps: usize) -> u64 {
+    let before = |number: usize| number.checked_sub(1).map(|before| format!("s{before}"));
+    let dependencies: Vec<_> = (0..steps).map(|number| before(number).into_iter().collect()).collect();
+    commits_of_run(&dependencies).await
+}
+
+/// Number of commits of a run apart from its calls: its thread, its question, its plan and its answer.
+const COMMITS_OF_RUN: u64 = 4;
+
+#[tokio::test]
+async fn a_planned_call_adds_at_most_two_commits_to_those_of_its_run() {
+    for steps in [1, 3, 6] {
+        let commits = commits_in_a_row(steps).await;
+        let (calls, of_calls) = (steps as u64, commits.saturating_sub(COMMITS_OF_RUN));
+        assert!(of_calls <= 2 * calls, "{commits} for {calls} calls");
+        // The end of each call is stored before the next one is made.
+        assert!(of_calls >= calls, "{commits} for {calls} calls");
+    }
+}
+
+#[tokio::test]
+async fn calls_that_run_at_the_same_time_announce_themselves_together() {
+    let alone = vec![Vec::new(); 8];
+    let commits = commits_of_run(&alone).await;
+    assert!(commits <= 8 + COMMITS_OF_RUN, "{commits}");
+}
