@@ -10,7 +10,8 @@ use art_core::intake::DivergenceReason;
 use serde_json::json;
 
 use crate::granted::{granted, readable, tool, writable};
-use crate::harness::{new_sandbox, output};
+use crate::harness::{components, new_sandbox, output};
+use crate::home::Home;
 use crate::replay::without_times;
 
 #[tokio::test]
@@ -334,6 +335,20 @@ async fn a_call_that_read_more_than_is_recorded_says_so() {
     assert!(twice.intake.truncated && twice.intake.crossings.is_empty());
     let replayed = granted.replay(&steps, &twice.intake).await;
     assert_eq!(replayed.divergence.unwrap().reason, DivergenceReason::Truncated);
+}
+
+#[test]
+fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
+    let home = Home::empty();
+    home.add("files", components::FILES);
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe").to_str().unwrap().to_owned();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let granted = home.art(&["grant", "add", "files", "--write", folder.path().to_str().unwrap()]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
+    let called = home.art(&["tool", "call", "files", &arguments]);
+    assert!(called.stdout().contains("600 failed"), "{called}");
 }
 
 #[tokio::test]

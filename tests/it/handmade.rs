@@ -43,7 +43,7 @@ pub(crate) struct Handmade<'a> {
     pub(crate) outcome: [u32; 14],
     /// The output, which is at the address [`Handmade::OUTPUT_AT`].
     pub(crate) output: &'a [u8],
-    /// Whether the texts are UTF-16 instead of UTF-8.
+    /// Whether the texts of the schema and of the outcome are UTF-16 instead of UTF-8.
     pub(crate) is_utf16: bool,
 }
 
@@ -165,13 +165,17 @@ impl Handmade<'_> {
             texts: Vec::new(),
             record: [0; 18],
         };
-        let name = schema.put(b"handmade");
-        let description = schema.put(b"By hand.");
-        let input = schema.put(self.input_schema.as_bytes());
-        let (some, output) = self
-            .output_schema
-            .map_or((0, [0, 0]), |output_schema| (1, schema.put(output_schema.as_bytes())));
-        let inputs: Vec<_> = self.examples.iter().map(|input| schema.put(input.as_bytes())).collect();
+        let name = schema.put_text("handmade", self.is_utf16);
+        let description = schema.put_text("By hand.", self.is_utf16);
+        let input = schema.put_text(self.input_schema, self.is_utf16);
+        let (some, output) = self.output_schema.map_or((0, [0, 0]), |output_schema| {
+            (1, schema.put_text(output_schema, self.is_utf16))
+        });
+        let inputs: Vec<_> = self
+            .examples
+            .iter()
+            .map(|input| schema.put_text(input, self.is_utf16))
+            .collect();
         schema.texts.resize(schema.texts.len().next_multiple_of(4), 0);
         let examples: Vec<_> = inputs
             .iter()
@@ -271,6 +275,16 @@ struct SchemaRecord {
 }
 
 impl SchemaRecord {
+    /// Adds a text, and returns its address and its length in units of its encoding.
+    fn put_text(&mut self, text: &str, is_utf16: bool) -> [u32; 2] {
+        if !is_utf16 {
+            return self.put(text.as_bytes());
+        }
+        let bytes: Vec<_> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let [at, length] = self.put(&bytes);
+        [at, length / 2]
+    }
+
     /// Adds a text, and returns its address and length.
     fn put(&mut self, text: &[u8]) -> [u32; 2] {
         let slice = [self.at + self.texts.len(), text.len()];

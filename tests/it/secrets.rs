@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -26,13 +28,16 @@ fn home() -> Home {
 
 /// Grants requests to a server of the test with the secret.
 fn grant(home: &Home, server: &HttpServer) {
-    let url = server.url("/");
+    grant_url(home, &server.url("/"));
+}
+
+fn grant_url(home: &Home, url: &str) {
     let words = [
         "grant",
         "add",
         "fetches",
         "--http",
-        &url,
+        url,
         "--private",
         "--secret",
         "KEY",
@@ -108,6 +113,50 @@ fn a_secret_reaches_the_server_and_nothing_else() {
     let shown = home.art(&["runs", "show", "last"]);
     assert!(!shown.stdout().contains(VALUE), "{shown}");
     assert_eq!(files_with(home.dir.path(), VALUE), [""; 0]);
+}
+
+#[test]
+fn a_secret_is_in_no_trace_and_in_no_backtrace() {
+    let (home, server) = (home(), echoing());
+    let closed = "http://127.0.0.1:1/".to_owned();
+    grant(&home, &server);
+    grant_url(&home, &closed);
+    let environment = [("ART_LOG", "trace"), ("RUST_BACKTRACE", "full")];
+    for (url, fails) in [(server.url("/"), false), (server.url("/"), true), (closed, false)] {
+        let arguments = json!({"url": url, "fails": fails}).to_string();
+        let called = home.art_with_environment(&["tool", "call", "fetches", &arguments], &environment);
+        let written = called.stdout() + &called.stderr();
+        assert!(written.contains("TRACE") && !written.contains(VALUE), "{called}");
+    }
+}
+
+/// A core dump would have the secrets that are in memory.
+#[test]
+fn the_host_writes_no_core_dump() {
+    let home = home();
+    let mut chat = home.command(&["chat"]);
+    let mut chat = chat
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let limits = format!("/proc/{}/limits", chat.id());
+    let is_off = || {
+        let limits = fs::read_to_string(&limits).unwrap();
+        let core = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"))
+            .unwrap();
+        core.split_whitespace().nth(4) == Some("0")
+    };
+    let was_off = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        is_off()
+    });
+    drop(chat.stdin.take());
+    chat.wait().unwrap();
+    assert!(was_off);
 }
 
 #[test]
