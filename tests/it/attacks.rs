@@ -9,6 +9,7 @@ mod origin;
 mod table;
 
 use std::fs;
+use std::time::Duration;
 
 use art_sandbox::Sandbox;
 use futures_util::future::join_all;
@@ -49,11 +50,18 @@ async fn all_attacks() {
     let sandbox = new_sandbox(false);
     assert!(!sandbox.mode().pooling);
     attack_all(&sandbox).await;
+    settle().await;
     let before = Resources::now();
     for _ in 0..2 {
         tokio::join!(attack_all(&sandbox), echo_answers());
     }
+    settle().await;
     Resources::now().compared_with(&before).unwrap();
+}
+
+/// Waits until connections of attacks that have ended are closed.
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(1)).await;
 }
 
 #[test]
