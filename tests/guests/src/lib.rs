@@ -11,6 +11,8 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
+        // A guest that also uses the SDK has the section of both; sections of one name would be joined to an invalid one.
+        type_section_suffix: "-guests",
     });
 }
 
