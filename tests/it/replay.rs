@@ -49,13 +49,14 @@ async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
     replay_within(arguments, recorded, Limits::EXECUTE).await
 }
 
-/// Returns an outcome without the times, which differ between two runs.
+/// Returns an outcome without the times, which differ between two runs, and without the grants that were used, since a replay uses none.
 pub(crate) fn without_times(mut outcome: Outcome) -> Outcome {
     outcome.usage = Usage {
         wall_us: 0,
         cpu_us: 0,
         ..outcome.usage
     };
+    outcome.uses.clear();
     outcome
 }
 
