@@ -116,6 +116,13 @@ impl CallState {
         Ok(room as u64)
     }
 
+    /// Counts zeroes if the stream took them: a guest may ask for any number of them.
+    fn count_zeroes(&mut self, stream: u32, length: u64, result: &StreamResult<()>) {
+        if result.is_ok() {
+            self.count_streamed(stream, length);
+        }
+    }
+
     fn count_read(&mut self, stream: u32, result: &StreamResult<Vec<u8>>) {
         self.count_streamed(stream, result.as_ref().map_or(0, |bytes| bytes.len() as u64));
     }
@@ -228,17 +235,21 @@ impl HostOutputStream for CallState {
     }
 
     fn write_zeroes(&mut self, stream: Output, length: u64) -> StreamResult<()> {
-        self.count_streamed(stream.rep(), length);
-        operate!(self, stream, self.table.write_zeroes(stream, length))
+        let number = stream.rep();
+        let result = operate!(self, stream, self.table.write_zeroes(stream, length));
+        self.count_zeroes(number, length, &result);
+        result
     }
 
     async fn blocking_write_zeroes_and_flush(&mut self, stream: Output, length: u64) -> StreamResult<()> {
-        self.count_streamed(stream.rep(), length);
-        operate!(
+        let number = stream.rep();
+        let result = operate!(
             self,
             stream,
             self.table.blocking_write_zeroes_and_flush(stream, length).await
-        )
+        );
+        self.count_zeroes(number, length, &result);
+        result
     }
 
     fn splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
