@@ -6,7 +6,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::terminal::Terminal;
 
-const CHOICE: &str = "yes, no, edit, details or later? ";
+const CHOICE: &str = "details or later? ";
 const ANSWER: &str = "answer (";
 
 /// A type of question, with an answer of each sort as a person types it.
