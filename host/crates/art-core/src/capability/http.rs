@@ -62,8 +62,8 @@ impl Target {
             Some(Host::Ipv6(address)) => address.to_string(),
             None => return Err(invalid("it has no host")),
         };
-        if host.is_empty() || host.ends_with('.') {
-            return Err(invalid("it has no host"));
+        if host.split('.').any(str::is_empty) {
+            return Err(invalid("its host is empty or has an empty label"));
         }
         let port = url.port_or_known_default().ok_or_else(|| invalid("it has no port"))?;
         let path = url.path().to_owned();
@@ -467,6 +467,8 @@ mod tests {
             "https://*/",
             "https://*.com/",
             "https://a*.example.com/",
+            "https://*..example.com/",
+            "https://a..example.com/",
             "https://user@host/",
             "ftp://host/",
             "file:///etc",
