@@ -41,10 +41,11 @@ impl Resources {
     }
 }
 
-/// Returns the memory that belongs to this process, in bytes: pages that several mappings share count once.
+/// Returns the memory that this process made itself, in bytes: pages that several mappings share count once. The pages of files do not
+/// count, because the share of this process in its own program depends on how many other processes run the same.
 pub(crate) fn proportional_memory() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
-    field(&rollup, "Pss:") << 10
+    (field(&rollup, "Pss_Anon:") + field(&rollup, "Pss_Shmem:")) << 10
 }
 
 fn field(text: &str, name: &str) -> u64 {
