@@ -3,9 +3,16 @@
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use crate::home::Home;
+
+/// How long a program at a terminal may write nothing.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 120,
+    tv_nsec: 0,
+};
 
 /// The prompt of the line editor.
 pub(crate) const PROMPT: &str = "> ";
@@ -52,18 +59,27 @@ impl Terminal {
 
     /// Reads the output until `text` appears.
     pub(crate) fn until(&mut self, text: &str) {
-        let mut bytes = [0; 4096];
         loop {
             let unread = self.output.get(self.consumed..).unwrap();
             if let Some(at) = unread.find(text) {
                 self.consumed += at + text.len();
                 return;
             }
-            let read = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
-            assert_ne!(read, 0, "`{text}` does not appear: {}", self.output);
-            self.output
-                .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+            assert!(self.read_more(text), "`{text}` does not appear: {}", self.output);
         }
+    }
+
+    /// Reads more of the output, and returns whether there was more. Fails if nothing is written for a long time, so that a test with a
+    /// wrong text does not wait for ever.
+    fn read_more(&mut self, expected: &str) -> bool {
+        let stdout = self.child.stdout.as_mut().unwrap();
+        let ready = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&PATIENCE)).unwrap();
+        assert_ne!(ready, 0, "nothing is written before `{expected}`: {}", self.output);
+        let mut bytes = [0; 4096];
+        let read = stdout.read(&mut bytes).unwrap();
+        self.output
+            .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+        read > 0
     }
 
     /// Reads the output until the first prompt.
@@ -79,10 +95,9 @@ impl Terminal {
 
     /// Waits for the end of the program. Returns the whole output and the exit code.
     pub(crate) fn wait(mut self) -> (String, i32) {
-        let mut rest = String::new();
-        self.child.stdout.as_mut().unwrap().read_to_string(&mut rest).unwrap();
+        while self.read_more("the end") {}
         let code = self.child.wait().unwrap().code().unwrap();
-        (self.output + &rest, code)
+        (self.output, code)
     }
 
     /// Returns the process of `art`: the innermost child process of `script`.
