@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -141,6 +142,26 @@ fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved
     let approved = scene.grant(&["approve", "reads_file", "--yes"]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert_eq!(scene.read(&scene.note()).code(), 0);
+}
+
+#[test]
+fn grants_that_processes_make_at_the_same_time_are_all_kept() {
+    let scene = Scene::new();
+    let folders = [(); 8].map(|()| TempDir::new().unwrap());
+    let add = |folder: &TempDir| {
+        let path = folder.path().to_str().unwrap();
+        let mut command = scene.home.command(&["grant", "add", "reads_file", "--read", path]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let adding = folders.each_ref().map(add);
+    for mut process in adding {
+        assert!(process.wait().unwrap().success());
+    }
+    let granted = scene.grants_file();
+    for folder in &folders {
+        let path = folder.path().canonicalize().unwrap();
+        assert!(granted.contains(path.to_str().unwrap()), "{path:?}: {granted}");
+    }
 }
 
 /// A home with `file_read`, whose calls need a grant for the file that they name.

@@ -26,6 +26,23 @@ fn home() -> Home {
     home
 }
 
+#[test]
+fn secrets_that_processes_store_at_the_same_time_are_all_kept() {
+    let home = Home::empty();
+    let names: Vec<_> = (0..8).map(|number| format!("KEY_{number}")).collect();
+    let store = |name: &String| {
+        let mut command = home.command(&["secret", "set", name, "--from-env", "MY_KEY"]);
+        command.env("MY_KEY", VALUE).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let storing: Vec<_> = names.iter().map(store).collect();
+    for mut process in storing {
+        assert!(process.wait().unwrap().success());
+    }
+    let listed = home.art(&["secret", "list"]);
+    assert!(names.iter().all(|name| listed.stdout().contains(name)), "{listed}");
+}
+
 /// Grants requests to a server of the test with the secret.
 fn grant(home: &Home, server: &HttpServer) {
     grant_url(home, &server.url("/"));

@@ -29,6 +29,7 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
         GrantCommand::List { tool } => shown::list(global, &grants, &plugins(global, &config, tool.as_deref())?),
         GrantCommand::Add(args) => {
             let plugin = plugin(global, &config, &args.tool)?;
+            let _lock = grants.lock()?;
             let policy = edit::with_added(current(&grants, &plugin)?, args)?;
             store(global, &grants, plugin, policy)
         }
@@ -38,6 +39,7 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
             all,
         } => {
             let plugin = plugin(global, &config, tool)?;
+            let _lock = grants.lock()?;
             let policy = match all {
                 true => ToolPolicy::default(),
                 false => edit::without(current(&grants, &plugin)?, revoked)?,
@@ -78,6 +80,23 @@ fn write(grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<
     Ok(plugin)
 }
 
+/// Writes the grants that a person agreed to, if those of the tool are still `present`, which the person was shown.
+fn write_agreed(
+    grants: &GrantFiles,
+    plugin: Plugin,
+    present: &ToolPolicy,
+    agreed: ToolPolicy,
+) -> Result<Plugin, CommandError> {
+    let _lock = grants.lock()?;
+    if grants.read(plugin.name())? != *present {
+        let tool = &plugin.schema().name;
+        return Err(CommandError::Failed(format!(
+            "the grants of `{tool}` have changed meanwhile (hint: run the command again)"
+        )));
+    }
+    write(grants, plugin, agreed)
+}
+
 fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.component == plugin.digest() {
@@ -94,7 +113,8 @@ fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> R
         render::note("not approved");
         return Ok(Exit::Failure);
     }
-    store(global, grants, plugin, policy)
+    let plugin = write_agreed(grants, plugin, &policy, policy.clone())?;
+    shown::list(global, grants, &[plugin])
 }
 
 /// Loads the components of the folder without their grants: all, or only that of a tool.

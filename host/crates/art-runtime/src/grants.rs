@@ -36,6 +36,14 @@ pub struct GrantFiles {
     quarantine: Quarantine,
 }
 
+/// The right to change grants, which one holder has at a time.
+#[derive(Debug)]
+#[must_use]
+pub struct GrantLock {
+    /// The plugins folder. The lock ends when it is closed.
+    _folder: std::fs::File,
+}
+
 /// A file of grants cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
@@ -186,6 +194,20 @@ impl GrantFiles {
             .iter()
             .try_for_each(|grant| self.protected.check(&grant.path))?;
         Ok(())
+    }
+
+    /// Waits until nobody else changes grants of this folder, in this process or another, and keeps others waiting while the returned
+    /// value lives. Who adds to grants takes it before reading them, so that no grant that is made at the same time is lost.
+    ///
+    /// # Errors
+    /// Fails with [`GrantError::Write`] if the folder cannot be opened or locked.
+    pub fn lock(&self) -> Result<GrantLock, GrantError> {
+        let folder = std::fs::File::open(&self.folder);
+        let locked = folder.and_then(|folder| folder.lock().map(|()| GrantLock { _folder: folder }));
+        locked.map_err(|source| GrantError::Write {
+            path: self.folder.clone(),
+            source,
+        })
     }
 
     /// Writes the grants of a component in place of those that it has. Readers find the old file or the new one.

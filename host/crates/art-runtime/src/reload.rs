@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -57,8 +57,6 @@ pub struct Reloader {
     grants: GrantFiles,
     registry: Arc<ToolRegistry>,
     plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
-    /// Is held while grants are read, changed and written, so that runs that do this at the same time lose none.
-    granting: Mutex<()>,
 }
 
 impl Reloader {
@@ -75,7 +73,6 @@ impl Reloader {
             grants,
             registry,
             plugins,
-            granting: Mutex::default(),
         }
     }
 
@@ -118,7 +115,7 @@ impl Reloader {
     /// # Errors
     /// Fails if something may not be granted, if the earlier grants were made for another component, or if the files cannot be written.
     pub(crate) fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
-        let _granting = self.granting.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.grants.lock()?;
         let Some(NewGrants { plugin, policy }) = self.with_granted(tool, denials)? else {
             return Ok(());
         };

@@ -4,7 +4,7 @@ mod quarantine;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{DirBuilder, Metadata, Permissions};
+use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -130,6 +130,7 @@ impl SecretFile {
     /// # Errors
     /// Fails if the file cannot be read or written, or if there are too many secrets.
     pub fn set(&self, secret: Secret) -> Result<(), SecretError> {
+        let _lock = self.lock()?;
         let mut secrets = self.read()?;
         secrets.push(secret);
         self.write(&Secrets::new(secrets)?)
@@ -140,6 +141,7 @@ impl SecretFile {
     /// # Errors
     /// Fails if the file cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, SecretError> {
+        let _lock = self.lock()?;
         let mut secrets = self.read()?;
         let before = secrets.len();
         secrets.retain(|secret| secret.name() != name);
@@ -150,7 +152,9 @@ impl SecretFile {
         Ok(removed)
     }
 
-    fn write(&self, secrets: &Secrets) -> Result<(), SecretError> {
+    /// Creates the directory, and waits until no other process changes the secrets. They wait in turn while the returned directory is open,
+    /// so that no secret that is stored at the same time is lost.
+    fn lock(&self) -> Result<File, SecretError> {
         if self.directory.as_os_str().is_empty() {
             return Err(SecretError::NoPlace);
         }
@@ -160,8 +164,14 @@ impl SecretFile {
             .mode(0o700)
             .create(&self.directory)
             .map_err(&failed)?;
-        let directory = std::fs::symlink_metadata(&self.directory).map_err(&failed)?;
-        check_private(&self.directory, &directory, "700")?;
+        let metadata = std::fs::symlink_metadata(&self.directory).map_err(&failed)?;
+        check_private(&self.directory, &metadata, "700")?;
+        let directory = File::open(&self.directory).map_err(&failed)?;
+        directory.lock().map_err(&failed)?;
+        Ok(directory)
+    }
+
+    fn write(&self, secrets: &Secrets) -> Result<(), SecretError> {
         let write = || -> std::io::Result<()> {
             // A temporary file can be read by its owner only.
             let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
@@ -178,9 +188,9 @@ impl SecretFile {
             }
             file.as_file().sync_all()?;
             file.persist(self.path()).map_err(|error| error.error)?;
-            std::fs::File::open(&self.directory)?.sync_all()
+            File::open(&self.directory)?.sync_all()
         };
-        write().map_err(failed)
+        write().map_err(io("write", &self.directory))
     }
 }
 

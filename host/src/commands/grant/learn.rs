@@ -12,7 +12,7 @@ use art_tools::ToolExecutor;
 use serde_json::json;
 use similar::TextDiff;
 
-use super::{current, plugin, shown, write};
+use super::{current, plugin, shown, write_agreed};
 use crate::cli::{Global, LearnArgs};
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::commands::tool::call::carry_out;
@@ -69,7 +69,7 @@ pub(super) fn learn(
         render::json(&lesson.to_json(applied));
     }
     if applied {
-        write(grants, lesson.plugin, lesson.learned.policy)?;
+        write_agreed(grants, lesson.plugin, &lesson.present, lesson.learned.policy)?;
         render::note("the grants were made");
     }
     let declined = applies && !applied;
