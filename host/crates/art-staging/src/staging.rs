@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
@@ -17,6 +17,11 @@ use crate::error::StagingError;
 
 /// The file that describes a change set, in its folder.
 pub(crate) const SET_FILE: &str = "changes.json";
+/// How long a commit waits for the lock before it fails.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Interval at which it looks whether the lock is free.
+const WAIT_INTERVAL: Duration = Duration::from_millis(10);
+
 /// The folder whose lock a commit has.
 pub(crate) const LOCK: &str = "lock";
 /// Maximum size of the description of a change set, in bytes.
@@ -38,7 +43,7 @@ impl Staging {
     pub fn open(path: &Path) -> Result<Self, StagingError> {
         let staging = Self::open_only(path)?;
         // Another process that has the lock commits right now, and is alive.
-        if let Ok(lock) = staging.lock() {
+        if let Ok(lock) = staging.try_lock() {
             staging.recover()?;
             drop(lock);
         }
@@ -56,8 +61,20 @@ impl Staging {
         })
     }
 
-    /// Locks the folder for a commit.
+    /// Locks the folder for a commit. Waits for a while if another commit has the lock, or a child process that is just being started
+    /// and has not yet closed the files of this one.
     pub(crate) fn lock(&self) -> Result<File, StagingError> {
+        let start = Instant::now();
+        while start.elapsed() < MAX_WAIT {
+            if let Ok(lock) = self.try_lock() {
+                return Ok(lock);
+            }
+            std::thread::sleep(WAIT_INTERVAL);
+        }
+        self.try_lock()
+    }
+
+    fn try_lock(&self) -> Result<File, StagingError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         let locked = match self.root.create_dir_with(LOCK, &builder) {

@@ -119,6 +119,22 @@ fn dropped_changes_change_nothing() {
 }
 
 #[test]
+fn a_commit_waits_while_another_one_has_the_lock() {
+    let world = World::new();
+    let set = world.stage();
+    let staging = world.staging();
+    let lock = staging.lock().unwrap();
+    std::thread::scope(|scope| {
+        let committing = scope.spawn(|| world.staging().commit(&set, &[]));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert!(world.is_old());
+        drop(lock);
+        committing.join().unwrap().unwrap();
+    });
+    assert!(world.is_new());
+}
+
+#[test]
 fn a_file_is_committed_or_dropped_alone() {
     let world = World::new();
     let set = world.stage();
