@@ -1,6 +1,10 @@
 //! Depth and size of untrusted JSON, and a text of JSON that does not depend on the order of keys.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
 
 /// Maximum nesting of JSON from a model or a provider, in levels. The host stores such a value inside other values, and
 /// a store accepts 120 levels in total.
@@ -63,15 +67,22 @@ pub struct TextSize {
     pub depth: usize,
 }
 
+/// Writes the compact JSON text of `value`, and returns how deep its arrays and objects are nested; 0 for a scalar.
+///
+/// # Errors
+/// Fails if the writer does, or if the type of the value cannot be written as JSON.
+pub fn write<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> serde_json::Result<usize> {
+    let mut nesting = Nesting::default();
+    value.serialize(&mut Serializer::with_formatter(writer, &mut nesting))?;
+    Ok(nesting.deepest)
+}
+
 /// Returns the size of the compact JSON text of `value`, without building the text.
 #[must_use]
-pub fn measure<T: serde::Serialize + ?Sized>(value: &T) -> TextSize {
-    let mut gauge = Gauge::default();
-    match serde_json::to_writer(&mut gauge, value) {
-        Ok(()) => TextSize {
-            bytes: gauge.bytes,
-            depth: gauge.deepest,
-        },
+pub fn measure<T: Serialize + ?Sized>(value: &T) -> TextSize {
+    let mut length = Length(0);
+    match write(&mut length, value) {
+        Ok(depth) => TextSize { bytes: length.0, depth },
         // Only a type with a faulty `Serialize` gets here. The result exceeds every limit.
         Err(_) => TextSize {
             bytes: usize::MAX,
@@ -82,41 +93,57 @@ pub fn measure<T: serde::Serialize + ?Sized>(value: &T) -> TextSize {
 
 /// Returns the length of the compact JSON text of `value` in bytes, without building the text.
 #[must_use]
-pub fn text_len<T: serde::Serialize + ?Sized>(value: &T) -> usize {
+pub fn text_len<T: Serialize + ?Sized>(value: &T) -> usize {
     measure(value).bytes
 }
 
-/// Measures the JSON text that is written to it.
-#[derive(Default)]
-struct Gauge {
-    bytes: usize,
-    depth: usize,
-    deepest: usize,
-    in_string: bool,
-    is_escaped: bool,
-}
+/// Counts the bytes that are written to it.
+struct Length(usize);
 
-impl std::io::Write for Gauge {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.bytes += bytes.len();
-        for byte in bytes {
-            match byte {
-                _ if self.is_escaped => self.is_escaped = false,
-                b'\\' if self.in_string => self.is_escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'[' | b'{' if !self.in_string => {
-                    self.depth += 1;
-                    self.deepest = self.deepest.max(self.depth);
-                }
-                b']' | b'}' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Writes compact JSON and notes how deep it is nested.
+#[derive(Default)]
+struct Nesting {
+    depth: usize,
+    deepest: usize,
+}
+
+impl Nesting {
+    fn enter(&mut self) {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+}
+
+impl Formatter for &mut Nesting {
+    fn begin_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"[")
+    }
+
+    fn end_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(b"]")
+    }
+
+    fn begin_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"{")
+    }
+
+    fn end_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(b"}")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use art_core::conversation::ConversationMessage;
+use art_core::json;
 use art_core::observation::{NewObservation, ObservationType};
 use art_core::text::prefix;
 use serde::Serialize;
@@ -22,7 +23,7 @@ use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkReco
 /// Returns `value` as JSON text. Fails if it exceeds the limits, so that it can always be parsed again.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
     let mut text = BoundedBuffer::default();
-    let written = serde_json::to_writer(&mut text, value);
+    let written = json::write(&mut text, value);
     if text.overflowed {
         return Err(too_large(what, id));
     }
@@ -31,8 +32,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
         id: truncated(id),
         source,
     };
-    written.map_err(encoding)?;
-    if depth(&text.bytes) > MAX_JSON_DEPTH {
+    if written.map_err(encoding)? > MAX_JSON_DEPTH {
         return Err(StoreError::TooDeep {
             what,
             id: truncated(id),
@@ -265,25 +265,6 @@ pub(crate) fn truncated(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
 
-/// Returns how deep the arrays and objects of JSON text are nested.
-fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
-
 /// A buffer that refuses to grow beyond [`MAX_VALUE_BYTES`].
 #[derive(Default)]
 struct BoundedBuffer {
@@ -309,11 +290,6 @@ impl Write for BoundedBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn brackets_in_strings_do_not_count_as_nesting() {
-        assert_eq!(depth(br#"{"a":["[[[",{"\"]":1}],"b\\":[]}"#), 3);
-    }
 
     #[test]
     fn json_of_the_maximum_depth_can_be_parsed_and_deeper_json_is_refused() {
