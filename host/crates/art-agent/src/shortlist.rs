@@ -14,7 +14,7 @@ use crate::event::RunStart;
 /// Maximum length of a text that is ranked, in characters.
 const MAX_CHARS: usize = 4_000;
 
-/// Stop words. Questions and descriptions share them whatever their topic.
+/// Stop words, sorted. Questions and descriptions share them whatever their topic.
 const STOP_WORDS: [&str; 55] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does", "for",
     "from", "give", "how", "i", "if", "in", "is", "it", "its", "many", "me", "much", "my", "not", "of", "on", "or",
@@ -22,7 +22,13 @@ const STOP_WORDS: [&str; 55] = [
     "when", "which", "who", "will", "with", "would", "you",
 ];
 
-/// Maximum number of words of the examples of one tool that are ranked.
+/// Length of the longest stop word, in bytes.
+const MAX_STOP_WORD: usize = 6;
+
+/// How often the words of a tool's name count.
+const NAME_WEIGHT: usize = 4;
+
+/// Number of words of the examples of one tool after which no more texts of them are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
 /// Returns the tools for planning, nearest first: those that the last question or a plan that was not finished uses, then those most
@@ -78,32 +84,35 @@ fn nearest(start: &RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Vec<usize
 
 /// Returns the positions of the tools that share a word with `texts`, most similar first.
 fn most_similar(tools: &[ToolSchema], texts: &[&str]) -> Vec<usize> {
-    let query: Vec<_> = texts.iter().flat_map(|text| words(prefix(text, MAX_CHARS))).collect();
+    let mut query = Words::default();
+    for text in texts {
+        query.add(text);
+    }
     let documents: Vec<_> = tools.iter().map(document).collect();
-    let ranked = rank(&documents, &query.join(" "), tools.len());
+    let ranked = rank(&documents, &query.text, tools.len());
     ranked.into_iter().map(|(position, _)| position).collect()
 }
 
 /// Returns the words by which a tool is ranked. Words of its name are repeated, which raises their weight.
 fn document(tool: &ToolSchema) -> String {
-    let mut words = vec![words(&tool.name); 4].concat();
-    words.extend(self::words(prefix(&tool.description, MAX_CHARS)));
+    let mut words = Words::default();
+    for _ in 0..NAME_WEIGHT {
+        words.add(&tool.name);
+    }
+    words.add(&tool.description);
     for (name, schema) in parameters(tool) {
-        words.extend(self::words(name));
-        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        words.extend(self::words(prefix(description, MAX_CHARS)));
+        words.add(name);
+        words.add(schema.get("description").and_then(Value::as_str).unwrap_or_default());
     }
-    let mut examples = Vec::new();
+    let end = words.number + MAX_EXAMPLE_WORDS;
     for example in tool.examples.iter() {
-        examples.extend(self::words(prefix(
-            example.description.as_deref().unwrap_or_default(),
-            MAX_CHARS,
-        )));
-        collect_words(&example.input, &mut examples);
+        if words.number > end {
+            break;
+        }
+        words.add(example.description.as_deref().unwrap_or_default());
+        words.add_texts(&example.input, end);
     }
-    examples.truncate(MAX_EXAMPLE_WORDS);
-    words.extend(examples);
-    words.join(" ")
+    words.text
 }
 
 /// Returns the names and schemas of a tool's parameters.
@@ -115,43 +124,74 @@ pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Valu
         .map(|(name, schema)| (name.as_str(), schema))
 }
 
-/// Collects the words of all texts in `value`, up to the limit.
-fn collect_words(value: &Value, found: &mut Vec<String>) {
-    if found.len() > MAX_EXAMPLE_WORDS {
-        return;
-    }
-    match value {
-        Value::String(text) => found.extend(words(prefix(text, MAX_CHARS))),
-        Value::Array(values) => values.iter().for_each(|value| collect_words(value, found)),
-        Value::Object(map) => map.values().for_each(|value| collect_words(value, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+/// Words in lower case, separated by spaces, without stop words. Compound names are split, and plurals become singulars.
+#[derive(Default)]
+struct Words {
+    text: String,
+    /// How many there are.
+    number: usize,
 }
 
-/// Splits a text into lower-case words. Compound names are split, and plurals become singulars.
-fn words(text: &str) -> Vec<String> {
-    let mut spaced = String::with_capacity(text.len());
-    let mut before = ' ';
-    for c in text.chars() {
-        if c.is_uppercase() && before.is_lowercase() {
-            spaced.push(' ');
+impl Words {
+    /// Adds the words at the start of `text`.
+    fn add(&mut self, text: &str) {
+        let text = prefix(text, MAX_CHARS);
+        let (mut start, mut before) = (0, ' ');
+        for (at, c) in text.char_indices() {
+            if !c.is_alphanumeric() {
+                self.add_word(text.get(start..at).unwrap_or_default());
+                start = at + c.len_utf8();
+            } else if c.is_uppercase() && before.is_lowercase() {
+                self.add_word(text.get(start..at).unwrap_or_default());
+                start = at;
+            }
+            before = c;
         }
-        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
-        before = c;
+        self.add_word(text.get(start..).unwrap_or_default());
     }
-    spaced
-        .split(' ')
-        .filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.to_lowercase().as_str()))
-        .map(singular)
-        .collect()
+
+    fn add_word(&mut self, word: &str) {
+        let start = self.text.len();
+        if word.is_ascii() {
+            self.text.push_str(word);
+        } else {
+            // The lower case of a letter may depend on its neighbours.
+            self.text.push_str(&word.to_lowercase());
+        }
+        let added = self.text.get_mut(start..).unwrap_or_default();
+        added.make_ascii_lowercase();
+        if added.is_empty() || is_stop_word(added) {
+            self.text.truncate(start);
+            return;
+        }
+        if is_plural(added) {
+            self.text.pop();
+        }
+        self.text.push(' ');
+        self.number += 1;
+    }
+
+    /// Adds the words of all texts in `value` until there are `end` words.
+    fn add_texts(&mut self, value: &Value, end: usize) {
+        if self.number > end {
+            return;
+        }
+        match value {
+            Value::String(text) => self.add(text),
+            Value::Array(values) => values.iter().for_each(|value| self.add_texts(value, end)),
+            Value::Object(map) => map.values().for_each(|value| self.add_texts(value, end)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
 }
 
-fn singular(word: &str) -> String {
-    let word = word.to_lowercase();
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
-        _ => word,
-    }
+fn is_stop_word(word: &str) -> bool {
+    word.len() <= MAX_STOP_WORD && STOP_WORDS.binary_search(&word).is_ok()
+}
+
+fn is_plural(word: &str) -> bool {
+    let stem = word.strip_suffix('s').unwrap_or_default();
+    stem.len() > 2 && !stem.ends_with(['s', 'u', 'i'])
 }
 
 #[cfg(test)]
@@ -230,7 +270,14 @@ mod tests {
     }
 
     #[test]
+    fn every_stop_word_is_found() {
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
+    }
+
+    #[test]
     fn compound_names_are_split_and_plurals_become_singulars() {
-        assert_eq!(words("getCSV_rates, status"), ["get", "csv", "rate", "status"]);
+        let mut words = Words::default();
+        words.add("getCSV_rates, the Größen and status");
+        assert_eq!((words.text.as_str(), words.number), ("get csv rate größen status ", 5));
     }
 }

@@ -7,6 +7,7 @@ pub mod agent;
 pub mod capability;
 pub mod conversation;
 pub mod error;
+pub mod examples;
 pub mod hitl;
 pub mod id;
 pub mod intake;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::JsonObject;
 use crate::capability::Denial;
 use crate::error::ToolErrorCode;
+use crate::examples::Examples;
 use crate::hitl::FeedbackSchema;
 use crate::shared::Shared;
 
@@ -26,7 +27,7 @@ pub struct ToolSchema {
     pub output_schema: Option<Shared<Value>>,
     /// Example calls.
     #[serde(default, skip_serializing_if = "has_none")]
-    pub examples: Shared<Vec<ToolExample>>,
+    pub examples: Examples,
     /// How the host handles a call.
     #[serde(default)]
     pub execution_mode: ExecutionMode,
@@ -38,7 +39,7 @@ pub struct ToolSchema {
     pub display_config: Option<DisplayToolConfig>,
 }
 
-fn has_none(examples: &Shared<Vec<ToolExample>>) -> bool {
+fn has_none(examples: &Examples) -> bool {
     examples.is_empty()
 }
 

@@ -1,6 +1,6 @@
 //! Selects the examples of a tool that a prompt contains.
 
-use art_core::rank::rank;
+use art_core::json::text_len;
 use art_core::tool::{ToolExample, ToolSchema};
 use serde_json::{Value, json};
 
@@ -13,9 +13,12 @@ const MAX_BYTES: usize = 600;
 /// Returns a few examples of `tool` with distinct inputs, first those whose questions are most similar to `query`.
 pub(super) fn most_similar<'a>(tool: &'a ToolSchema, query: &str) -> Vec<&'a ToolExample> {
     let mut selected: Vec<&ToolExample> = Vec::new();
-    for example in by_similarity(tool, query) {
+    for example in tool.examples.by_similarity(query) {
+        if selected.len() == MAX_SHOWN {
+            break;
+        }
         let is_new = selected.iter().all(|other| other.input != example.input);
-        if selected.len() < MAX_SHOWN && is_new && json!(example).to_string().len() <= MAX_BYTES {
+        if is_new && text_len(example) <= MAX_BYTES {
             selected.push(example);
         }
     }
@@ -29,22 +32,6 @@ pub(super) fn most_similar_calls(tool: &ToolSchema, query: &str) -> Vec<Value> {
         None => json!({"input": example.input}),
     };
     most_similar(tool, query).into_iter().map(call).collect()
-}
-
-/// Returns all examples: first those that share a word with `query`, best first, then the others in their order.
-fn by_similarity<'a>(tool: &'a ToolSchema, query: &str) -> impl Iterator<Item = &'a ToolExample> {
-    let questions: Vec<&str> = tool
-        .examples
-        .iter()
-        .map(|example| example.description.as_deref().unwrap_or_default())
-        .collect();
-    let ranked = rank(&questions, query, tool.examples.len());
-    let mut order: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
-    let others: Vec<usize> = (0..tool.examples.len())
-        .filter(|position| !order.contains(position))
-        .collect();
-    order.extend(others);
-    order.into_iter().filter_map(|position| tool.examples.get(position))
 }
 
 #[cfg(test)]
