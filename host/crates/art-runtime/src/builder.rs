@@ -145,6 +145,7 @@ impl<'a> RuntimeBuilder<'a> {
             model,
             model_is_chosen: self.model_is_chosen,
             toolbox,
+            declarations: Arc::default(),
         })
     }
 }

@@ -170,7 +170,12 @@ impl<'a> Driver<'a> {
         };
         let (run, mut effects) = Run::start(&started).map_err(RuntimeError::internal)?;
         let new = new_run(run.started_with());
-        let mut log = RunLog::begin(Arc::clone(&runtime.store), lease.lease().clone(), new);
+        let mut log = RunLog::begin(
+            Arc::clone(&runtime.store),
+            Arc::clone(&runtime.declarations),
+            lease.lease().clone(),
+            new,
+        );
         attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
         let unwritten = log.add(&started, effects).err();
         Ok(Self {

@@ -2,13 +2,15 @@
 //! value that many events and runs have, such as the declaration of a tool, is stored once.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
+use std::sync::{Mutex, PoisonError};
 
 use art_agent::RunEvent;
 use art_core::json::text_len;
+use art_core::tool::ToolSchema;
 use art_store::limits::MAX_RUN_BLOB_BYTES;
-use art_store::{JournalEntry, JsonText, NewEvent, RunRecord, Store};
+use art_store::{Blob, JournalEntry, JsonText, NewEvent, RunRecord, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,6 +24,27 @@ const MAX_LEVELS: usize = 3;
 
 /// The key of the digests in the text of an event.
 const KEY: &str = r#""values":[["#;
+
+/// The declarations of tools as they were written last, by the names of the tools. Most runs have the same tools as the run before.
+#[derive(Debug, Default)]
+pub(crate) struct Declarations(Mutex<HashMap<String, (ToolSchema, Blob)>>);
+
+impl Declarations {
+    /// Returns the declaration of a tool as JSON text with its digest.
+    ///
+    /// # Errors
+    /// Fails if it exceeds a limit of the store.
+    fn of(&self, trace_id: &str, tool: &ToolSchema) -> Result<Blob, StoreError> {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, blob)) = written.get(&tool.name).filter(|(schema, _)| schema == tool) {
+            return Ok(blob.clone());
+        }
+        let text = JsonText::of("the declaration of a tool", trace_id, tool)?;
+        let blob = Blob::new(text.into_string().into_bytes());
+        written.insert(tool.name.clone(), (tool.clone(), blob.clone()));
+        Ok(blob)
+    }
+}
 
 /// An event with the digests of its large values by their places, which are JSON pointers.
 #[derive(Serialize)]
@@ -39,15 +62,16 @@ struct StoredEvent<'a, T: Serialize> {
 pub(crate) fn encode(
     trace_id: &str,
     event: &RunEvent,
-    mut keep: impl FnMut(Vec<u8>) -> Option<String>,
+    declarations: &Declarations,
+    mut keep: impl FnMut(Blob) -> Option<String>,
 ) -> Result<NewEvent, RuntimeError> {
     let mut values = Vec::new();
-    let event = without_tools(trace_id, event, &mut keep, &mut values)?;
+    let event = without_tools(trace_id, event, declarations, &mut keep, &mut values)?;
     let mut payload = text(trace_id, event.as_ref(), &values)?;
     if payload.len() > LARGE {
         let mut whole = serde_json::to_value(event.as_ref()).map_err(RuntimeError::internal)?;
         take_large(&mut whole, "", 1, &mut |pointer, value| {
-            if let Some(digest) = keep(value.to_string().into_bytes()) {
+            if let Some(digest) = keep(Blob::new(value.to_string().into_bytes())) {
                 values.push((pointer, digest));
                 *value = Value::Null;
             }
@@ -73,21 +97,20 @@ fn text<T: Serialize>(trace_id: &str, event: &T, values: &[(String, String)]) ->
 fn without_tools<'a>(
     trace_id: &str,
     event: &'a RunEvent,
-    keep: &mut impl FnMut(Vec<u8>) -> Option<String>,
+    declarations: &Declarations,
+    keep: &mut impl FnMut(Blob) -> Option<String>,
     values: &mut Vec<(String, String)>,
 ) -> Result<Cow<'a, RunEvent>, RuntimeError> {
     let RunEvent::Started { at, start } = event else {
         return Ok(Cow::Borrowed(event));
     };
-    let mut texts = Vec::with_capacity(start.tools.len());
-    for tool in &start.tools {
-        texts.push(JsonText::of("the declaration of a tool", trace_id, tool)?);
-    }
-    if texts.iter().map(|text| text.len()).sum::<usize>() <= LARGE {
+    let written = start.tools.iter().map(|tool| declarations.of(trace_id, tool));
+    let blobs = written.collect::<Result<Vec<_>, _>>()?;
+    if blobs.iter().map(|blob| blob.bytes().len()).sum::<usize>() <= LARGE {
         return Ok(Cow::Borrowed(event));
     }
-    for (number, text) in texts.into_iter().enumerate() {
-        let Some(digest) = keep(text.into_string().into_bytes()) else {
+    for (number, blob) in blobs.into_iter().enumerate() {
+        let Some(digest) = keep(blob) else {
             values.clear();
             return Ok(Cow::Borrowed(event));
         };

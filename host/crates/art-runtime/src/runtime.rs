@@ -12,6 +12,7 @@ use crate::compose::{Toolbox, resolve_model};
 use crate::config::Config;
 use crate::drive::Question;
 use crate::error::RuntimeError;
+use crate::journal::Declarations;
 
 /// Answers questions with its tools, its store and its models. Built by [`Runtime::builder`]; asked by [`Runtime::ask`].
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct Runtime {
     pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
+    /// The declarations of the tools for the logs of runs.
+    pub(crate) declarations: Arc<Declarations>,
 }
 
 impl Runtime {

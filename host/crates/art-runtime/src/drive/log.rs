@@ -14,7 +14,7 @@ use super::answer::CallCost;
 use super::records;
 use crate::decisions;
 use crate::error::RuntimeError;
-use crate::journal::{LARGE, encode, read_events};
+use crate::journal::{Declarations, LARGE, encode, read_events};
 
 /// What the records of calls leave of the room of a run, in bytes.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
@@ -25,6 +25,7 @@ const MAX_BUSY: u32 = 3;
 /// Writes the log of one run. What was added is durable once [`commit`](Self::commit) has succeeded, all of it or nothing.
 pub(crate) struct RunLog {
     store: Arc<dyn Store>,
+    declarations: Arc<Declarations>,
     pending: Commit,
     /// Identifiers of the suspensions that the pending events begin.
     suspended: Vec<String>,
@@ -42,12 +43,12 @@ pub(crate) struct RunLog {
 
 impl RunLog {
     /// Begins the log of a new run. The lease is that of its thread.
-    pub(crate) fn begin(store: Arc<dyn Store>, lease: Lease, new: NewRun) -> Self {
+    pub(crate) fn begin(store: Arc<dyn Store>, declarations: Arc<Declarations>, lease: Lease, new: NewRun) -> Self {
         let pending = Commit {
             begin: Some(new.clone()),
             ..commit_after(new.trace_id, lease, 0)
         };
-        Self::new(store, pending, MAX_RUN_BLOB_BYTES, 0)
+        Self::new(store, declarations, pending, MAX_RUN_BLOB_BYTES)
     }
 
     /// Continues the log of a run that an earlier host left unfinished.
@@ -62,18 +63,23 @@ impl RunLog {
     ) -> Result<Self, RuntimeError> {
         let pending = commit_after(record.trace_id.clone(), lease, record.last_sequence);
         let blob_room = store.blob_room(&record.trace_id).await?;
-        Ok(Self::new(store, pending, blob_room, run.model_work().len()))
+        let recorded_work = run.model_work().len();
+        Ok(Self {
+            recorded_work,
+            ..Self::new(store, Arc::default(), pending, blob_room)
+        })
     }
 
-    fn new(store: Arc<dyn Store>, pending: Commit, blob_room: u64, recorded_work: usize) -> Self {
+    fn new(store: Arc<dyn Store>, declarations: Arc<Declarations>, pending: Commit, blob_room: u64) -> Self {
         Self {
             store,
+            declarations,
             pending,
             suspended: Vec::new(),
             state_changed: false,
             blob_room,
             blobs: HashSet::new(),
-            recorded_work,
+            recorded_work: 0,
             releases: false,
             has_released: false,
         }
@@ -113,7 +119,8 @@ impl RunLog {
 
     fn add_event(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         let trace_id = self.pending.trace_id.clone();
-        let event_to_store = encode(&trace_id, event, |value| self.add_blob(value))?;
+        let declarations = Arc::clone(&self.declarations);
+        let event_to_store = encode(&trace_id, event, &declarations, |blob| self.keep(blob))?;
         self.pending.events.push(event_to_store);
         self.add_suspension(event);
         Ok(())
@@ -163,9 +170,13 @@ impl RunLog {
 
     /// Adds a file, a log or a large value, and returns its digest. Returns `None` if the run has no room for it.
     pub(crate) fn add_blob(&mut self, bytes: Vec<u8>) -> Option<String> {
-        let size = (bytes.len() as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
-        let fits = bytes.len() <= MAX_VALUE_BYTES;
-        let blob = Blob::new(bytes);
+        self.keep(Blob::new(bytes))
+    }
+
+    fn keep(&mut self, blob: Blob) -> Option<String> {
+        let bytes = blob.bytes().len();
+        let size = (bytes as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
+        let fits = bytes <= MAX_VALUE_BYTES;
         let digest = blob.digest().to_owned();
         if self.blobs.contains(&digest) {
             return Some(digest);

@@ -14,12 +14,14 @@ struct Kept(BTreeMap<String, Vec<u8>>);
 
 impl Kept {
     fn encode(&mut self, event: &RunEvent) -> String {
-        let keep = |bytes: Vec<u8>| {
-            let digest = art_store::digest(&bytes);
-            self.0.insert(digest.clone(), bytes);
-            Some(digest)
+        let keep = |blob: Blob| {
+            self.0.insert(blob.digest().to_owned(), blob.bytes().to_vec());
+            Some(blob.digest().to_owned())
         };
-        encode("r", event, keep).unwrap().payload.into_string()
+        encode("r", event, &Declarations::default(), keep)
+            .unwrap()
+            .payload
+            .into_string()
     }
 
     fn decode(&self, payload: &str) -> RunEvent {
@@ -115,7 +117,7 @@ fn small_declarations_of_tools_stay_in_the_event() {
 #[test]
 fn a_value_without_room_stays_in_the_event() {
     for event in [started(LARGE), ended(json!("x".repeat(LARGE)))] {
-        let payload = encode("r", &event, |_| None).unwrap().payload;
+        let payload = encode("r", &event, &Declarations::default(), |_| None).unwrap().payload;
         assert!(digests(&payload).is_empty());
         assert_eq!(Kept::default().decode(&payload), event);
     }
@@ -180,7 +182,7 @@ proptest! {
         let payload = if has_room {
             kept.encode(&event)
         } else {
-            encode("r", &event, |_| None).unwrap().payload.into_string()
+            encode("r", &event, &Declarations::default(), |_| None).unwrap().payload.into_string()
         };
         prop_assert_eq!(kept.decode(&payload), event);
     }
