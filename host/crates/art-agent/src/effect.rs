@@ -66,7 +66,7 @@ impl Outbox {
             trace_id: Some(self.trace_id.clone()),
             parent_id: parent.map(str::to_owned),
             kind,
-            content,
+            content: content.into(),
             metadata,
         }));
     }

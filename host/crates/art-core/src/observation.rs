@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::shared::Shared;
 use crate::{JsonObject, Timestamp};
 
 /// Kind of an observation (C34).
@@ -58,7 +59,7 @@ pub struct NewObservation {
     #[serde(rename = "type")]
     pub kind: ObservationType,
     /// Content, in the shape of its kind (C36).
-    pub content: Value,
+    pub content: Shared<Value>,
     /// Further fields.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub metadata: JsonObject,

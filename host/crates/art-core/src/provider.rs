@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::JsonObject;
 use crate::prompt::ArtStandardPrompt;
+use crate::shared::Shared;
 use crate::stream::{Phase, StepContext};
 use crate::task::Task;
 use crate::tool::ToolSchema;
@@ -37,7 +38,7 @@ pub struct ModelRequest {
     pub reply_format: ReplyFormat,
     /// JSON Schema of a reply in JSON, which keeps to what strict modes of providers accept. Providers without such a mode ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply_schema: Option<Value>,
+    pub reply_schema: Option<Shared<Value>>,
     /// Capabilities that the model must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_capabilities: Vec<ModelCapability>,

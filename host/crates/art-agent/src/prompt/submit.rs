@@ -1,5 +1,8 @@
 //! The function by which a model with native tool calls submits its plan (P22).
 
+use std::sync::LazyLock;
+
+use art_core::shared::Shared;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ pub(crate) fn submit_plan() -> ToolSchema {
     ToolSchema {
         name: SUBMIT_PLAN.to_owned(),
         description: "Submits the plan for the query. The host carries it out and returns the results.".to_owned(),
-        input_schema: plan_schema().into(),
+        input_schema: plan_schema(),
         output_schema: None,
         examples: Vec::new().into(),
         execution_mode: ExecutionMode::default(),
@@ -22,7 +25,12 @@ pub(crate) fn submit_plan() -> ToolSchema {
 }
 
 /// Returns the schema of a plan, or of an answer without one.
-pub(crate) fn plan_schema() -> Value {
+pub(crate) fn plan_schema() -> Shared<Value> {
+    static SCHEMA: LazyLock<Shared<Value>> = LazyLock::new(|| build_plan_schema().into());
+    SCHEMA.clone()
+}
+
+fn build_plan_schema() -> Value {
     let steps = json!({"type": ["array", "null"], "items": step_schema()});
     object(&[
         (

@@ -110,7 +110,7 @@ impl Run {
             trace_id: Some(self.trace_id.clone()),
             parent_id: Some(item.to_owned()),
             kind: ObservationType::ToolExecution,
-            content,
+            content: content.into(),
             metadata,
         }
     }

@@ -270,7 +270,7 @@ fn the_schema_of_a_reply_is_sent_where_the_provider_has_a_strict_mode() {
     let place = |protocol, provider: &str| {
         let mut request = request_with(vec![Message::user("as JSON")]);
         request.reply_format = ReplyFormat::Json;
-        request.reply_schema = Some(json!({"type": "object"}));
+        request.reply_schema = Some(json!({"type": "object"}).into());
         let body = encode(protocol, provider, "m", &request).body;
         let places = ["/text/format", "/response_format", "/generationConfig"];
         let found = places.into_iter().find_map(|place| body.pointer(place).cloned());

@@ -44,7 +44,7 @@ fn observation(thread_id: &str) -> NewObservation {
         trace_id: None,
         parent_id: None,
         kind: ObservationType::Thoughts,
-        content: json!({"text": "hm"}),
+        content: json!({"text": "hm"}).into(),
         metadata: JsonObject::new(),
     }
 }

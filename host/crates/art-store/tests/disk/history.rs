@@ -153,7 +153,7 @@ fn thought(writer: &str) -> NewObservation {
         trace_id: None,
         parent_id: None,
         kind: ObservationType::Thoughts,
-        content: json!({"text": "hm"}),
+        content: json!({"text": "hm"}).into(),
         metadata: Default::default(),
     }
 }

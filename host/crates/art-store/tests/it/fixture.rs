@@ -210,7 +210,7 @@ pub(crate) fn observation(thread_id: &str, kind: ObservationType, content: Value
         trace_id: None,
         parent_id: None,
         kind,
-        content,
+        content: content.into(),
         metadata: Default::default(),
     }
 }

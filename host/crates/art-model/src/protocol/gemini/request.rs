@@ -75,7 +75,7 @@ fn config(call: &ProtocolCall<'_>) -> JsonObject {
     // The provider refuses a response format together with tools.
     if call.request.reply_format == ReplyFormat::Json && call.request.tools.is_empty() {
         config.insert("responseMimeType".to_owned(), "application/json".into());
-        let schema = call.request.reply_schema.clone();
+        let schema = call.request.reply_schema.as_deref().cloned();
         config.extend(schema.map(|schema| ("responseJsonSchema".to_owned(), schema)));
     }
     config
