@@ -31,11 +31,14 @@ const CALLS: u32 = 3;
 
 /// A model that replies at once.
 #[derive(Debug)]
-struct Instant(RuntimeProviderConfig);
+struct Instant {
+    config: RuntimeProviderConfig,
+    plan: String,
+}
 
 impl Model for Instant {
     fn config(&self) -> &RuntimeProviderConfig {
-        &self.0
+        &self.config
     }
 
     fn capabilities(&self) -> &[ModelCapability] {
@@ -44,7 +47,7 @@ impl Model for Instant {
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         let text = match request.phase {
-            Phase::Planning => plan().to_string(),
+            Phase::Planning => self.plan.clone(),
             Phase::Execution | Phase::Synthesis => "The answer.".to_owned(),
         };
         stream::iter([StreamEvent::Token(text), StreamEvent::End]).boxed()
@@ -84,7 +87,10 @@ fn plugins() -> tempfile::TempDir {
 }
 
 async fn runtime(plugins: &Path, store: Arc<dyn Store>) -> Runtime {
-    let model = Arc::new(Instant(RuntimeProviderConfig::new("bench", "instant")));
+    let model = Arc::new(Instant {
+        config: RuntimeProviderConfig::new("bench", "instant"),
+        plan: plan().to_string(),
+    });
     let builder = Runtime::builder().plugins(plugins).own_model(model).store(store);
     builder.build().await.unwrap()
 }
