@@ -28,10 +28,10 @@ const MAX_STOP_WORD: usize = 6;
 /// How often the words of a tool's name count.
 const NAME_WEIGHT: usize = 4;
 
-/// Number of words of the examples of one tool after which no more texts of them are ranked.
+/// Maximum number of words of the examples of one tool that are ranked.
 const MAX_EXAMPLE_WORDS: usize = 200;
 
-/// Returns the tools for planning, nearest first: those that the last question or a plan that was not finished uses, then those most
+/// Returns the tools for planning, most relevant first: those that the last question or an unfinished plan uses, then those most
 /// similar to the question and the message before it, up to the maximum of the configuration.
 pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Vec<&'a ToolSchema> {
     let last_question = state.earlier_questions.last().into_iter();
@@ -63,8 +63,8 @@ fn select<'a>(start: &'a RunStart, positions: &[usize]) -> Vec<&'a ToolSchema> {
     tools.collect()
 }
 
-/// Returns the positions of the tools in `keep`, of those most similar to `texts`, and of others, in this order, up to the
-/// maximum of the configuration.
+/// Returns the positions of the tools in `keep`, of those most similar to `texts`, and of others, in this order, up to the maximum
+/// of the configuration. All tools in `keep` are included, even if they are more.
 fn nearest(start: &RunStart, texts: &[&str], keep: &BTreeSet<&str>) -> Vec<usize> {
     let tools = &start.tools;
     let maximum = usize::try_from(start.config.max_shown_tools).unwrap_or(usize::MAX);
@@ -104,13 +104,10 @@ fn document(tool: &ToolSchema) -> String {
         words.add(name);
         words.add(schema.get("description").and_then(Value::as_str).unwrap_or_default());
     }
-    let end = words.number + MAX_EXAMPLE_WORDS;
+    words.maximum = words.number + MAX_EXAMPLE_WORDS;
     for example in tool.examples.iter() {
-        if words.number > end {
-            break;
-        }
         words.add(example.description.as_deref().unwrap_or_default());
-        words.add_texts(&example.input, end);
+        words.add_texts(&example.input);
     }
     words.text
 }
@@ -125,16 +122,30 @@ pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Valu
 }
 
 /// Words in lower case, separated by spaces, without stop words. Compound names are split, and plurals become singulars.
-#[derive(Default)]
 struct Words {
     text: String,
-    /// How many there are.
+    /// Number of words.
     number: usize,
+    /// Maximum number of words. Further words are not added.
+    maximum: usize,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            number: 0,
+            maximum: usize::MAX,
+        }
+    }
 }
 
 impl Words {
     /// Adds the words at the start of `text`.
     fn add(&mut self, text: &str) {
+        if self.number == self.maximum {
+            return;
+        }
         let text = prefix(text, MAX_CHARS);
         let (mut start, mut before) = (0, ' ');
         for (at, c) in text.char_indices() {
@@ -160,7 +171,7 @@ impl Words {
         }
         let added = self.text.get_mut(start..).unwrap_or_default();
         added.make_ascii_lowercase();
-        if added.is_empty() || is_stop_word(added) {
+        if added.is_empty() || self.number == self.maximum || is_stop_word(added) {
             self.text.truncate(start);
             return;
         }
@@ -171,15 +182,12 @@ impl Words {
         self.number += 1;
     }
 
-    /// Adds the words of all texts in `value` until there are `end` words.
-    fn add_texts(&mut self, value: &Value, end: usize) {
-        if self.number > end {
-            return;
-        }
+    /// Adds the words of all texts in `value`.
+    fn add_texts(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.add(text),
-            Value::Array(values) => values.iter().for_each(|value| self.add_texts(value, end)),
-            Value::Object(map) => map.values().for_each(|value| self.add_texts(value, end)),
+            Value::Array(values) => values.iter().for_each(|value| self.add_texts(value)),
+            Value::Object(map) => map.values().for_each(|value| self.add_texts(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -267,6 +275,14 @@ mod tests {
         let mut item = crate::plan::tests::item("a", &[]);
         item.description = "evaluate the expression".to_owned();
         assert_eq!(names(&for_step(&start("q", 1), &item)), ["calculator"]);
+    }
+
+    #[test]
+    fn at_most_two_hundred_words_of_the_examples_count() {
+        let mut tool = tool("t", "d");
+        let text = "word ".repeat(150);
+        tool.examples = serde_json::from_value(json!([{"input": {"text": text}}, {"input": {"text": text}}])).unwrap();
+        assert_eq!(document(&tool).matches("word ").count(), MAX_EXAMPLE_WORDS);
     }
 
     #[test]

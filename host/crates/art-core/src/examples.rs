@@ -9,7 +9,7 @@ use crate::rank::Index;
 use crate::shared::Shared;
 use crate::tool::ToolExample;
 
-/// The examples of a tool. Copies share them, and the index of their questions once one of them needs it. In JSON they are the list.
+/// The examples of a tool. Clones share the list and its index, which is built when it is first needed. JSON contains only the list.
 #[derive(Clone, Debug, Default)]
 pub struct Examples {
     list: Shared<Vec<ToolExample>>,
@@ -17,7 +17,14 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// Returns the examples in the order of the similarity of their questions to `query`, those that share no word with it last.
+    /// Returns whether both are clones that share one list. This is cheaper than a comparison.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        self.list.is_copy_of(&other.list)
+    }
+
+    /// Returns the examples by the similarity of their questions to `query`, most similar first. Those that share no word with
+    /// `query` come last, in their original order.
     pub fn by_similarity(&self, query: &str) -> impl Iterator<Item = &ToolExample> {
         let ranked = self.index().rank(query, self.list.len());
         let similar: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
@@ -34,8 +41,8 @@ impl Examples {
 
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
-            let question = |example: &ToolExample| example.description.clone().unwrap_or_default();
-            Index::new(&self.list.iter().map(question).collect::<Vec<_>>())
+            let questions = self.list.iter().map(|example| example.description.as_deref());
+            Index::new(&questions.map(Option::unwrap_or_default).collect::<Vec<&str>>())
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Ranks texts by their similarity to a query (BM25).
 //!
-//! Documents that are ranked once have only the words of the query counted; those that are ranked often have an [`Index`].
+//! For documents that are ranked once, only the words of the query are counted. Documents that are ranked often have an [`Index`] of all
+//! words.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,10 +11,10 @@ const MAX_DOCUMENT_WORDS: usize = 2_000;
 /// Maximum number of words of a query that are read.
 const MAX_QUERY_WORDS: usize = 500;
 
-/// How much more of the same word counts.
+/// How much repetitions of a word count (`k1` of BM25).
 const K1: f32 = 1.2;
 
-/// How much the length of a document counts.
+/// How much the length of a document counts (`b` of BM25).
 const B: f32 = 0.75;
 
 /// Returns the positions and scores of at most `limit` documents that share a word with `query`, best first. Documents with equal
@@ -25,23 +26,23 @@ const B: f32 = 0.75;
 #[must_use]
 pub fn rank<T: AsRef<str>>(documents: &[T], query: &str, limit: usize) -> Vec<(usize, f32)> {
     let query = Query::of(query);
-    Index::of_words(documents, |word| query.may_have(word)).rank_by(&query, limit)
+    Index::of_words(documents, Some(&query)).rank_by(&query, limit)
 }
 
 /// Documents that are ranked many times. Gives the same ranks as [`rank`], whose rules apply.
 #[derive(Debug)]
 pub struct Index {
     /// Number of words of each document.
-    lengths: Vec<usize>,
-    /// The positions of the documents that have a word, with how often they have it.
-    found: HashMap<String, Vec<(usize, usize)>>,
+    lengths: Vec<u32>,
+    /// For each word, the positions of the documents that have it, each with the number of occurrences.
+    found: HashMap<Box<str>, Vec<(u32, u32)>>,
 }
 
 impl Index {
     /// Creates an index of `documents`.
     #[must_use]
     pub fn new<T: AsRef<str>>(documents: &[T]) -> Self {
-        Self::of_words(documents, |_| true)
+        Self::of_words(documents, None)
     }
 
     /// Returns the positions and scores of the nearest documents, as [`rank`] does.
@@ -50,19 +51,23 @@ impl Index {
         self.rank_by(&Query::of(query), limit)
     }
 
-    /// Creates an index of the words that `is_kept`. The others only count for the lengths of the documents.
-    fn of_words<T: AsRef<str>>(documents: &[T], is_kept: impl Fn(&str) -> bool) -> Self {
+    /// Creates an index of all words, or only of those of `query` if there is one. Other words only add to the lengths of the documents.
+    fn of_words<T: AsRef<str>>(documents: &[T], query: Option<&Query>) -> Self {
         let mut index = Self {
             lengths: Vec::with_capacity(documents.len()),
             found: HashMap::new(),
         };
         let mut buffer = String::new();
-        for (document, text) in documents.iter().enumerate() {
+        for (document, text) in (0_u32..).zip(documents) {
             let mut length = 0;
             for_each_word(text.as_ref(), MAX_DOCUMENT_WORDS, |word| {
                 length += 1;
-                if is_kept(word) {
-                    index.add(lower(word, &mut buffer), document);
+                if query.is_some_and(|query| !query.may_have(word)) {
+                    return;
+                }
+                let word = lower(word, &mut buffer);
+                if query.is_none_or(|query| query.words.contains(word)) {
+                    index.add(word, document);
                 }
             });
             index.lengths.push(length);
@@ -70,11 +75,11 @@ impl Index {
         index
     }
 
-    fn add(&mut self, word: &str, document: usize) {
-        if !self.found.contains_key(word) {
-            self.found.insert(word.to_owned(), Vec::new());
-        }
-        let Some(found) = self.found.get_mut(word) else { return };
+    fn add(&mut self, word: &str, document: u32) {
+        let Some(found) = self.found.get_mut(word) else {
+            self.found.insert(word.into(), vec![(document, 1)]);
+            return;
+        };
         match found.last_mut() {
             Some((last, count)) if *last == document => *count += 1,
             _ => found.push((document, 1)),
@@ -84,11 +89,12 @@ impl Index {
     fn rank_by(&self, query: &Query, limit: usize) -> Vec<(usize, f32)> {
         let mean = self.mean_length();
         let mut scores = vec![0.0_f32; self.lengths.len()];
-        for found in query.words.iter().filter_map(|word| self.found.get(word)) {
+        for found in query.words.iter().filter_map(|word| self.found.get(word.as_str())) {
             let weight = self.weight(found.len());
             for (document, count) in found {
-                let length = self.lengths.get(*document).copied().unwrap_or_default();
-                if let Some(score) = scores.get_mut(*document) {
+                let document = *document as usize;
+                let length = self.lengths.get(document).copied().unwrap_or_default();
+                if let Some(score) = scores.get_mut(document) {
                     *score += weight * saturated(*count, length, mean);
                 }
             }
@@ -101,7 +107,7 @@ impl Index {
         ranked
     }
 
-    /// Returns the weight of a word that `having` documents have: the fewer, the higher it is.
+    /// Returns the weight of a word that occurs in `having` documents. The fewer they are, the higher it is.
     #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
     fn weight(&self, having: usize) -> f32 {
         let (having, all) = (having as f32, self.lengths.len() as f32);
@@ -110,15 +116,15 @@ impl Index {
 
     #[expect(clippy::cast_precision_loss, reason = "the lengths are small")]
     fn mean_length(&self) -> f32 {
-        let total: usize = self.lengths.iter().sum();
-        // A document without words has no score, so any other mean will do then.
+        let total: u64 = self.lengths.iter().copied().map(u64::from).sum();
+        // If no document has a word, none has a score, and any mean will do.
         (total as f32 / self.lengths.len() as f32).max(f32::MIN_POSITIVE)
     }
 }
 
-/// Returns how much a word counts that a document of this length has `count` times.
+/// Returns how much a word counts that occurs `count` times in a document of this length.
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn saturated(count: usize, length: usize, mean_length: f32) -> f32 {
+fn saturated(count: u32, length: u32, mean_length: f32) -> f32 {
     let length = K1 * (1.0 - B + B * (length as f32 / mean_length));
     count as f32 * (K1 + 1.0) / (count as f32 + length)
 }
@@ -143,7 +149,7 @@ impl Query {
         }
     }
 
-    /// Returns `false` for most words that are not in the query: those that begin with a letter with which none of its words does.
+    /// Returns `false` for most words that are not in the query: ASCII words whose first letter begins no word of the query.
     fn may_have(&self, word: &str) -> bool {
         !word.is_ascii() || self.initials & initial(word) != 0
     }
@@ -228,7 +234,7 @@ mod tests {
     #[test]
     fn case_and_punctuation_do_not_count() {
         assert_eq!(positions(&["Größe,Höhe", "Tiefe"], "(HÖHE)", 9), [0]);
-        // Kelvin's sign is no ASCII, and its lower case is.
+        // The Kelvin sign is not an ASCII character, but its lower case is.
         assert_eq!(positions(&["\u{212a}", "Tiefe"], "k", 9), [0]);
     }
 
@@ -246,7 +252,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_ranked(documents in prop::collection::vec("\\PC{0,30}", 0..6), query in "\\PC{0,30}") {
+        fn any_text_is_ranked(
+            documents in prop::collection::vec("([aAbBkK\u{212a}1ß] ?|\\PC){0,12}", 0..6),
+            query in "([aAbBkK\u{212a}1ß] ?|\\PC){0,12}",
+        ) {
             let ranked = rank(&documents, &query, 3);
             prop_assert!(ranked.len() <= 3);
             prop_assert!(ranked.iter().all(|(position, score)| *position < documents.len() && *score > 0.0));

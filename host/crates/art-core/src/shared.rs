@@ -1,14 +1,22 @@
-//! Values whose copies share them.
+//! A value that its clones share.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A value that is copied often and rarely changed: copies share it, and the first change of one makes it its own. In JSON it is the
-/// value.
+/// A value that is cloned often and rarely changed. Clones share the value. The first change of a clone gives it a value of its
+/// own. JSON contains only the value.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Arc<T>);
+
+impl<T> Shared<T> {
+    /// Returns whether both are clones that share one value. This is cheaper than a comparison.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
 
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
@@ -38,7 +46,7 @@ impl<T: Clone> DerefMut for Shared<T> {
 
 impl<T: PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        self.is_copy_of(other) || self.0 == other.0
     }
 }
 

@@ -12,7 +12,7 @@ use crate::examples::Examples;
 use crate::hitl::FeedbackSchema;
 use crate::shared::Shared;
 
-/// The declaration of a tool (C2). Copies share its schemas and examples, since each run and each request has one.
+/// The declaration of a tool (C2). Clones share its schemas and examples, since each run and each request has a clone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSchema {
@@ -37,6 +37,25 @@ pub struct ToolSchema {
     /// How the output is drawn, for display tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_config: Option<DisplayToolConfig>,
+}
+
+impl ToolSchema {
+    /// Returns whether both are clones of one declaration. Two equal declarations that were read separately are not: their keys may
+    /// be in another order, which their text shows and a comparison does not.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        let is_same_output = match (&self.output_schema, &other.output_schema) {
+            (Some(output), Some(other)) => output.is_copy_of(other),
+            (None, None) => true,
+            _ => false,
+        };
+        is_same_output
+            && self.input_schema.is_copy_of(&other.input_schema)
+            && self.examples.is_copy_of(&other.examples)
+            && (&self.name, &self.description, self.execution_mode)
+                == (&other.name, &other.description, other.execution_mode)
+            && (&self.blocking_config, &self.display_config) == (&other.blocking_config, &other.display_config)
+    }
 }
 
 fn has_none(examples: &Examples) -> bool {
@@ -64,11 +83,11 @@ pub struct ToolExample {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionMode {
-    /// Runs to its end; the output goes to the model. `immediate` is an older name.
+    /// The tool runs to its end, and the output goes to the model. `immediate` is an older name.
     #[default]
     #[serde(alias = "immediate")]
     Functional,
-    /// Needs a person's decision.
+    /// The tool needs a person's decision.
     Blocking,
     /// The output is drawn for a person and not read by the model.
     Display,

@@ -1,5 +1,5 @@
-//! Events as the store has them. Large values of an event are blobs of its run, and the event has their digests in place of them. So a
-//! value that many events and runs have, such as the declaration of a tool, is stored once.
+//! The stored form of events. Large values of an event are stored as blobs of its run, and the event has their digests instead. So
+//! a value that occurs in many events and runs, such as the declaration of a tool, is stored once.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -16,16 +16,17 @@ use serde_json::Value;
 
 use crate::error::RuntimeError;
 
-/// Size as JSON text from which a value is stored by its digest, in bytes.
+/// Size of the JSON text of a value above which it is stored by its digest, in bytes.
 pub(crate) const LARGE: usize = 4 << 10;
 
-/// How deep in an event a value can be that is stored by its digest. A deeper one is a part of such a value.
+/// Maximum depth in an event of a value that is stored by its digest. A deeper value is stored as a part of such a value.
 const MAX_LEVELS: usize = 3;
 
 /// The key of the digests in the text of an event.
 const KEY: &str = r#""values":[["#;
 
-/// The declarations of tools as they were written last, by the names of the tools. Most runs have the same tools as the run before.
+/// A cache of the declarations of tools as they were last written, by the names of the tools. Most runs have the same tools as the
+/// run before.
 #[derive(Debug, Default)]
 pub(crate) struct Declarations(Mutex<HashMap<String, (ToolSchema, Blob)>>);
 
@@ -36,7 +37,7 @@ impl Declarations {
     /// Fails if it exceeds a limit of the store.
     fn of(&self, trace_id: &str, tool: &ToolSchema) -> Result<Blob, StoreError> {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, blob)) = written.get(&tool.name).filter(|(schema, _)| schema == tool) {
+        if let Some((_, blob)) = written.get(&tool.name).filter(|(schema, _)| schema.is_copy_of(tool)) {
             return Ok(blob.clone());
         }
         let text = JsonText::of("the declaration of a tool", trace_id, tool)?;
@@ -55,7 +56,8 @@ struct StoredEvent<'a, T: Serialize> {
     values: &'a [(String, String)],
 }
 
-/// Writes an event. `keep` stores a large value and returns its digest, or `None` if there is no room, and the value stays in the event.
+/// Writes an event. `keep` stores a large value and returns its digest, or `None` if there is no room. Without a digest the value
+/// stays in the event.
 ///
 /// # Errors
 /// Fails if the event exceeds a limit of the store.
@@ -92,8 +94,8 @@ fn text<T: Serialize>(trace_id: &str, event: &T, values: &[(String, String)]) ->
     )?)
 }
 
-/// Returns the event without the declarations of tools, if there are many or large ones. They are stored one by one, since the next
-/// run may have other tools.
+/// Returns the event without the declarations of tools if they are large together, and adds their digests to `values`. Each
+/// declaration is stored by itself, since the next run may have other tools. If there is no room, returns the event unchanged.
 fn without_tools<'a>(
     trace_id: &str,
     event: &'a RunEvent,
@@ -173,7 +175,7 @@ fn places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Error> {
 /// Returns the text of an event with its large values in their places.
 ///
 /// # Errors
-/// Fails with the reason if a value is missing, or if the text is not that of an event.
+/// Fails with the reason if a value is missing, or if the text is not an event.
 pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> Result<Cow<'a, str>, String> {
     let places = places(payload).map_err(|error| error.to_string())?;
     if places.is_empty() {
@@ -188,7 +190,7 @@ pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> 
         let bytes = blobs
             .get(&digest)
             .ok_or_else(|| format!("its value `{digest}` is missing"))?;
-        // A file may name one value many times.
+        // An exported file may refer to one value many times.
         let left = room.checked_sub(bytes.len() as u64);
         room = left.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
         let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;
@@ -197,7 +199,7 @@ pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> 
     Ok(Cow::Owned(event.to_string()))
 }
 
-/// Puts a value in its place: that of another value, or the end of a list.
+/// Puts a value in its place: in place of another value, or at the end of a list. Returns `None` if there is no such place.
 fn put(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
     if let Some(place) = event.pointer_mut(pointer) {
         drop(mem::replace(place, value));

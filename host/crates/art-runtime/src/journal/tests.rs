@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::*;
 
-/// What a run keeps besides its journal.
+/// The blobs that a run stores besides its journal.
 #[derive(Default)]
-struct Kept(BTreeMap<String, Vec<u8>>);
+struct Kept(BTreeMap<String, Vec<u8>>, Declarations);
 
 impl Kept {
     fn encode(&mut self, event: &RunEvent) -> String {
@@ -18,10 +18,7 @@ impl Kept {
             self.0.insert(blob.digest().to_owned(), blob.bytes().to_vec());
             Some(blob.digest().to_owned())
         };
-        encode("r", event, &Declarations::default(), keep)
-            .unwrap()
-            .payload
-            .into_string()
+        encode("r", event, &self.1, keep).unwrap().payload.into_string()
     }
 
     fn decode(&self, payload: &str) -> RunEvent {
@@ -103,6 +100,34 @@ fn each_declaration_of_a_tool_is_a_value_of_its_own() {
     // Two tools, and the attachments.
     assert_eq!((digests(&payload).len(), kept.0.len()), (3, 3));
     assert_eq!(kept.decode(&payload), event);
+}
+
+#[test]
+fn a_declaration_that_changed_is_written_again() {
+    let mut kept = Kept::default();
+    let read = |properties: &str| {
+        let text = format!(
+            r#"{{"name": "a", "description": "{}", "inputSchema": {{{properties}}}}}"#,
+            "d".repeat(LARGE)
+        );
+        serde_json::from_str::<ToolSchema>(&text).unwrap()
+    };
+    let (first, reordered) = (read(r#""x": 1, "y": 2"#), read(r#""y": 2, "x": 1"#));
+    assert_eq!(first, reordered);
+    for (tool, number) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
+        let mut event = started(10);
+        let RunEvent::Started { start, .. } = &mut event else {
+            unreachable!()
+        };
+        start.tools = vec![tool.clone()];
+        let payload = kept.encode(&event);
+        let RunEvent::Started { start, .. } = kept.decode(&payload) else {
+            unreachable!()
+        };
+        assert_eq!(json!(start.tools[0]).to_string(), json!(tool).to_string());
+        // The declarations, and the attachment.
+        assert_eq!(kept.0.len(), number);
+    }
 }
 
 #[test]
