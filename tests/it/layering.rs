@@ -8,7 +8,7 @@ struct Package {
     name: &'static str,
     /// The directory, relative to the root of the workspace.
     directory: &'static str,
-    /// The packages of the workspace that it may depend on; `None` means all of them.
+    /// The packages of the workspace that it may depend on. `None` allows all of them.
     allowed: Option<&'static [&'static str]>,
 }
 
@@ -30,7 +30,11 @@ const PACKAGES: &[Package] = &[
         "host/crates/art-sandbox",
         Some(&["art-core", "art-files", "art-staging", "art-tools"]),
     ),
-    package("art-staging", "host/crates/art-staging", Some(&["art-core"])),
+    package(
+        "art-staging",
+        "host/crates/art-staging",
+        Some(&["art-core", "art-files"]),
+    ),
     package("art-model", "host/crates/art-model", Some(&["art-core", "art-files"])),
     package(
         "art-lexical",

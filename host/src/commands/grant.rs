@@ -7,7 +7,7 @@ mod shown;
 use art_core::capability::ToolPolicy;
 use art_runtime::compose::open_sandbox;
 use art_runtime::config::Config;
-use art_runtime::grants::{GrantError, GrantFiles};
+use art_runtime::grants::{GrantError, GrantFiles, GrantLock};
 use art_runtime::plugins::load_folder;
 use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
@@ -29,9 +29,9 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
         GrantCommand::List { tool } => shown::list(global, &grants, &plugins(global, &config, tool.as_deref())?),
         GrantCommand::Add(args) => {
             let plugin = plugin(global, &config, &args.tool)?;
-            let _lock = grants.lock()?;
-            let policy = edit::with_added(current(&grants, &plugin)?, args)?;
-            store(global, &grants, plugin, policy)
+            change_grants(global, &grants, plugin, |plugin| {
+                edit::with_added(current(&grants, plugin)?, args)
+            })
         }
         GrantCommand::Revoke {
             tool,
@@ -39,12 +39,10 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
             all,
         } => {
             let plugin = plugin(global, &config, tool)?;
-            let _lock = grants.lock()?;
-            let policy = match all {
-                true => ToolPolicy::default(),
-                false => edit::without(current(&grants, &plugin)?, revoked)?,
-            };
-            store(global, &grants, plugin, policy)
+            change_grants(global, &grants, plugin, |plugin| match all {
+                true => Ok(ToolPolicy::default()),
+                false => edit::without(current(&grants, plugin)?, revoked),
+            })
         }
         GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
         GrantCommand::Approve { tool, yes } => approve(global, &grants, plugin(global, &config, tool)?, *yes),
@@ -62,20 +60,33 @@ fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandEr
     Ok(policy)
 }
 
-/// Writes the grants for the component as it is now, and shows them.
-fn store(global: &Global, grants: &GrantFiles, plugin: Plugin, policy: ToolPolicy) -> Result<Exit, CommandError> {
-    let plugin = write(grants, plugin, policy)?;
+/// Replaces the grants of a component by what `change` returns, and shows them.
+fn change_grants(
+    global: &Global,
+    grants: &GrantFiles,
+    plugin: Plugin,
+    change: impl FnOnce(&Plugin) -> Result<ToolPolicy, CommandError>,
+) -> Result<Exit, CommandError> {
+    let lock = grants.lock()?;
+    let policy = change(&plugin)?;
+    let plugin = write(grants, &lock, plugin, policy)?;
+    drop(lock);
     shown::list(global, grants, &[plugin])
 }
 
 /// Writes the grants for the component as it is now.
-fn write(grants: &GrantFiles, plugin: Plugin, mut policy: ToolPolicy) -> Result<Plugin, CommandError> {
+fn write(
+    grants: &GrantFiles,
+    lock: &GrantLock,
+    plugin: Plugin,
+    mut policy: ToolPolicy,
+) -> Result<Plugin, CommandError> {
     policy.component = plugin.digest();
     grants.check(&policy)?;
     let name = plugin.name().to_owned();
     let plugin = plugin.with_policy(policy.clone(), grants.places().clone());
     let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
-    grants.write(&name, &policy)?;
+    grants.write(lock, &name, &policy)?;
     grants.store_approved(&plugin)?;
     Ok(plugin)
 }
@@ -87,14 +98,14 @@ fn write_agreed(
     present: &ToolPolicy,
     agreed: ToolPolicy,
 ) -> Result<Plugin, CommandError> {
-    let _lock = grants.lock()?;
+    let lock = grants.lock()?;
     if grants.read(plugin.name())? != *present {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
             "the grants of `{tool}` have changed meanwhile (hint: run the command again)"
         )));
     }
-    write(grants, plugin, agreed)
+    write(grants, &lock, plugin, agreed)
 }
 
 fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {

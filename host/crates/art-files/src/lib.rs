@@ -1,18 +1,24 @@
-//! Opens files at paths that other programs can write to, without blocking.
+//! Opens and locks files that other programs can write to or lock, without blocking for ever.
 //!
 //! Such a path may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
 //! writes to it, and reading a device may never end.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// The path does not name a regular file.
+/// Maximum time for which [`lock`] waits.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);
+/// Interval at which [`lock`] tries again.
+const LOCK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The error for a path that does not name a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotRegular;
 
@@ -68,6 +74,31 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
         let reason = format!("it is not UTF-8 text: {error}");
         io::Error::new(ErrorKind::InvalidData, reason)
     })
+}
+
+/// Locks a file or a folder until it is closed, so that no other process and no other open file can lock it. Waits for at most five
+/// seconds.
+///
+/// A process that is being started holds the locks of its parent for a moment, so that even a lock that was just released may still be
+/// held.
+///
+/// # Errors
+/// Fails with [`ErrorKind::TimedOut`] if another holder keeps the lock, and with any error of locking.
+pub fn lock(file: &File) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if start.elapsed() < MAX_LOCK_WAIT => std::thread::sleep(LOCK_INTERVAL),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    ErrorKind::TimedOut,
+                    "another process has locked it; try again",
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
 }
 
 /// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the

@@ -29,7 +29,7 @@ const MAX_BYTES: u64 = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct GrantFiles {
     folder: PathBuf,
-    /// Folder with the components that were approved, or an empty path if nothing is kept.
+    /// Folder with records of the approved components; an empty path means that no records are kept.
     approved: PathBuf,
     places: Places,
     protected: Protected,
@@ -44,7 +44,7 @@ pub struct GrantLock {
     _folder: std::fs::File,
 }
 
-/// A file of grants cannot be used.
+/// The grants of a component cannot be used or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
     /// It cannot be read.
@@ -65,7 +65,7 @@ pub enum GrantError {
         #[source]
         source: std::io::Error,
     },
-    /// Another user could change what is granted.
+    /// Another user could change the grants.
     #[error("its grants `{path}` can be written by every user (hint: `chmod o-w` the file)")]
     NotPrivate {
         /// The file.
@@ -91,10 +91,10 @@ pub enum GrantError {
         /// The list of components in quarantine.
         path: PathBuf,
     },
-    /// A grant cannot be made for any tool.
+    /// A grant is invalid for every tool.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The earlier grants were made for another component, so that adding one would approve all.
+    /// The earlier grants were made for another component, so that adding a grant would approve all of them.
     #[error(
         "`{tool}` is another component than the one for which its grants were made (hint: `art grant approve {tool}` shows the \
          difference)"
@@ -103,7 +103,7 @@ pub enum GrantError {
         /// Name of the tool.
         tool: String,
     },
-    /// A path is one that no tool may have.
+    /// A path may not be granted to any tool.
     #[error(transparent)]
     Protected(#[from] ProtectedPath),
     /// The component can never use a grant, or requests more than it is granted.
@@ -139,13 +139,13 @@ impl GrantFiles {
         self.folder.join(format!("{name}.toml"))
     }
 
-    /// Returns where relative paths of calls begin.
+    /// Returns the directories to which relative paths of calls refer.
     #[must_use]
     pub const fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Reads the grants of a component, or returns none if there is no file.
+    /// Reads the grants of a component. Returns an empty policy if there is no file.
     ///
     /// # Errors
     /// Fails if the file cannot be used. Then nothing is granted, and the component should not be offered.
@@ -183,10 +183,10 @@ impl GrantFiles {
         read_text(file, MAX_BYTES).map(Some).map_err(failed)
     }
 
-    /// Checks that everything may be granted on this machine.
+    /// Checks that everything in `policy` may be granted on this machine.
     ///
     /// # Errors
-    /// Fails with the first thing that may not.
+    /// Fails for the first grant that may not be made.
     pub fn check(&self, policy: &ToolPolicy) -> Result<(), GrantError> {
         policy.check()?;
         policy
@@ -196,25 +196,25 @@ impl GrantFiles {
         Ok(())
     }
 
-    /// Waits until nobody else changes grants of this folder, in this process or another, and keeps others waiting while the returned
-    /// value lives. Who adds to grants takes it before reading them, so that no grant that is made at the same time is lost.
+    /// Locks the grants of this folder against other writers, in this process or another, until the returned value is dropped. A writer
+    /// takes the lock before it reads the grants that it changes, so that no grant that is made at the same time is lost.
     ///
     /// # Errors
-    /// Fails with [`GrantError::Write`] if the folder cannot be opened or locked.
+    /// Fails with [`GrantError::Write`] if the folder cannot be opened, or if another writer keeps the lock for five seconds.
     pub fn lock(&self) -> Result<GrantLock, GrantError> {
         let folder = std::fs::File::open(&self.folder);
-        let locked = folder.and_then(|folder| folder.lock().map(|()| GrantLock { _folder: folder }));
+        let locked = folder.and_then(|folder| art_files::lock(&folder).map(|()| GrantLock { _folder: folder }));
         locked.map_err(|source| GrantError::Write {
             path: self.folder.clone(),
             source,
         })
     }
 
-    /// Writes the grants of a component in place of those that it has. Readers find the old file or the new one.
+    /// Writes the grants of a component in place of its earlier ones. Readers find the old file or the new one.
     ///
     /// # Errors
     /// Fails if something may not be granted, or if the file cannot be written.
-    pub fn write(&self, name: &str, policy: &ToolPolicy) -> Result<(), GrantError> {
+    pub fn write(&self, _lock: &GrantLock, name: &str, policy: &ToolPolicy) -> Result<(), GrantError> {
         self.check(policy)?;
         let path = self.path(name);
         let write = || -> std::io::Result<()> {
@@ -235,7 +235,7 @@ impl GrantFiles {
         })
     }
 
-    /// Gives a component what is granted to it.
+    /// Applies the grants of a component to it.
     ///
     /// # Errors
     /// Fails if its grants cannot be used. Then it should not be offered.
@@ -248,7 +248,7 @@ impl GrantFiles {
     /// Refuses a component that is in quarantine.
     ///
     /// # Errors
-    /// Fails if it is, or if the list of those that are cannot be read.
+    /// Fails if the component is in quarantine, or if the list of components in quarantine cannot be read.
     pub(crate) fn check_quarantine(&self, digest: &str) -> Result<(), GrantError> {
         let path = self.quarantine.path();
         let listed = self.quarantine.list().map_err(|source| GrantError::Read {
@@ -264,7 +264,7 @@ impl GrantFiles {
         }
     }
 
-    /// Gives the components of the folder what is granted to them. One whose grants cannot be used is refused.
+    /// Applies the grants of the components of the folder to them. A component whose grants cannot be used is refused.
     #[must_use]
     pub fn apply_to_all(&self, loaded: LoadedFolder) -> LoadedFolder {
         let LoadedFolder { plugins, mut refused } = loaded;
@@ -296,7 +296,8 @@ fn replace(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Returns a path as it is named on this machine: absolute, with every link in it followed. A last part that does not exist stays.
+/// Returns a path as it is named on this machine: absolute, with every link in it followed. If the last part does not exist, it
+/// stays as it is.
 ///
 /// # Errors
 /// Fails if the directory of the path does not exist.

@@ -1,8 +1,8 @@
 //! Replaces tools while the host runs, when files of the plugins folder change.
 //!
-//! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version cannot be
-//! loaded, the earlier one stays. A version whose schema, imports or requests differ from those of the one before is offered, but not
-//! called until the operator approves it.
+//! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version cannot
+//! be loaded, the earlier one stays. A version whose schema, imports, requests or limits differ from those of the earlier version
+//! is offered, but not called until the operator approves it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,20 +23,20 @@ use crate::plugins::{LoadedFile, load_one};
 /// Time for which a file has to stay the same before it is loaded.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// The sizes and times of the two files of a component; `None` for one that does not exist.
+/// The sizes and modification times of a component file and its file of grants; `None` for a file that does not exist.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
-/// What became of a file that changed.
+/// The result of loading a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reload {
     /// Its tool is offered, or is offered in its new version.
     Loaded,
-    /// Its tool is another one than before: it is not called until the operator approves it.
+    /// Its tool differs from the earlier version, so it is not called until the operator approves it.
     NeedsApproval,
     /// Its tool is no longer offered, because the file is gone.
     Removed,
-    /// It cannot be used, for this reason. An earlier version stays.
+    /// The file cannot be used, for this reason. An earlier version stays.
     Refused(String),
     /// Nothing has changed.
     Unchanged,
@@ -90,7 +90,8 @@ impl Reloader {
         }
     }
 
-    /// Returns the grants of a tool with the smallest ones that allow what it was denied, or `None` if it is no component.
+    /// Returns the grants of a tool, extended by the smallest grants that allow what it was denied, or `None` if the tool is not a
+    /// component.
     ///
     /// # Errors
     /// Fails if something may not be granted, or if the earlier grants were made for another component.
@@ -110,19 +111,22 @@ impl Reloader {
         Ok(Some(NewGrants { plugin, policy }))
     }
 
-    /// Grants a tool the smallest rights that allow what it was denied, and loads its grants. What is there already is not written again.
+    /// Grants a tool the smallest rights that allow what it was denied, and loads its grants. Writes nothing if the tool has these
+    /// rights already.
     ///
     /// # Errors
     /// Fails if something may not be granted, if the earlier grants were made for another component, or if the files cannot be written.
     pub(crate) fn grant(&self, tool: &str, denials: &[Denial]) -> Result<(), GrantError> {
-        let _lock = self.grants.lock()?;
+        let lock = self.grants.lock()?;
         let Some(NewGrants { plugin, policy }) = self.with_granted(tool, denials)? else {
             return Ok(());
         };
         if self.grants.read(plugin.name())? != policy {
-            self.grants.write(plugin.name(), &policy)?;
+            self.grants.write(&lock, plugin.name(), &policy)?;
             self.grants.store_approved(&plugin)?;
         }
+        // Loading may take as long as compiling does.
+        drop(lock);
         self.reload(plugin.name());
         Ok(())
     }
@@ -132,7 +136,8 @@ impl Reloader {
         plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
-    /// Gives a version what is granted to it, or nothing if it is another tool than before and is not approved.
+    /// Gives a version its grants. They are withheld until it is approved if it differs from the earlier version, or if that one's
+    /// grants were withheld.
     fn granted(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
         let policy = self.grants.check_quarantine(&plugin.digest());
         let policy = policy.and_then(|()| self.grants.read(plugin.name()));
@@ -213,7 +218,8 @@ fn is_same(before: &Plugin, now: &Plugin) -> bool {
         && before.authority().withheld() == now.authority().withheld()
 }
 
-/// Returns the name of the component to which a file of the folder belongs, if it is a component or its grants.
+/// Returns the name of the component to which a file of the folder belongs, or `None` if the file is neither a component nor its
+/// grants.
 fn component_name(path: &Path) -> Option<String> {
     let ending = path.extension()?.to_str()?;
     let name = path.file_stem()?.to_str()?;
@@ -229,7 +235,7 @@ pub struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Starts to watch. `on_reload` is called for each file that has changed, with the name of its component.
+    /// Starts to watch. `on_reload` is called with the name of each component that has changed.
     ///
     /// # Errors
     /// Fails if the folder cannot be watched.
@@ -251,7 +257,7 @@ impl FolderWatch {
 
 impl Drop for FolderWatch {
     fn drop(&mut self) {
-        // Ends the channel, which ends the thread.
+        // This closes the channel, which ends the thread.
         self.watcher = None;
         if let Some(Err(_panic)) = self.thread.take().map(JoinHandle::join) {
             tracing::error!("the watch of the plugins folder panicked");
@@ -259,7 +265,8 @@ impl Drop for FolderWatch {
     }
 }
 
-/// Reloads what changes until the channel ends. A component waits here until its files have been the same for [`QUIET`].
+/// Reloads components that change, until the channel closes. A component is reloaded once its files have been the same for
+/// [`QUIET`].
 fn reload_changes(
     reloader: &Reloader,
     events: &Receiver<notify::Result<notify::Event>>,
@@ -301,7 +308,7 @@ fn reload_changes(
     }
 }
 
-/// Returns the names of the components that an event concerns: all, if the system lost events.
+/// Returns the names of the components that an event concerns, or of all components if the system lost events.
 fn changed(reloader: &Reloader, event: notify::Result<notify::Event>) -> BTreeSet<String> {
     match event {
         Ok(event) if !event.need_rescan() => event.paths.iter().filter_map(|path| component_name(path)).collect(),

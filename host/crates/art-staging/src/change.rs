@@ -75,7 +75,7 @@ pub enum Before {
     File(Digest),
     /// A directory.
     Directory,
-    /// It changed while the call ran, so the change is always a conflict.
+    /// It changed while the call ran, or is neither a file nor a directory. The change is always a conflict.
     Unclear,
 }
 
@@ -93,7 +93,7 @@ impl ChangeSet {
 }
 
 impl Change {
-    /// Returns what the change does to a file, in one word.
+    /// Returns what the change does, in one or two words.
     #[must_use]
     pub const fn verb(&self) -> &'static str {
         match (&self.action, self.before) {
@@ -105,7 +105,7 @@ impl Change {
         }
     }
 
-    /// Returns whether everything stays as it was.
+    /// Returns whether the change leaves everything as it was.
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.action {
             Action::Write { digest, .. } => self.before == Before::File(*digest),

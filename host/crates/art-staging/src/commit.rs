@@ -1,7 +1,8 @@
 //! Commits and drops staged changes.
 //!
 //! A commit first puts all new contents into temporary files beside their targets, then stores its journal, and then renames each
-//! file to its target. Before the journal is stored, all that it did can be undone; after it, all can be carried out again.
+//! file to its target. Until the journal is stored, the commit can be undone. From then on, it can be carried out again after a
+//! crash.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -17,9 +18,9 @@ use crate::draft::{is_draft, lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK, SET_FILE, Staging, read_json};
 
-/// What is done before the journal is stored, so that it can be undone.
+/// The preparations of a commit, stored before they are made, so that they can be undone.
 const PREPARING_FILE: &str = "preparing.json";
-/// The journal of a commit: from then on it is carried out.
+/// The journal of a commit. Once it is stored, the commit is carried out, also after a crash.
 const JOURNAL_FILE: &str = "journal.json";
 
 /// A file that is not what it was when the call first looked at it.
@@ -51,7 +52,7 @@ struct Journal {
 }
 
 impl Staging {
-    /// Commits changes: all of the change set, or those at the paths. All are made or none.
+    /// Commits changes: those at the paths, or the whole change set if there is no path. All are made or none.
     ///
     /// # Errors
     /// Fails without a change if a file is not what it was when the call first looked at it, or if no change is at a path.
@@ -76,7 +77,7 @@ impl Staging {
         commit.run(selected)
     }
 
-    /// Drops changes: all of the change set, or those at the paths. Returns their full paths.
+    /// Drops changes: those at the paths, or the whole change set if there is no path. Returns their full paths.
     ///
     /// # Errors
     /// Fails if no change is at a path, or if the change set cannot be stored.
@@ -96,12 +97,12 @@ impl Staging {
                 Err(_) => continue,
             };
             if is_draft(&name) {
-                // A draft that is not locked is of a call that was interrupted.
+                // A draft that is not locked belongs to a call that was interrupted.
                 if lock(&folder).is_ok() {
                     self.remove(&name)?;
                 }
             } else if folder.exists(SET_FILE) {
-                // One that fails, because a disk is full or gone, is tried again when it is committed.
+                // If this fails, for example because a disk is full, the next commit of the change set tries it again.
                 if let Err(error) = self.recover_set(&name, folder) {
                     tracing::error!(%error, set = name, "an interrupted commit of staged changes cannot be carried out");
                 }
@@ -167,7 +168,7 @@ impl Commit<'_> {
         ))
     }
 
-    /// Returns the directories that have to be created, each after that which contains it.
+    /// Returns the directories that have to be created, each after the directory that contains it.
     fn missing_directories(&self, selected: &[Change]) -> Vec<PathBuf> {
         let mut missing = Vec::new();
         for change in selected {
@@ -220,7 +221,7 @@ impl Commit<'_> {
         to.sync_all()
     }
 
-    /// Makes the prepared changes, also those that an interrupted commit has made already.
+    /// Makes the prepared changes. It does not matter if an interrupted commit has made some of them already.
     fn carry_out(&self, journal: &Journal) -> Result<Committed, StagingError> {
         let mut done = Vec::new();
         // What is in a directory is removed before the directory.
@@ -240,7 +241,7 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Makes a change. Returns false if its file was changed by somebody else after the commit began, who comes first.
+    /// Makes a change. Returns false, and does not overwrite the file, if somebody else changed it after the commit began.
     fn make(&self, index: usize, change: &Change) -> io::Result<bool> {
         let is_as_before = now(&self.target, &change.path)? == change.before;
         let temporary = self.temporary(index, change);
@@ -263,7 +264,7 @@ impl Commit<'_> {
         }
     }
 
-    /// Waits until the directories of all changes are stored.
+    /// Waits until the directories of all changes are stored on the disk.
     fn sync(&self, journal: &Journal) -> Result<(), StagingError> {
         let parents = journal.changes.iter().filter_map(|change| change.path.parent());
         let mut directories: Vec<_> = parents
@@ -293,7 +294,7 @@ impl Commit<'_> {
             }
         }
         for path in journal.directories.iter().rev() {
-            // It stays if somebody uses it.
+            // Removing fails if somebody has put files into the directory, which then stays.
             drop(self.target.remove_dir(path));
         }
         self.finish()

@@ -21,13 +21,13 @@ const CONTEXT_LINES: usize = 3;
 /// The contents of a file, as far as they can be compared.
 enum Contents {
     Text(String),
-    /// It is no text, or too large. The words complete "the file is".
+    /// The file cannot be compared. The words are the reason, and complete "the file is".
     Other(&'static str),
 }
 
 impl Staging {
-    /// Returns the difference that a change makes, as a unified diff. Characters that a terminal would obey are replaced. A file that is
-    /// no text, or is larger than 1 MiB, is only named.
+    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. A
+    /// file that is no text, or is larger than 1 MiB, is only named.
     ///
     /// # Errors
     /// Fails if the staged contents cannot be read.

@@ -39,7 +39,7 @@ pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
     }
 }
 
-/// Returns what is at a path. A link, a pipe or a device is [`Before::Unclear`], which nothing equals.
+/// Returns what is at a path. A link, a pipe or a device is [`Before::Unclear`], which is always a conflict.
 pub(crate) fn now(dir: &Dir, path: &Path) -> io::Result<Before> {
     let metadata = match dir.symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -80,7 +80,7 @@ pub(crate) fn sync_directory(dir: &Dir, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a file, unless there is none.
+/// Removes a file if it exists.
 pub(crate) fn remove_file(dir: &Dir, path: &Path) -> io::Result<()> {
     match dir.remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

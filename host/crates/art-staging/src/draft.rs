@@ -11,7 +11,7 @@ use crate::disk::{digest, open_regular, sync_directory, write_durably};
 use crate::error::StagingError;
 use crate::staging::SET_FILE;
 
-/// The changes of a call that still runs. They are dropped if it is not finished, also if the process is killed.
+/// The changes of a call that still runs. They are dropped if the draft is not finished, also if the process is killed.
 #[derive(Debug)]
 pub struct Draft {
     /// The folder of all change sets.
@@ -24,11 +24,11 @@ pub struct Draft {
     directory: PathBuf,
     blobs: u32,
     is_finished: bool,
-    /// Says to other processes that this one is alive.
+    /// Shows other processes that this draft is in use.
     _lock: File,
 }
 
-/// What a call did to a path.
+/// What a call did at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drafted {
     /// It wrote the file whose contents are now in this blob.
@@ -84,7 +84,8 @@ impl Draft {
         Ok(self.dir.open_with(name, &options)?.into_std())
     }
 
-    /// Makes a change set of what the call did, and returns its identifier. Nothing is kept if the call did nothing.
+    /// Makes a change set of what the call did, and returns its identifier. Returns `None`, and keeps nothing, if the call
+    /// changed nothing.
     ///
     /// # Errors
     /// Fails if the changes cannot be stored.
@@ -160,7 +161,7 @@ pub(crate) fn is_draft(name: &str) -> bool {
     name.ends_with(DRAFT_ENDING)
 }
 
-/// Locks a folder for this process. Fails if another process, or another draft of this one, has it.
+/// Locks a folder. Fails if another process, or another part of this process, has locked it.
 pub(crate) fn lock(dir: &Dir) -> std::io::Result<File> {
     let file = dir.open(".")?.into_std();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::commit::Conflict;
 
-/// Something with staged changes failed.
+/// An operation on staged changes failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StagingError {
     /// A file or folder cannot be used.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
@@ -17,12 +17,7 @@ use crate::error::StagingError;
 
 /// The file that describes a change set, in its folder.
 pub(crate) const SET_FILE: &str = "changes.json";
-/// How long a commit waits for the lock before it fails.
-const MAX_WAIT: Duration = Duration::from_secs(5);
-/// Interval at which it looks whether the lock is free.
-const WAIT_INTERVAL: Duration = Duration::from_millis(10);
-
-/// The folder whose lock a commit has.
+/// The folder that a commit locks.
 pub(crate) const LOCK: &str = "lock";
 /// Maximum size of the description of a change set, in bytes.
 const MAX_SET_BYTES: u64 = 64 << 20;
@@ -39,11 +34,11 @@ impl Staging {
     /// complete, and removes the traces of other commits and of calls that were interrupted.
     ///
     /// # Errors
-    /// Fails if the folder cannot be used, or if an interrupted commit cannot be carried out.
+    /// Fails if the folder cannot be used. An interrupted commit that cannot be carried out is only logged.
     pub fn open(path: &Path) -> Result<Self, StagingError> {
         let staging = Self::open_only(path)?;
-        // Another process that has the lock commits right now, and is alive.
-        if let Ok(lock) = staging.try_lock() {
+        // If another process has the lock, it is committing right now, and its commit must not be recovered.
+        if let Ok(lock) = staging.lock_with(lock) {
             staging.recover()?;
             drop(lock);
         }
@@ -61,34 +56,30 @@ impl Staging {
         })
     }
 
-    /// Locks the folder for a commit. Waits for a while if another commit has the lock, or a child process that is just being started
-    /// and has not yet closed the files of this one.
+    /// Locks the folder for a commit. Waits for a few seconds while another commit has the lock.
     pub(crate) fn lock(&self) -> Result<File, StagingError> {
-        let start = Instant::now();
-        while start.elapsed() < MAX_WAIT {
-            if let Ok(lock) = self.try_lock() {
-                return Ok(lock);
-            }
-            std::thread::sleep(WAIT_INTERVAL);
-        }
-        self.try_lock()
+        self.lock_with(|folder| {
+            let folder = folder.open(".")?.into_std();
+            art_files::lock(&folder)?;
+            Ok(folder)
+        })
     }
 
-    fn try_lock(&self) -> Result<File, StagingError> {
+    fn lock_with(&self, lock: impl Fn(&Dir) -> std::io::Result<File>) -> Result<File, StagingError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         let locked = match self.root.create_dir_with(LOCK, &builder) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-            _ => self.root.open_dir(LOCK).and_then(|dir| lock(&dir)),
+            _ => self.root.open_dir(LOCK).and_then(|folder| lock(&folder)),
         };
         locked.map_err(StagingError::io("lock", self.path.join(LOCK)))
     }
 
-    /// Starts the changes of a call beneath a granted directory. Removes what the same call staged there before: a call is made again
-    /// if the host was stopped before it had stored the end of the call.
+    /// Starts a draft for a call beneath a granted directory. Removes what the same call staged there before: a call is made
+    /// again if the host was stopped before it had stored the end of the call.
     ///
     /// # Errors
-    /// Fails if its folder cannot be created, or if an earlier change set cannot be removed.
+    /// Fails if the folder of the draft cannot be created, or if an earlier change set cannot be removed.
     pub fn draft(&self, origin: Origin, directory: &Path) -> Result<Draft, StagingError> {
         let is_earlier = |set: &ChangeSet| set.origin == origin && set.directory == directory;
         for set in self.list()?.iter().filter(|set| is_earlier(set)) {
@@ -174,7 +165,8 @@ impl Staging {
     /// Removes a change set or a draft.
     pub(crate) fn remove(&self, name: &str) -> Result<(), StagingError> {
         let failed = |error| StagingError::io("remove", self.path.join(name))(error);
-        // Without its description it is no change set any more, also if the rest cannot be removed.
+        // A folder without a description is not a change set, so the description is removed first in case the rest cannot be
+        // removed.
         remove_file(&self.folder(name)?, Path::new(SET_FILE)).map_err(failed)?;
         self.root.remove_dir_all(name).map_err(failed)
     }

@@ -57,7 +57,7 @@ impl World {
         self.staging().draft(origin, &self.granted("")).unwrap()
     }
 
-    /// Stages new contents for `a.txt`, a new file `new/deep/c.txt`, and the end of `sub/b.txt` with its folder.
+    /// Stages new contents for `a.txt`, a new file `new/deep/c.txt`, and the removal of `sub/b.txt` and its folder.
     fn stage(&self) -> ChangeSet {
         let mut draft = self.draft();
         let mut blob = |text: &str| {
@@ -310,7 +310,7 @@ fn killed_commit(world: &World, delay: Duration) -> (bool, bool) {
     while !lines.next().unwrap().unwrap().contains("ready") {}
     child.stdin.take().unwrap().write_all(b"x").unwrap();
     std::thread::sleep(delay);
-    // It may have ended.
+    // Killing fails if the commit has ended already.
     drop(child.kill());
     child.wait().unwrap();
     let was_new = world.is_new();
@@ -332,7 +332,7 @@ fn a_killed_commit_changes_all_files_or_none() {
     for round in 0..ROUNDS {
         let world = World::new();
         world.stage();
-        // All points of the time are killed at, in an order without a pattern.
+        // The delays cover the whole time of a commit, in an order without a pattern.
         let delay = longest * (round * 7 % 20 + 1) / 20;
         let (was_new, is_new) = killed_commit(&world, delay);
         new += u32::from(is_new);

@@ -65,13 +65,12 @@ pub(super) fn learn(
     }
     let question = "make these grants in place of the present ones?";
     let applied = applies && (args.yes || shown::confirm(question)?);
-    if global.json {
-        render::json(&lesson.to_json(applied));
-    }
+    let as_json = global.json.then(|| lesson.to_json(applied));
     if applied {
         write_agreed(grants, lesson.plugin, &lesson.present, lesson.learned.policy)?;
         render::note("the grants were made");
     }
+    as_json.iter().for_each(render::json);
     let declined = applies && !applied;
     Ok(if declined { Exit::Failure } else { Exit::Success })
 }
@@ -177,7 +176,7 @@ fn counted(calls: usize) -> String {
     }
 }
 
-/// Returns the lines of a file of grants that change, with those that stay.
+/// Returns the difference between two files of grants. It also contains the lines that stay.
 fn difference(present: &ToolPolicy, proposed: &ToolPolicy) -> Result<String, CommandError> {
     let toml = |policy: &ToolPolicy| {
         let failed = |error: toml::ser::Error| CommandError::Failed(format!("the grants cannot be written: {error}"));
