@@ -54,6 +54,7 @@ mod host_survives;
 mod http;
 mod ids;
 mod isolation;
+mod keyring;
 mod layering;
 mod lazy;
 mod leading_out;

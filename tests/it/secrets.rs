@@ -13,11 +13,11 @@ use crate::home::Home;
 use crate::http_server::{HttpServer, response};
 use crate::program::CommandOutput;
 
-const VALUE: &str = "hunter2hunter2";
+pub(crate) const VALUE: &str = "hunter2hunter2";
 const DECOY: &str = "decoy-value-1";
 
 /// Returns a home with the tools `fetches` and `echo`, and the secret `KEY`.
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::empty();
     home.add("fetches", components::FETCHES);
     home.add("echo", components::ECHO);
@@ -44,7 +44,7 @@ fn secrets_that_processes_store_at_the_same_time_are_all_kept() {
 }
 
 /// Grants requests to a server of the test with the secret.
-fn grant(home: &Home, server: &HttpServer) {
+pub(crate) fn grant(home: &Home, server: &HttpServer) {
     grant_url(home, &server.url("/"));
 }
 
@@ -67,12 +67,12 @@ fn grant_url(home: &Home, url: &str) {
     assert_eq!(granted.code(), 0, "{granted}");
 }
 
-fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
+pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
     home.art(&["--json", "tool", "call", "fetches", &arguments.to_string()])
 }
 
-/// Returns a server that answers with the head of the request, as some services do.
-fn echoing() -> HttpServer {
+/// Returns a server that echoes the request in its response, as some services do.
+pub(crate) fn echoing() -> HttpServer {
     HttpServer::start(|request| {
         response(
             200,
@@ -82,8 +82,8 @@ fn echoing() -> HttpServer {
     })
 }
 
-/// Returns the files below a directory that contain a text, without the file of the secrets.
-fn files_with(directory: &Path, text: &str) -> Vec<String> {
+/// Returns the files below a directory that contain a text, except for the file of the secrets.
+pub(crate) fn files_with(directory: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -147,7 +147,7 @@ fn a_secret_is_in_no_trace_and_in_no_backtrace() {
     }
 }
 
-/// A core dump would have the secrets that are in memory.
+/// A core dump would contain the secrets that are in memory.
 #[test]
 fn the_host_writes_no_core_dump() {
     let home = home();
@@ -261,7 +261,7 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 #[test]
 fn a_tool_that_returns_a_canary_is_not_called_again_until_the_person_says_so() {
     let home = home();
-    // A replay does not know the decoy.
+    // The runs are not replayed, since a replay does not know the decoy.
     home.damage();
     let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
     assert_eq!(set.code(), 0, "{set}");

@@ -22,6 +22,11 @@ pub enum SecretCommand {
         /// A decoy that is never sent: a tool whose request, output or log has it is stopped and not loaded again
         #[arg(long)]
         canary: bool,
+        /// Keep the value in the keyring of the desktop (a Secret Service) instead of the file
+        ///
+        /// Needs a program that was built with the feature `keyring`.
+        #[arg(long)]
+        keyring: bool,
     },
     /// List the names of the secrets
     #[command(after_help = "Example:\n  art secret list")]

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, stdin};
 
 use art_core::secret::{MAX_BYTES, Secret};
-use art_runtime::secrets::{SecretFile, VARIABLE_PREFIX};
+use art_runtime::secrets::{Listed, Place, SecretFile, VARIABLE_PREFIX};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 use serde_json::json;
@@ -18,15 +18,24 @@ use crate::render;
 pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, CommandError> {
     let file = SecretFile::new(&config(global)?);
     match command {
-        SecretCommand::Set { name, from_env, canary } => {
+        SecretCommand::Set {
+            name,
+            from_env,
+            canary,
+            keyring,
+        } => {
             art_core::secret::check_name(name).map_err(|error| CommandError::Usage(error.to_string()))?;
             let value = match from_env {
                 Some(variable) => from_environment(variable)?,
                 None => from_stdin(name)?,
             };
             let secret = Secret::new(name, &value, *canary).map_err(|error| CommandError::Usage(error.to_string()))?;
-            file.set(secret)?;
-            render::note(&format!("`{name}` is stored in `{}`", file.path().display()));
+            let place = if *keyring { Place::Keyring } else { Place::File };
+            file.set(&secret, place)?;
+            render::note(&match place {
+                Place::File => format!("`{name}` is stored in `{}`", file.path().display()),
+                Place::Keyring => format!("`{name}` is stored in the keyring"),
+            });
             Ok(Exit::Success)
         }
         SecretCommand::List => list(global, &file),
@@ -88,10 +97,10 @@ fn set(terminal: &Termios) {
 
 /// Prints the names, those of the environment included, and never a value.
 fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
-    let stored = file.read()?;
+    let stored = file.list()?;
     let mut names: Vec<_> = stored
         .iter()
-        .map(|secret| (secret.name().to_owned(), note_of(secret)))
+        .map(|listed| (listed.name.clone(), note_of(listed)))
         .collect();
     for (variable, _) in std::env::vars_os() {
         if let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(VARIABLE_PREFIX)) {
@@ -115,8 +124,12 @@ fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-fn note_of(secret: &Secret) -> &'static str {
-    if secret.is_canary() { "canary" } else { "file" }
+fn note_of(listed: &Listed) -> &'static str {
+    match listed.place {
+        _ if listed.canary => "canary",
+        Place::File => "file",
+        Place::Keyring => "keyring",
+    }
 }
 
 fn remove(file: &SecretFile, name: &str) -> Result<Exit, CommandError> {

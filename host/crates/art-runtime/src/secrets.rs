@@ -1,5 +1,8 @@
-//! The secrets that the host adds to requests of tools: a private file, and variables of the environment.
+//! The secrets that the host adds to requests of tools: a private file, whose values may be in the keyring of the desktop, and variables
+//! of the environment.
 
+#[cfg_attr(feature = "keyring", path = "secrets/service.rs")]
+mod keyring;
 mod quarantine;
 
 use std::collections::BTreeMap;
@@ -11,13 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use art_core::secret::{InvalidSecret, Secret, Secrets};
+use art_core::secret::{InvalidSecret, MAX_SECRETS, Secret, Secrets};
 use art_files::{open_regular, read_text};
 use art_sandbox::SecretSource;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use crate::config::Config;
+use keyring::Keyring;
 
 pub use quarantine::{Quarantine, Quarantined};
 
@@ -66,15 +70,55 @@ pub enum SecretError {
     /// A secret cannot be used.
     #[error(transparent)]
     Invalid(#[from] InvalidSecret),
+    /// The program was built without the keyring.
+    #[error("this program was built without the keyring (hint: `cargo install --path host --features keyring`)")]
+    WithoutKeyring,
+    /// The keyring cannot be used.
+    #[error(
+        "failed to use the keyring: {0} (hint: start a Secret Service, such as GNOME Keyring or KeePassXC, and unlock it)"
+    )]
+    Keyring(String),
 }
 
-/// One secret in the file.
+/// Where the value of a secret is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the private file.
+    File,
+    /// In the keyring of the desktop. Only the name is in the file.
+    Keyring,
+}
+
+/// One secret in the file. It has a value, or the value is in the keyring.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    value: SecretString,
+    #[serde(default)]
+    value: Option<SecretString>,
     #[serde(default)]
     canary: bool,
+    #[serde(default)]
+    keyring: bool,
+}
+
+impl Entry {
+    fn place(&self) -> Place {
+        if self.keyring { Place::Keyring } else { Place::File }
+    }
+}
+
+/// The secrets of the file by their names.
+type Entries = BTreeMap<String, Entry>;
+
+/// A secret without its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Name.
+    pub name: String,
+    /// Whether it is a decoy.
+    pub canary: bool,
+    /// Where its value is.
+    pub place: Place,
 }
 
 /// The private file with secrets.
@@ -103,14 +147,53 @@ impl SecretFile {
         self.directory.join(FILE)
     }
 
-    /// Reads the secrets; none if there is no file.
+    /// Returns the secrets without their values; none if there is no file.
+    ///
+    /// # Errors
+    /// Fails if others could read the file or its directory, or if it is damaged.
+    pub fn list(&self) -> Result<Vec<Listed>, SecretError> {
+        let listed = |(name, entry): (String, Entry)| Listed {
+            name,
+            canary: entry.canary,
+            place: entry.place(),
+        };
+        Ok(self.entries()?.into_iter().map(listed).collect())
+    }
+
+    /// Reads the secrets. Those whose values cannot be read from the keyring are left out with a warning.
     ///
     /// # Errors
     /// Fails if others could read the file or its directory, or if it is damaged.
     pub fn read(&self) -> Result<Vec<Secret>, SecretError> {
+        let entries = self.entries()?;
+        let uses_keyring = entries.values().any(|entry| entry.keyring);
+        let keyring = uses_keyring.then(Keyring::open);
+        let mut secrets = Vec::new();
+        for (name, entry) in &entries {
+            let value = match (&entry.value, &keyring) {
+                (Some(value), _) => value.clone(),
+                (None, Some(Ok(keyring))) => match keyring.get(&self.user(name)) {
+                    Ok(value) => value,
+                    Err(error) => {
+                        tracing::warn!(%error, secret = name, "a secret is left out");
+                        continue;
+                    }
+                },
+                (None, Some(Err(error))) => {
+                    tracing::warn!(%error, secret = name, "a secret is left out");
+                    continue;
+                }
+                (None, None) => continue,
+            };
+            secrets.push(Secret::new(name, &value, entry.canary)?);
+        }
+        Ok(secrets)
+    }
+
+    fn entries(&self) -> Result<Entries, SecretError> {
         let path = self.path();
         let file = match open_regular(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Entries::new()),
             file => file.map_err(io("read", &path))?,
         };
         let metadata = file.metadata().map_err(io("read", &path))?;
@@ -119,41 +202,76 @@ impl SecretFile {
         check_private(&self.directory, &directory, "700")?;
         let text = SecretString::from(read_text(file, MAX_FILE_BYTES).map_err(io("read", &path))?);
         // The error of the parser would show a line of the file.
-        let entries: BTreeMap<String, Entry> =
-            toml::from_str(text.expose_secret()).map_err(|_shows_a_line| SecretError::Damaged { path })?;
-        let secret = |(name, entry): (String, Entry)| Ok(Secret::new(&name, &entry.value, entry.canary)?);
-        entries.into_iter().map(secret).collect()
+        let entries: Option<Entries> = toml::from_str(text.expose_secret()).ok();
+        let has_one_value = |entry: &Entry| entry.value.is_some() != entry.keyring;
+        entries
+            .filter(|entries| entries.values().all(has_one_value))
+            .ok_or(SecretError::Damaged { path })
     }
 
     /// Stores a secret in place of an earlier one of the same name.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or written, or if there are too many secrets.
-    pub fn set(&self, secret: Secret) -> Result<(), SecretError> {
-        let _lock = self.lock()?;
-        let mut secrets = self.read()?;
-        secrets.push(secret);
-        self.write(&Secrets::new(secrets)?)
+    /// Fails if the file or the keyring cannot be read or written, or if there are too many secrets.
+    pub fn set(&self, secret: &Secret, place: Place) -> Result<(), SecretError> {
+        let name = secret.name();
+        // Before the lock, because a locked keyring asks the person.
+        if place == Place::Keyring {
+            Keyring::open()?.set(&self.user(name), secret.expose())?;
+        }
+        let entry = Entry {
+            value: (place == Place::File).then(|| secret.expose().into()),
+            canary: secret.is_canary(),
+            keyring: place == Place::Keyring,
+        };
+        let earlier = self.change(|entries| {
+            let earlier = entries.insert(name.to_owned(), entry);
+            if entries.len() > MAX_SECRETS {
+                return Err(InvalidSecret::Many.into());
+            }
+            Ok(earlier)
+        })?;
+        match earlier {
+            Some(earlier) if earlier.keyring && place == Place::File => self.forget(name),
+            _ => Ok(()),
+        }
     }
 
     /// Removes a secret. Returns whether there was one.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or written.
+    /// Fails if the file or the keyring cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, SecretError> {
-        let _lock = self.lock()?;
-        let mut secrets = self.read()?;
-        let before = secrets.len();
-        secrets.retain(|secret| secret.name() != name);
-        let removed = secrets.len() < before;
-        if removed {
-            self.write(&Secrets::new(secrets)?)?;
+        if !self.entries()?.contains_key(name) {
+            return Ok(false);
         }
-        Ok(removed)
+        let removed = self.change(|entries| Ok(entries.remove(name)))?;
+        if removed.as_ref().is_some_and(|entry| entry.keyring) {
+            self.forget(name)?;
+        }
+        Ok(removed.is_some())
     }
 
-    /// Creates the directory, and waits until no other process changes the secrets. They wait in turn while the returned directory is open,
-    /// so that no secret that is stored at the same time is lost.
+    /// Changes the file, unless `change` fails. No secret that another process stores at the same time is lost.
+    fn change<T>(&self, change: impl FnOnce(&mut Entries) -> Result<T, SecretError>) -> Result<T, SecretError> {
+        let _lock = self.lock()?;
+        let mut entries = self.entries()?;
+        let changed = change(&mut entries)?;
+        self.write(&entries)?;
+        Ok(changed)
+    }
+
+    /// Removes a value from the keyring.
+    fn forget(&self, name: &str) -> Result<(), SecretError> {
+        Keyring::open()?.remove(&self.user(name))
+    }
+
+    /// Returns the name of a secret in the keyring, which is another one for each home.
+    fn user(&self, name: &str) -> String {
+        self.directory.join(name).display().to_string()
+    }
+
+    /// Creates the directory, and locks it against other writers while the returned file is open.
     fn lock(&self) -> Result<File, SecretError> {
         if self.directory.as_os_str().is_empty() {
             return Err(SecretError::NoPlace);
@@ -167,24 +285,24 @@ impl SecretFile {
         let metadata = std::fs::symlink_metadata(&self.directory).map_err(&failed)?;
         check_private(&self.directory, &metadata, "700")?;
         let directory = File::open(&self.directory).map_err(&failed)?;
-        directory.lock().map_err(&failed)?;
+        art_files::lock(&directory).map_err(&failed)?;
         Ok(directory)
     }
 
-    fn write(&self, secrets: &Secrets) -> Result<(), SecretError> {
+    fn write(&self, entries: &Entries) -> Result<(), SecretError> {
         let write = || -> std::io::Result<()> {
             // A temporary file can be read by its owner only.
             let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
             file.as_file().set_permissions(Permissions::from_mode(0o600))?;
-            for secret in secrets.all() {
-                let value = SecretString::from(toml::Value::from(secret.expose()).to_string());
-                writeln!(
-                    file,
-                    "[{}]\nvalue = {}\ncanary = {}\n",
-                    secret.name(),
-                    value.expose_secret(),
-                    secret.is_canary()
-                )?;
+            for (name, entry) in entries {
+                writeln!(file, "[{name}]\ncanary = {}", entry.canary)?;
+                match &entry.value {
+                    Some(value) => {
+                        let text = SecretString::from(toml::Value::from(value.expose_secret()).to_string());
+                        writeln!(file, "value = {}\n", text.expose_secret())?;
+                    }
+                    None => writeln!(file, "keyring = true\n")?,
+                }
             }
             file.as_file().sync_all()?;
             file.persist(self.path()).map_err(|error| error.error)?;
@@ -347,9 +465,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         assert!(file.read().unwrap().is_empty());
-        file.set(secret("KEY", "value-\"one\"")).unwrap();
-        file.set(secret("OTHER", "value-two")).unwrap();
-        file.set(secret("KEY", "value-three")).unwrap();
+        file.set(&secret("KEY", "value-\"one\""), Place::File).unwrap();
+        file.set(&secret("OTHER", "value-two"), Place::File).unwrap();
+        file.set(&secret("KEY", "value-three"), Place::File).unwrap();
         let secrets = Secrets::new(file.read().unwrap()).unwrap();
         assert_eq!(secrets.get("KEY").unwrap().expose(), "value-three");
         assert_eq!(
@@ -365,22 +483,46 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         let value = r#"a"b\c'd#e=[f]{g}"#;
-        file.set(secret("KEY", value)).unwrap();
+        file.set(&secret("KEY", value), Place::File).unwrap();
         assert_eq!(file.read().unwrap()[0].expose(), value);
+    }
+
+    #[test]
+    fn a_secret_whose_value_cannot_be_read_from_the_keyring_is_left_out_and_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        file.set(&secret("KEY", "value-one"), Place::File).unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        std::fs::write(file.path(), format!("{text}\n[OTHER]\nkeyring = true\n")).unwrap();
+        assert_eq!(names(&file.read().unwrap()), ["KEY"]);
+        file.set(&secret("KEY", "value-two"), Place::File).unwrap();
+        let places: Vec<_> = file.list().unwrap().into_iter().map(|listed| listed.place).collect();
+        assert_eq!(places, [Place::File, Place::Keyring]);
+    }
+
+    #[test]
+    fn a_secret_with_two_values_or_none_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        file.set(&secret("KEY", "value-one"), Place::File).unwrap();
+        for text in ["[KEY]\n", "[KEY]\nvalue = \"value-one\"\nkeyring = true\n"] {
+            std::fs::write(file.path(), text).unwrap();
+            assert!(matches!(file.read(), Err(SecretError::Damaged { .. })), "{text}");
+        }
     }
 
     #[test]
     fn a_file_that_others_can_read_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
-        file.set(secret("KEY", "value-one")).unwrap();
+        file.set(&secret("KEY", "value-one"), Place::File).unwrap();
         let path = file.path();
         let directory = path.parent().unwrap();
         for (path, open, private) in [(path.as_path(), 0o640, 0o600), (directory, 0o755, 0o700)] {
             std::fs::set_permissions(path, Permissions::from_mode(open)).unwrap();
             let error = file.read().unwrap_err().to_string();
             assert!(error.contains("other users") && error.contains("chmod"), "{error}");
-            file.set(secret("KEY", "value-two")).unwrap_err();
+            file.set(&secret("KEY", "value-two"), Place::File).unwrap_err();
             std::fs::set_permissions(path, Permissions::from_mode(private)).unwrap();
         }
         file.read().unwrap();
@@ -390,7 +532,7 @@ mod tests {
     fn a_damaged_file_shows_nothing_of_itself() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
-        file.set(secret("KEY", "value-one")).unwrap();
+        file.set(&secret("KEY", "value-one"), Place::File).unwrap();
         std::fs::write(file.path(), "KEY = hunter2hunter2").unwrap();
         let error = format!("{:?}", file.read().unwrap_err());
         assert!(error.contains("Damaged") && !error.contains("hunter2"), "{error}");
@@ -400,7 +542,9 @@ mod tests {
     fn a_variable_is_used_instead_of_the_file() {
         let home = tempfile::tempdir().unwrap();
         let config = config(home.path());
-        SecretFile::new(&config).set(secret("KEY", "from-the-file")).unwrap();
+        SecretFile::new(&config)
+            .set(&secret("KEY", "from-the-file"), Place::File)
+            .unwrap();
         let variables = [
             ("ART_SECRET_KEY", "from-the-variable"),
             ("ART_SECRET_SHORT", "short"),
@@ -418,7 +562,9 @@ mod tests {
         let config = config(home.path());
         let store = SecretStore::open(&config, std::iter::empty()).unwrap();
         assert!(store.secrets(true).get("KEY").is_none());
-        SecretFile::new(&config).set(secret("KEY", "value-one")).unwrap();
+        SecretFile::new(&config)
+            .set(&secret("KEY", "value-one"), Place::File)
+            .unwrap();
         assert!(store.secrets(true).get("KEY").is_some());
     }
 
@@ -427,7 +573,7 @@ mod tests {
         let file = SecretFile::new(&Config::default());
         assert!(file.read().unwrap().is_empty());
         assert!(matches!(
-            file.set(secret("KEY", "value-one")),
+            file.set(&secret("KEY", "value-one"), Place::File),
             Err(SecretError::NoPlace)
         ));
     }

@@ -14,16 +14,25 @@ pub(super) fn check(config: &Config) -> Vec<Check> {
 }
 
 fn check_file(config: &Config) -> Check {
+    const NAME: &str = "secrets";
     let file = SecretFile::new(config);
-    match file.read() {
-        Ok(secrets) if secrets.is_empty() => Check::new("secrets", Verdict::Ok, "none are stored"),
-        Ok(secrets) => {
-            let path = file.path();
-            let detail = format!("{} in the private file `{}`", secrets.len(), path.display());
-            Check::new("secrets", Verdict::Ok, detail)
-        }
-        Err(error) => Check::new("secrets", Verdict::Fail, in_one_line(&error)),
+    let listed = match file.list() {
+        Ok(listed) if listed.is_empty() => return Check::new(NAME, Verdict::Ok, "none are stored"),
+        Ok(listed) => listed,
+        Err(error) => return Check::new(NAME, Verdict::Fail, in_one_line(&error)),
+    };
+    let readable = file.read().map_or(0, |secrets| secrets.len());
+    let path = file.path();
+    let detail = format!("{} in the private file `{}`", listed.len(), path.display());
+    if readable == listed.len() {
+        return Check::new(NAME, Verdict::Ok, detail);
     }
+    let missing = listed.len() - readable;
+    Check::new(
+        NAME,
+        Verdict::Warn,
+        format!("{detail}; {missing} cannot be read from the keyring"),
+    )
 }
 
 fn check_quarantine(config: &Config) -> Option<Check> {

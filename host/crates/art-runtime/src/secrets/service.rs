@@ -1,0 +1,63 @@
+//! The keyring of the desktop: a Secret Service, such as GNOME Keyring or KeePassXC.
+
+use std::sync::Arc;
+
+use keyring_core::api::CredentialStoreApi;
+use keyring_core::{Entry, Error};
+use secrecy::SecretString;
+use zbus_secret_service_keyring_store::Store;
+
+use super::SecretError;
+
+/// What the entries of the host have in common in the keyring.
+const SERVICE: &str = "art";
+
+/// A connection to the keyring. A locked keyring asks the person to unlock it.
+pub(super) struct Keyring(Arc<Store>);
+
+impl Keyring {
+    /// Connects to the keyring.
+    ///
+    /// # Errors
+    /// Fails if there is none.
+    pub(super) fn open() -> Result<Self, SecretError> {
+        Store::new().map(Self).map_err(|error| failed(&error))
+    }
+
+    /// Returns a value.
+    ///
+    /// # Errors
+    /// Fails if the keyring does not have it or stays locked.
+    pub(super) fn get(&self, user: &str) -> Result<SecretString, SecretError> {
+        let value = self.entry(user)?.get_password();
+        value.map(SecretString::from).map_err(|error| failed(&error))
+    }
+
+    /// Stores a value in place of an earlier one.
+    ///
+    /// # Errors
+    /// Fails if the keyring stays locked.
+    pub(super) fn set(&self, user: &str, value: &str) -> Result<(), SecretError> {
+        self.entry(user)?.set_password(value).map_err(|error| failed(&error))
+    }
+
+    /// Removes a value, if the keyring has it.
+    ///
+    /// # Errors
+    /// Fails if the keyring stays locked.
+    pub(super) fn remove(&self, user: &str) -> Result<(), SecretError> {
+        match self.entry(user)?.delete_credential() {
+            Err(Error::NoEntry) => Ok(()),
+            removed => removed.map_err(|error| failed(&error)),
+        }
+    }
+
+    fn entry(&self, user: &str) -> Result<Entry, SecretError> {
+        self.0.build(SERVICE, user, None).map_err(|error| failed(&error))
+    }
+}
+
+/// Keeps only the text of an error, because its fields may have the value.
+fn failed(error: &Error) -> SecretError {
+    SecretError::Keyring(error.to_string())
+}
