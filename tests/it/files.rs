@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use art_core::capability::{Access, FsGrant};
 use art_core::intake::DivergenceReason;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::granted::{granted, readable, tool, writable};
@@ -349,6 +350,33 @@ fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
     let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
     let called = home.art(&["tool", "call", "files", &arguments]);
     assert!(called.stdout().contains("600 failed"), "{called}");
+}
+
+#[test]
+fn sigterm_ends_the_program_within_five_seconds_while_a_tool_reads_pipes() {
+    let home = Home::empty();
+    home.add("files", components::FILES);
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe").to_str().unwrap().to_owned();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let granted = home.art(&["grant", "add", "files", "--write", folder.path().to_str().unwrap()]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let arguments = json!({"steps": [["read_times", pipe, "1000000000"]]}).to_string();
+    let mut called = home.start(&["tool", "call", "files", &arguments]);
+    let is_called = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;
+    assert!(wait_until(is_called), "the call is not announced");
+    kill_process(Pid::from_child(&called), Signal::TERM).unwrap();
+    let killed = Instant::now();
+    assert!(wait_until(|| called.try_wait().unwrap().is_some()));
+    assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+}
+
+/// Waits for at most 20 seconds. Returns whether it came true.
+fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
+    (0..1_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        is_true()
+    })
 }
 
 #[tokio::test]

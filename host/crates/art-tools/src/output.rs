@@ -19,7 +19,7 @@ use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
 
 /// Maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 500;
-/// Message for an error that has none (T4).
+/// Message of a failure that has no message (T4).
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
@@ -89,7 +89,8 @@ pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> 
 /// Adds what the call was not allowed to do. If the call failed, its error names the commands that grant it: the person reads it,
 /// and so does the model, which is told not to try again.
 pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
-    if let (Some(error), false) = (&mut report.result.error, denials.is_empty()) {
+    let may_be_reason = !denials.is_empty() && may_follow_from_denials(report.ending);
+    if let (Some(error), true) = (&mut report.result.error, may_be_reason) {
         if !error.ends_with(['.', '!', '?']) {
             error.push('.');
         }
@@ -99,6 +100,14 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
         report.ending = CallEnding::Denied;
     }
     report.result.metadata.denials = denials;
+}
+
+/// Returns whether a call may have ended like this because it was denied something. A call that was stopped was not.
+const fn may_follow_from_denials(ending: CallEnding) -> bool {
+    matches!(
+        ending,
+        CallEnding::Failure | CallEnding::Denied | CallEnding::Trap | CallEnding::InvalidOutput
+    )
 }
 
 fn about_denials(denials: &[Denial]) -> String {
@@ -113,7 +122,8 @@ fn about_denials(denials: &[Denial]) -> String {
     format!(" The host denied: {}. {advice}", list.join("; "))
 }
 
-/// Returns the report of a call that was not made because of what it would need, with the question to a person who may grant it.
+/// Returns the report of a call that was not made because it lacks a grant. Contains the question to a person whether to grant
+/// it, if a grant could allow the call.
 pub(crate) fn denied(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<Denial>) -> ToolReport {
     let question = question_of_grant(call, tool, &denials);
     let text = about_tool(&call.tool_name, "was not run.");
