@@ -19,7 +19,7 @@ use crate::token::Token;
 /// Difference in cost up to which two alignments are equally near.
 const AS_NEAR: f64 = 0.15;
 const UNLIKE: &str = "no example is like it";
-/// Begins each refusal.
+/// Beginning of a refusal, by which the answer finds it in the plan.
 pub(crate) const CANNOT: &str = "No tool fits";
 
 /// A call that a part of a question asks for.
@@ -30,7 +30,7 @@ pub(crate) struct Call {
     pub(crate) tool: String,
     /// Its arguments, with references to an earlier output and to attachments.
     pub(crate) arguments: Value,
-    /// Where its output has the value that words such as "that" refer to.
+    /// JSON pointer to the value in its output that words such as "that" refer to, if it has one.
     pub(crate) output: Option<String>,
 }
 
@@ -43,19 +43,20 @@ pub(crate) struct Finder<'a> {
     pub(crate) number: u64,
     /// The value that words such as "that" refer to.
     pub(crate) earlier: Option<Origin>,
-    /// Number of texts that may still be looked at, for the whole question: one with many connectives has very many parts.
+    /// Number of texts that may still be tried for the whole question, since a question with many connectives can be split in very many
+    /// ways.
     pub(crate) remaining: Rc<Cell<u32>>,
 }
 
-/// Maximum number of texts that are looked at for one question.
+/// Maximum number of texts that are tried for one question.
 pub(crate) const MAX_TEXTS: u32 = 100;
 
 impl Finder<'_> {
-    /// Returns the call that `text` asks for. Where no pattern accounts for everything in the text, or patterns for different
-    /// calls are equally near, it fails with a sentence that says why and shows what can be asked.
+    /// Returns the call that `text` asks for. If no pattern accounts for everything in the text, or patterns for different calls
+    /// are equally near, it fails with a sentence that says why and shows what can be asked.
     pub(crate) fn find(&self, text: &str) -> Result<Call, String> {
         let Some(remaining) = self.remaining.get().checked_sub(1) else {
-            return Err("the question has too many parts; ask for less at a time".to_owned());
+            return Err(self.refusal(text, "the question has too many parts; ask for less at a time"));
         };
         self.remaining.set(remaining);
         let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, UNLIKE.to_owned()));
@@ -69,7 +70,7 @@ impl Finder<'_> {
             }
         }
         let cheapest = calls.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-        // A question with the words of an example and no other asks for what the example does.
+        // A question with exactly the words of an example asks for what the example does.
         let near = if cheapest > 0.0 { AS_NEAR } else { 0.0 };
         calls.retain(|(cost, _)| *cost <= cheapest + near);
         match calls.as_slice() {
@@ -79,7 +80,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The call that `pattern` makes of a text, or the reason for which it makes none, and the cost of the alignment.
+    /// Returns the cost of the alignment of a text with `pattern`, and the call. Fails with the cost and the reason if there is no call.
     fn call(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
         let unlike = || (f64::INFINITY, UNLIKE.to_owned());
         let alignment = align(pattern, reading).ok_or_else(unlike)?;
@@ -98,7 +99,7 @@ impl Finder<'_> {
         Ok((alignment.cost, call))
     }
 
-    /// The call with the input `template`, if the tool allows it with a number or a text in place of an earlier result.
+    /// Returns the call with the input `template`, or `None` if the tool allows neither a number nor a text in place of an earlier result.
     fn planned(&self, tool: usize, template: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with = |text: &str| match text {
@@ -117,7 +118,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Returns the reference that a text of an input stands for, or the text.
+    /// Returns the reference that a text of an input stands for, or the text itself if it stands for none.
     fn reference(&self, text: &str, is_text: bool) -> Value {
         let name = text.strip_prefix(ATTACHMENT);
         let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
@@ -137,9 +138,9 @@ impl Finder<'_> {
     }
 }
 
-/// The texts for the slots that accept whole texts: those of the question in their order, then attachments that it does not
-/// name. None when a slot has no text, a text has no slot, or no attachment is among them: a quoted word is not the text that a
-/// question with an attachment is about.
+/// Returns the texts for the slots that accept whole texts: those of the question in their order, then attachments that the
+/// question does not name. Returns `None` if a slot has no text or a text has no slot. Also returns `None` if there are attachments
+/// but the question has only other texts: a quoted word is not the text that a question with an attachment is about.
 fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Values> {
     let passed = |token: &Token| {
         let mut data = reading.data.iter();
