@@ -1,4 +1,4 @@
-//! What many calls leave behind, and what many sleeping guests take.
+//! What remains after many calls, and how much memory many sleeping guests take.
 //!
 //! `ART_TEST_CALLS=100000 cargo test --release --test it -- --ignored flat::many_calls` makes 100,000 calls.
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::granted::{Granted, writable};
 use crate::harness::{call, components, echo_answers, guest, output, read, request, run_alone};
-use crate::resources::{Resources, proportional_memory};
+use crate::resources::{Resources, own_memory};
 
 const CALLS: usize = 5_000;
 /// Number of calls that are made at the same time.
@@ -24,7 +24,7 @@ const SLEEPERS: usize = 1_000;
 /// Maximum memory of a sleeping guest, in bytes.
 const SLEEPER_BYTES: u64 = 40 << 10;
 
-/// Makes calls of several kinds: ordinary ones, with files, that trap, that run out of fuel, and that are given up.
+/// Makes calls of several kinds: ordinary ones, ones with files, ones that trap or run out of fuel, and ones that are dropped.
 async fn some_calls(granted: &Granted) {
     let calls = (0..TOGETHER).map(async |n| match n % 5 {
         0 | 1 => echo_answers().await,
@@ -51,7 +51,7 @@ async fn given_up(n: usize) {
     assert!(tokio::time::timeout(wait, hostile.execute(&sleep)).await.is_err());
 }
 
-/// Run by [`many_calls_leave_memory_threads_and_files_as_they_are`] in a process of its own.
+/// Run by [`many_calls_leave_memory_threads_and_files_as_they_are`] in a separate process.
 #[tokio::test]
 #[ignore = "measures the whole process"]
 async fn many_calls() {
@@ -80,7 +80,7 @@ fn print(text: &str) {
     println!("{text}");
 }
 
-/// Run by [`a_thousand_sleeping_guests_take_little_memory`] in a process of its own.
+/// Run by [`a_thousand_sleeping_guests_take_little_memory`] in a separate process.
 #[tokio::test]
 #[ignore = "measures the whole process"]
 async fn a_thousand_sleepers() {
@@ -98,12 +98,13 @@ async fn a_thousand_sleepers() {
             "{all:?}"
         );
     };
-    // Links the component for each worker, so that only what belongs to the calls is measured.
-    sleepers(SLEEPERS, 1).await;
-    let before = proportional_memory();
+    // First links the component for each worker, and touches the slots of the pool, which stay in memory, so that only the memory of
+    // the calls is measured.
+    sleepers(SLEEPERS, 2_000).await;
+    let before = own_memory();
     let measure = async {
         tokio::time::sleep(Duration::from_secs(4)).await;
-        proportional_memory()
+        own_memory()
     };
     let ((), during) = tokio::join!(sleepers(SLEEPERS, 8_000), measure);
     let each = during.saturating_sub(before) / SLEEPERS as u64;

@@ -1,4 +1,4 @@
-//! What this process uses: memory, threads and open files.
+//! The resources that this process uses: memory, threads and open files.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// Reads them.
+    /// Reads the current resources of this process.
     pub(crate) fn now() -> Self {
         let status = fs::read_to_string("/proc/self/status").expect("Linux provides it");
         Self {
@@ -30,7 +30,7 @@ impl Resources {
         }
     }
 
-    /// Says what grew too much since `before`.
+    /// Fails if memory, threads or open files have grown too much since `before`.
     pub(crate) fn compared_with(&self, before: &Self) -> Result<(), String> {
         let is_flat = self.rss < before.rss + RSS_MARGIN
             && self.threads <= before.threads + MARGIN
@@ -41,9 +41,10 @@ impl Resources {
     }
 }
 
-/// Returns the memory that this process made itself, in bytes: pages that several mappings share count once. The pages of files do not
-/// count, because the share of this process in its own program depends on how many other processes run the same.
-pub(crate) fn proportional_memory() -> u64 {
+/// Returns the memory of this process that is not backed by files, in bytes. A page that several mappings share counts once.
+/// Pages of files do not count, because the share of this process in its own program depends on how many other processes run the
+/// same program.
+pub(crate) fn own_memory() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
     (field(&rollup, "Pss_Anon:") + field(&rollup, "Pss_Shmem:")) << 10
 }

@@ -8,7 +8,7 @@ use rustix::process::Pid;
 
 use crate::home::Home;
 
-/// How long a program at a terminal may write nothing.
+/// Maximum time for which a program at a terminal may write nothing.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 120,
     tv_nsec: 0,
@@ -21,6 +21,8 @@ pub(crate) const PROMPT: &str = "> ";
 pub(crate) struct Terminal {
     child: Child,
     output: String,
+    /// The beginning of a character that was read in part.
+    unread: Vec<u8>,
     /// Number of bytes of `output` that the test has consumed.
     consumed: usize,
 }
@@ -31,7 +33,7 @@ impl Terminal {
         Self::start_in_shell(home, args, |art| format!("exec {art}"))
     }
 
-    /// Runs the shell script that `to_script` returns for the command.
+    /// Starts the shell script that `to_script` returns for the command line of `art`.
     pub(crate) fn start_in_shell(home: &Home, args: &[&str], to_script: impl Fn(&str) -> String) -> Self {
         let art = home.command(args);
         let words: Vec<_> = [art.get_program()].into_iter().chain(art.get_args()).collect();
@@ -53,6 +55,7 @@ impl Terminal {
         Self {
             child: script.spawn().expect("`script` of util-linux is installed"),
             output: String::new(),
+            unread: Vec::new(),
             consumed: 0,
         }
     }
@@ -69,16 +72,22 @@ impl Terminal {
         }
     }
 
-    /// Reads more of the output, and returns whether there was more. Fails if nothing is written for a long time, so that a test with a
-    /// wrong text does not wait for ever.
+    /// Reads more of the output, and returns whether there was more. Panics if nothing is written for a long time, so that a test
+    /// with a wrong text does not wait forever.
     fn read_more(&mut self, expected: &str) -> bool {
         let stdout = self.child.stdout.as_mut().unwrap();
         let ready = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&PATIENCE)).unwrap();
         assert_ne!(ready, 0, "nothing is written before `{expected}`: {}", self.output);
         let mut bytes = [0; 4096];
         let read = stdout.read(&mut bytes).unwrap();
-        self.output
-            .push_str(&String::from_utf8_lossy(bytes.get(..read).unwrap()));
+        self.unread.extend_from_slice(bytes.get(..read).unwrap());
+        // The end of a character may not have been read yet.
+        let whole = match std::str::from_utf8(&self.unread) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.unread.len(),
+        };
+        let text: Vec<_> = self.unread.drain(..whole).collect();
+        self.output.push_str(&String::from_utf8_lossy(&text));
         read > 0
     }
 
