@@ -120,7 +120,7 @@ impl Global {
     }
 }
 
-/// Parses the value of `--user`. A name is shown in logs and is part of the name of a file, so it has no other characters.
+/// Parses the value of `--user`. Restricts its characters, because a name is shown in logs and is part of a file name.
 fn user_name(text: &str) -> Result<String, String> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "._@+-".contains(char);
     let is_name = text.starts_with(|first: char| first.is_ascii_alphanumeric());

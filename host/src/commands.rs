@@ -60,7 +60,7 @@ pub fn main_with(extension: Extension) -> ExitCode {
         render::json(&ConfinementProbe::run());
         return ExitCode::SUCCESS;
     }
-    // The program works without it too; `art doctor` says whether it is active.
+    // The program also works without this confinement; `art doctor` says whether it is active.
     drop(art_sandbox::confine_host());
     let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
@@ -207,12 +207,13 @@ async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> 
     build(global, for_person(global, config), Runtime::builder()).await
 }
 
-/// Opens a runtime for calls of tools, whatever model is configured.
+/// Opens a runtime that only calls tools. It needs no model, whatever is configured.
 async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     build(global, for_person(global, config), Runtime::builder().without_model()).await
 }
 
-/// Returns the configuration of a runtime whose runs may ask for grants: whoever sits at the terminal of the program is its operator.
+/// Returns the configuration with questions about grants enabled if a person is at the terminal, because that person is the
+/// operator.
 fn for_person(global: &Global, config: Config) -> Config {
     Config {
         ask_for_grants: approve::is_attended(global),
@@ -226,7 +227,7 @@ async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, Comm
     build(global, config, Runtime::builder().store(store)).await
 }
 
-/// Opens a runtime for calls of tools in which nothing is granted: nobody is asked.
+/// Opens a runtime that only calls tools and never asks a person for grants.
 async fn open_without_granting(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     build(global, config, Runtime::builder().without_model()).await
 }

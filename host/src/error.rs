@@ -21,7 +21,7 @@ pub enum CommandError {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(RuntimeError),
-    /// The home cannot be used.
+    /// The home folder cannot be used.
     #[error("{} (hint: make it writable, or name another home with `--home`)", in_one_line(.0))]
     Home(#[source] StoreError),
     /// A file operation failed.
@@ -35,7 +35,7 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
-    /// What a tool is granted cannot be read, written or granted.
+    /// The grants of a tool cannot be read, written or made.
     #[error(transparent)]
     Grant(#[from] GrantError),
     /// Staged changes cannot be read, committed or dropped.

@@ -16,7 +16,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Comman
     file.write_all(bytes).map_err(CommandError::file("write", path))
 }
 
-/// Checks that [`write`] would not refuse the path, as far as this can be known before.
+/// Checks that [`write`] would not refuse the path, as far as this can be known in advance.
 ///
 /// # Errors
 /// Fails if the file exists and `force` is not set, or if no file can be written in its directory.

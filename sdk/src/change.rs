@@ -28,13 +28,13 @@ const MAX_LINES: usize = 400;
 /// Maximum length of a line of a preview, in characters.
 const MAX_CHARS: usize = 500;
 
-/// What a file contains and what it shall contain.
+/// The present and the planned content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     path: String,
     /// The text of the file; `None` if there is no file.
     pub before: Option<String>,
-    /// The text that the file shall have.
+    /// The text that the file has after the change.
     pub after: String,
 }
 
@@ -69,8 +69,8 @@ impl Change {
         })
     }
 
-    /// Returns the question to the person, with the change as a unified diff, or `None` if the person has approved this very change.
-    /// The approval holds for the texts that the question showed: if the file has changed since, the call fails.
+    /// Returns the question to the person, with the change as a unified diff, or `None` if the person has approved exactly this
+    /// change. The approval applies to the texts that the question showed. If the file has changed since then, the call fails.
     ///
     /// # Errors
     ///
@@ -109,14 +109,14 @@ impl Change {
         std::fs::write(&self.path, &self.after).map_err(|error| files::explain(&self.path, &error))
     }
 
-    /// Returns the numbers of lines that are added and removed.
+    /// Returns the number of added lines and the number of removed lines.
     pub fn counts(&self) -> (usize, usize) {
         let diff = self.diff();
         let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
         (count(similar::ChangeTag::Insert), count(similar::ChangeTag::Delete))
     }
 
-    /// Returns the change as a unified diff, cut after 400 lines.
+    /// Returns the change as a unified diff. Cuts it after 400 lines, and each line after 500 characters.
     pub fn preview(&self) -> String {
         let old = if self.before.is_some() {
             self.path.as_str()
@@ -152,7 +152,7 @@ impl Change {
     fn suspension(&self, digest: &str) -> Suspension {
         let (added, removed) = self.counts();
         let verb = if self.before.is_some() { "Change" } else { "Create" };
-        // The answer of the form is the digest of what is shown, so that an approval cannot mean anything else.
+        // The answer of the form is the digest of the shown change, so that an approval cannot apply to anything else.
         let form = json!({
             "inputType": "select",
             "options": [{"value": digest, "label": "make exactly this change"}],
@@ -180,7 +180,7 @@ impl Change {
     }
 }
 
-/// Returns the text of a file with its byte order mark, or `None` if there is no file.
+/// Returns the text of a file, including a byte order mark, or `None` if there is no file.
 fn current(path: &str) -> Result<Option<String>> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -222,7 +222,7 @@ mod tests {
         Context::for_test().with_hitl(Hitl::for_test(approved, answer))
     }
 
-    /// Returns the answer that the form of a change gives to an approval without one.
+    /// Returns the default value of the form of a change, which is the answer if a person approves without giving one.
     fn answer(change: &Change) -> String {
         let question = change.question(&Context::for_test()).unwrap().unwrap();
         let form = question.feedback_schema.unwrap();

@@ -52,17 +52,17 @@ impl Context {
         &self.call_id
     }
 
-    /// Returns the identifier of the person for whom the call is made.
+    /// Returns the identifier of the person for whom the call is made, if there is one.
     pub fn user_id(&self) -> Option<&str> {
         self.user_id.as_deref()
     }
 
-    /// Returns the identifier of the session.
+    /// Returns the identifier of the session, if there is one.
     pub fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 
-    /// Returns the decision of a person if the call runs again after it was suspended.
+    /// Returns the decision of a person if the call was suspended and runs again.
     pub fn hitl(&self) -> Option<&Hitl> {
         self.hitl.as_ref()
     }

@@ -169,8 +169,8 @@ pub trait ToolReturn: Fallible {
     fn finish(self, to_tool_error: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// Any `Result`. Separate from [`ToolReturn`], so that a mistake in the output type is not reported again for the error
-/// type.
+/// Any `Result`. The trait is separate from [`ToolReturn`], so that a mistake in the output type is not reported again for the
+/// error type.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool returns `Result<Out>`, not `{Self}`",

@@ -1,8 +1,8 @@
-//! Files that the operator granted, with limits and with errors that a model understands.
+//! Files that the operator granted, with limits and with errors that a model can act on.
 //!
-//! The functions of `std::fs` work too; those here bound what is read and say in an error which path is meant and what to do.
-//! A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and requests them with
-//! `capabilities(fs(read, path = "{args.path}"))`.
+//! The functions of `std::fs` work too. The functions of this module limit the size of what they read, and their errors name the
+//! path and a remedy. A tool that uses files enables WASI (`wasi = true` under `[package.metadata.art]`) and requests access to
+//! them with `capabilities(fs(read, path = "{args.path}"))`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ use crate::{Result, ToolError};
 ///
 /// # Errors
 ///
-/// Fails if the file cannot be read, if it is a directory, or if it is longer.
+/// Fails if the file cannot be read, if it is a directory, or if it is longer than `max_bytes`.
 pub fn read(path: &str, max_bytes: u64) -> Result<Vec<u8>> {
     let explained = |error| explain(path, &error);
     let file = File::open(path).map_err(explained)?;
@@ -46,7 +46,7 @@ pub fn read_text(path: &str, max_bytes: u64) -> Result<String> {
     })
 }
 
-/// Returns the error of a tool for a failed operation on `path`: what is wrong and what to do.
+/// Returns the error for a failed operation on `path`, with a remedy.
 pub fn explain(path: &str, error: &io::Error) -> ToolError {
     use io::ErrorKind;
     match error.kind() {

@@ -25,7 +25,7 @@ mod component {
 
     use super::{PAGE_BYTES, growth};
 
-    /// Size of the heap that exists from the start, in bytes. Bytes that a call does not touch cost nothing.
+    /// Size of the heap that exists from the start, in bytes. The parts that a call does not touch cost nothing.
     const FIRST_PART_BYTES: usize = 256 << 10;
     /// The flag of dlmalloc for memory that must not be merged with memory that follows it.
     const NOT_MERGEABLE: u32 = 1;

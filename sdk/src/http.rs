@@ -1,6 +1,6 @@
 //! HTTP requests, with the cargo feature `http`.
 //!
-//! A tool requests the addresses in its attribute, and gets those that its operator grants:
+//! A tool requests addresses in its attribute, and may use those that the operator grants:
 //!
 //! ```
 //! use art_sdk::{http, prelude::*};
@@ -116,8 +116,8 @@ impl Request {
         Ok(self.header("content-type", "application/json").body(body))
     }
 
-    /// Waits at most this long for the connection, for the response, and between two parts of it. The host waits 5, 15 and 5
-    /// seconds at most.
+    /// Sets the maximum time to wait for the connection, for the response, and between two parts of the response. Even without
+    /// it, the host waits no longer than 5, 15 and 5 seconds, respectively.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -203,12 +203,11 @@ impl Response {
         &self.body
     }
 
-    /// Returns the response itself if its status is one of success.
+    /// Returns the response itself if its status is between 200 and 299.
     ///
     /// # Errors
     ///
-    /// Fails if the status is not between 200 and 299, with a code that fits it. The error is retryable if the server says that
-    /// it is busy.
+    /// Fails for any other status, with a code that fits it. The error is retryable if the status says that the server is busy.
     pub fn success(self) -> Result<Self> {
         let code = match self.status {
             200..=299 => return Ok(self),
@@ -225,11 +224,11 @@ impl Response {
         Err(if is_busy { error.retryable() } else { error })
     }
 
-    /// Returns the body as a text. What is not UTF-8 is replaced.
+    /// Returns the body as text. Invalid UTF-8 is replaced.
     ///
     /// # Errors
     ///
-    /// Fails if the body is compressed, since it is no text then.
+    /// Fails if the body is compressed, since the bytes are not text in that case.
     pub fn text(&self) -> Result<String> {
         match self.header("content-encoding") {
             None | Some("" | "identity") => Ok(String::from_utf8_lossy(&self.body).into_owned()),
@@ -239,18 +238,18 @@ impl Response {
         }
     }
 
-    /// Deserializes the body, which has to be JSON.
+    /// Deserializes the body from JSON.
     ///
     /// # Errors
     ///
-    /// Fails if it is not.
+    /// Fails if the body is not JSON, or not a valid `T`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.body)
             .map_err(|error| ToolError::io(format_args!("the response is not the expected JSON: {error}")))
     }
 }
 
-/// Returns the part of an address that an error shows: without the query, which may have a key.
+/// Returns the part of an address that an error shows. The query is left out, since it may contain a key.
 #[cfg(any(target_family = "wasm", test))]
 fn shown(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;

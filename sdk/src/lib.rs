@@ -54,7 +54,7 @@ mod tool;
 #[cfg(target_family = "wasm")]
 mod wire;
 
-// Generated code names this crate by its absolute path, also inside of this crate.
+// Generated code refers to this crate by its absolute path, even inside of this crate.
 extern crate self as art_sdk;
 
 pub use art_sdk_macros::{args, output, tool};

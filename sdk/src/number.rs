@@ -7,9 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A number that callers may also write as a text, such as the result of another tool: `2.5` and `"2.5"` are the same.
+/// A number that callers may also write as text, for example because it is the result of another tool: `2.5` and `"2.5"` are the
+/// same.
 ///
-/// Its schema says so with `"x-numeric": true`, by which a host knows that other texts are refused.
+/// Its schema marks this with `"x-numeric": true`, which tells a host that other texts are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Numeric(pub f64);
 

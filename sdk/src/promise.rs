@@ -1,10 +1,10 @@
-//! What the schema of an output says beside the types of its fields. Use the functions in a transform of an output type:
+//! Promises about an output that the types of its fields do not express. Use the functions in a transform of an output type:
 //! `#[schemars(transform = promises)]`.
 
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// Says of every property that may be absent that it is never null, for a type whose optional fields all have
+/// Declares that a property that may be absent is never null, for a type whose optional fields all have
 /// `#[serde(skip_serializing_if = "Option::is_none")]`.
 pub fn never_null(schema: &mut Schema) {
     let required = schema
@@ -30,10 +30,10 @@ fn without_null(property: &mut Value) {
     }
 }
 
-/// Promises that an output also satisfies `output`, if the input of its call has one of the values under each name of `input`:
-/// `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))`. `null` also stands for an absent value.
-/// Of `output`, a host reads `required` and `properties`. It learns from this which values a call will give to later ones; if a
-/// tool breaks a promise, the later call finds nothing.
+/// Promises that an output also satisfies `output`, if the input of its call has one of the given values for each name in
+/// `input`: `promise(schema, json!({"only": ["words", null]}), json!({"required": ["words"]}))`. `null` also stands for an absent
+/// value. A host reads `required` and `properties` of `output`, to know which values later calls of a plan can use. If a tool
+/// breaks a promise, a later call lacks its value.
 #[expect(clippy::needless_pass_by_value, reason = "a tool writes `json!(..)` here")]
 pub fn promise(schema: &mut Schema, input: Value, output: Value) {
     let promises = schema.ensure_object().entry("x-when").or_insert_with(|| json!([]));

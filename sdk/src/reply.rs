@@ -65,7 +65,7 @@ impl<T> Reply<T> {
         self
     }
 
-    /// Converts the output and keeps the rest.
+    /// Converts the output and keeps the other fields.
     pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Reply<U>, E> {
         let Self {
             output,

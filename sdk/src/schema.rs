@@ -1,5 +1,5 @@
-//! Generates JSON Schemas as the host requires them: self-contained, an object at the root, without noise for the
-//! model.
+//! Generates JSON Schemas in the form that the host requires: self-contained, with an object at the root, and without details
+//! that do not help a model.
 
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};

@@ -1,4 +1,4 @@
-//! Runs a tool in a native unit test, with the same code as in a component, without a host.
+//! Runs a tool in a native unit test without a host. The code of the tool is the same as in a component.
 //!
 //! ```
 //! use art_sdk::{prelude::*, testing};
@@ -32,7 +32,7 @@ pub struct Progress {
     pub metadata: Map<String, Value>,
 }
 
-/// Answers the requests that the tool sends on this thread, instead of the network.
+/// Answers the requests that the tool sends on this thread with `answer` instead of the network.
 #[cfg(feature = "http")]
 pub fn answer_http(answer: impl FnMut(&crate::http::Request) -> crate::Result<crate::http::Response> + 'static) {
     crate::http::answer(Box::new(answer));
@@ -89,8 +89,8 @@ pub fn failure(tool: &Tool, input: Value) -> ToolError {
     }
 }
 
-/// Checks that the input schema describes an object, that no example fails, and that each example that succeeds returns
-/// the output that it declares, if any, and keeps the promises of the tool's schema.
+/// Checks that the input schema describes an object, that no example fails, and that the output of each successful example is the
+/// declared one, if any, and keeps the promises of the tool's schema.
 ///
 /// # Panics
 ///
@@ -100,7 +100,7 @@ pub fn check(tool: &Tool) {
     check_where(tool, |_| true);
 }
 
-/// Same as [`check`], with the examples whose input is `chosen` only: those that need no file, for a tool that reads files.
+/// Same as [`check`], with only the examples whose input `chosen` accepts, for example those that need no file.
 ///
 /// # Panics
 ///
@@ -132,7 +132,7 @@ pub fn check_where(tool: &Tool, chosen: impl Fn(&Value) -> bool) {
     }
 }
 
-/// Checks that an output keeps every promise that holds for its input.
+/// Asserts that an output keeps every promise that applies to its input.
 #[track_caller]
 fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
     let (asked, schema) = (tool.input_schema(), tool.output_schema().unwrap_or_default());
@@ -147,7 +147,8 @@ fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
     }
 }
 
-/// Returns the name of the property with which an output breaks a promise that holds for its input.
+/// Returns the name of the property with which an output breaks a promise, or `None` if the promise is kept or does not apply to
+/// the input.
 fn broken_promise<'a>(promise: &'a Value, asked: &Value, input: &Value, output: &Value) -> Option<&'a str> {
     let given = |name: &str| {
         let default = || asked.pointer(&format!("/properties/{name}/default"));

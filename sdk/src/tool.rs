@@ -150,8 +150,7 @@ impl Tool {
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
         Ok(input) => serialize_output(D::call(input, context).finish(D::to_tool_error)),
-        // The host has checked the arguments against the schema; what fails here is a rule that a schema cannot
-        // express.
+        // The host has checked the arguments against the schema, so what fails here is a rule that a schema cannot express.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
             "the arguments of `{}` are not valid: {error}",
             D::NAME

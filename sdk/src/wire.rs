@@ -1,4 +1,4 @@
-//! Converts between the types of this crate and those of the contract. Only in a component.
+//! Converts between the types of this crate and those of the contract. Exists only in a component.
 
 use serde_json::{Map, Value};
 
@@ -36,7 +36,7 @@ fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         use crate::bindings::art::tool::host::{Level, log};
         let mut message = panic.to_string();
-        // The messages of the standard library for a missing clock and a missing sleep.
+        // The messages of the standard library for a missing clock and for a missing sleep function.
         if message.contains("not implemented on this platform") || message.contains("can't sleep") {
             message += " (hint: set `wasi = true` under `[package.metadata.art]` in `Cargo.toml`)";
         }

@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns a home with the tool that asks and a file to answer with, and the arguments of the call that asks in the form.
+/// Returns a home with the tool that asks and a file to answer with, and the arguments of a call that asks with `form`.
 fn home(form: &Value) -> (Home, String) {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
@@ -75,7 +75,7 @@ fn home(form: &Value) -> (Home, String) {
     (home, json!({"what": "notes.txt", "form": form}).to_string())
 }
 
-/// Returns what a person types: the path of a file stands for its name.
+/// Returns the text that a person types: for a file, its path instead of its name.
 fn typed(home: &Home, case: &Case, text: &str) -> String {
     match case.kind() {
         "file" => home.dir.path().join(text).to_str().unwrap().to_owned(),
@@ -91,7 +91,7 @@ fn open(home: &Home) -> String {
     id.unwrap().to_owned()
 }
 
-/// Asserts that the decision is an approval with the value.
+/// Asserts that the stored decision is an approval with the value of `case`.
 fn assert_stored(home: &Home, id: &str, case: &Case) {
     let shown = home.art(&["--json", "approve", "show", id]).json();
     let feedback = |path: &str| shown.pointer(&format!("/decision/feedback/{path}"));

@@ -19,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// Returns the decisions that are waited for.
+/// Returns the calls that wait for a decision.
 fn waiting(home: &Home) -> Vec<Value> {
     home.art(&["--json", "approve", "list"])
         .json()
@@ -28,7 +28,7 @@ fn waiting(home: &Home) -> Vec<Value> {
         .clone()
 }
 
-/// Returns the identifier of the only decision that is waited for.
+/// Returns the identifier of the only call that waits for a decision.
 fn waiting_id(home: &Home) -> String {
     let waiting = waiting(home);
     assert_eq!(waiting.len(), 1, "{waiting:?}");
@@ -178,7 +178,7 @@ fn a_chat_from_a_pipe_names_what_it_waits_for_and_goes_on() {
     assert!(chat.stdout().contains("confirms"), "{chat}");
 }
 
-/// Returns a home with a tool that echoes, and rules about it.
+/// Returns a home with the tool `echo` and these rules about its calls.
 fn with_rules(rules: &str) -> Home {
     let home = Home::empty();
     home.add("echo", components::ECHO);
@@ -253,7 +253,7 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
     }
 }
 
-// Q4: nobody decided in time.
+// Q4: nobody decides in time.
 #[test]
 fn a_question_whose_time_is_over_counts_as_the_operator_has_chosen_when_its_run_goes_on() {
     let homes = [("reject", 5), ("approve", 0)].map(|(on_timeout, code)| {
@@ -283,7 +283,7 @@ fn a_question_whose_time_is_over_counts_as_the_operator_has_chosen_when_its_run_
     }
 }
 
-// C104: a question back.
+// C104: the model asks the person a question.
 #[test]
 fn a_model_asks_the_person_and_answers_with_what_the_person_said() {
     let home = Home::empty();

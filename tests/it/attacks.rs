@@ -1,5 +1,5 @@
-//! The attack suite: every threat about tools has an entry in `tests/attacks.toml`, whose attacks are made here, in a process of
-//! their own with few open files.
+//! The attack suite: every threat about tools has an entry in `tests/attacks.toml`. The attacks of the entries are made here, in
+//! a separate process with few open files.
 //!
 //! `cargo test --test it -- --ignored --nocapture attacks::all_attacks` prints the table.
 
@@ -25,7 +25,7 @@ use table::Table;
 /// Number of attacks that are made at the same time.
 const TOGETHER: usize = 32;
 
-/// Makes all attacks in `sandbox`, several at a time, and fails at the first that does not end as it has to.
+/// Makes all attacks in `sandbox`, several at a time, and panics if one of them does not end as its entry says.
 async fn attack_all(sandbox: &Sandbox) {
     for some in fixtures().chunks(TOGETHER) {
         let results = join_all(some.iter().map(|(_, fixture)| fixture.run(sandbox))).await;
@@ -35,7 +35,7 @@ async fn attack_all(sandbox: &Sandbox) {
     }
 }
 
-/// Run by [`no_attack_harms_the_host`] in a process of its own, because other tests would disturb the measurement.
+/// Run by [`no_attack_harms_the_host`] in a separate process, because other tests would disturb the measurement.
 #[tokio::test]
 #[ignore = "measures the whole process"]
 async fn all_attacks() {
@@ -46,7 +46,7 @@ async fn all_attacks() {
         table.add(&id, result.map_err(|error| format!("{id} {fixture:?}: {error}")));
     }
     table.finish(Resources::now().peak_rss);
-    // A pool keeps memory for later calls, so what is left behind is measured without one.
+    // A pool keeps memory for later calls, so the memory that remains after the attacks is measured without a pool.
     let sandbox = new_sandbox(false);
     assert!(!sandbox.mode().pooling);
     attack_all(&sandbox).await;

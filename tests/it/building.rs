@@ -46,15 +46,14 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// Creates a tool with one example: `example` has further options of the example, `before` the items before
-    /// `function`.
+    /// Creates a tool with one example. `example` is further options of the example, and `before` is the items before `function`.
     fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
         let tool = Self::new(name);
         tool.write(example, before, function);
         tool
     }
 
-    /// Writes the source of [`Crate::with_tool`].
+    /// Writes the source that [`Crate::with_tool`] describes.
     fn write(&self, example: &str, before: &str, function: &str) {
         let source = format!(
             "use art_sdk::prelude::*;\n\n#[args]\nstruct In {{\n    n: u32,\n}}\n\n{before}\n\n/// Counts.\n\

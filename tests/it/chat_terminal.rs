@@ -59,7 +59,7 @@ fn a_person_goes_on_with_an_interrupted_run_in_a_conversation() {
     terminal.until("interrupted: \"What is 2+2?\"; `/resume ");
     terminal.until(PROMPT);
     terminal.type_keys("/resume\r");
-    // The progress of the step, as for a question.
+    // A resumed run shows the progress of its step, as a question does.
     terminal.until("done");
     terminal.until("2+2: 4\r\n");
     terminal.until("1 tool call");
@@ -134,7 +134,7 @@ fn sigterm_ends_a_conversation_during_a_run() {
 #[test]
 fn sigterm_restores_the_terminal() {
     let home = Home::new();
-    // The shell survives and prints the state of the terminal.
+    // The shell outlives `art` and prints the state of the terminal.
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], |art| format!("{art}; stty -a"));
     terminal.until_prompt();
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
@@ -181,7 +181,7 @@ fn a_single_question_is_streamed_at_a_terminal() {
     );
 }
 
-/// Starts a provider whose planner first gives `first`, and then the beginning of an answer that never ends.
+/// Starts a provider that first replies with `first`, and then with the beginning of an answer that never ends.
 fn answers_after(first: Reply) -> Provider {
     let mut first = Some(first);
     Provider::start(move |_| {
@@ -282,7 +282,7 @@ fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url];
     for verb in [&["run", "Hello"][..], &["chat"]] {
         let home = Home::new();
-        // Without tools, since their compiled code would exceed the file size limit too.
+        // Without tools, since writing their compiled code would exceed the file size limit too.
         std::fs::remove_dir_all(home.plugins()).unwrap();
         std::fs::create_dir(home.plugins()).unwrap();
         // No file may exceed 1 MiB, including the store; logs are off, since they would appear before the error.

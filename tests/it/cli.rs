@@ -435,7 +435,7 @@ fn invisible_characters_are_escaped_for_the_terminal() {
 
 #[test]
 fn logs_and_usage_errors_are_escaped_for_the_terminal() {
-    // With an empty cache, so that the component is compiled and run, which is logged.
+    // The cache is empty, so that the component is compiled and run, which writes to the log.
     let home = Home::fresh();
     home.add("a\u{202e}\u{200b}b", components::ECHO);
     let listed = home.art(&["-vv", "tool", "list"]);

@@ -1,4 +1,4 @@
-//! How often a run writes to the disk. Each commit is synced, so their number is what a run costs there.
+//! How often a run writes to the disk. Each commit is synced, so the number of commits determines the disk time of a run.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// A model that replies at once with this plan.
+/// A model that replies without delay: with this plan, and then with an answer.
 #[derive(Debug)]
 struct Instant {
     config: RuntimeProviderConfig,
@@ -38,7 +38,8 @@ impl Model for Instant {
     }
 }
 
-/// Returns the number of commits of a run whose plan has as many steps as `dependencies`, each with a call and the steps before it.
+/// Returns the number of commits of a run whose plan has one step with one call for each item of `dependencies`. An item lists
+/// the steps that its step needs.
 async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     let step = |(number, dependencies)| {
         json!({
@@ -60,7 +61,8 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         .build()
         .await
         .unwrap();
-    // The first run compiles the tool and renews its lease meanwhile, and so does one on a machine that is very busy.
+    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. So may a later run on a very
+    // busy machine.
     let mut fewest = u64::MAX;
     for _ in 0..4 {
         let before = database.stats().commits;
@@ -71,7 +73,7 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     fewest
 }
 
-/// Same as [`commits_of_run`], for steps of which each needs the one before it.
+/// Same as [`commits_of_run`], for a chain of steps, each of which needs the one before it.
 async fn commits_in_a_row(steps: usize) -> u64 {
     let before = |number: usize| number.checked_sub(1).map(|before| format!("s{before}"));
     let dependencies: Vec<_> = (0..steps).map(|number| before(number).into_iter().collect()).collect();

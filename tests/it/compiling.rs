@@ -11,7 +11,7 @@ use crate::handmade::Handmade;
 use crate::harness::in_full;
 use crate::home::Home;
 
-/// Returns a sandbox whose compiler is started by a shell script, in which `$ART` is the program.
+/// Returns a sandbox whose compiler is started by a shell script, in which `$ART` is the path of the program.
 fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
     let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
@@ -33,8 +33,7 @@ fn slow_component() -> Vec<u8> {
     slow_component_of(60_000)
 }
 
-/// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are
-/// live.
+/// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are live.
 pub(crate) fn slow_component_of(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {

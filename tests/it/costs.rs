@@ -31,7 +31,7 @@ fn interrupted(home: &Home, provider: &Provider, more: &[&str], signal: Signal) 
     CommandOutput(run.wait_with_output().unwrap())
 }
 
-/// Checks that the only model call of a run is counted by its estimate.
+/// Checks that a run has one model call, and that its usage is an estimate.
 fn check(metadata: &Value) {
     let field = |pointer: &str| metadata.pointer(pointer).cloned().unwrap_or_default();
     assert_eq!((field("/llmCalls"), field("/estimatedCalls")), (json!(1), json!(1)));
@@ -54,7 +54,7 @@ fn stored_usage(home: &Home) -> String {
         .to_owned()
 }
 
-// M12: cost of a call that was cancelled.
+// M12: the cost of a call that was cancelled.
 #[test]
 fn a_model_call_that_a_signal_cancels_is_counted_by_its_estimate() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
@@ -66,7 +66,7 @@ fn a_model_call_that_a_signal_cancels_is_counted_by_its_estimate() {
     assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
 }
 
-// M12: cost of a call that broke off.
+// M12: the cost of a call whose reply broke off.
 #[test]
 fn a_reply_that_breaks_off_is_counted_with_what_had_arrived() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Break("123456789")));
@@ -90,7 +90,7 @@ fn greeting() -> Provider {
     Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]))
 }
 
-// M12: cost of a call whose host was killed.
+// M12: the cost of a call whose host was killed.
 #[test]
 fn a_model_call_of_a_host_that_was_killed_is_counted_and_made_again_by_the_one_that_goes_on() {
     let (home, provider) = (killed_home(), greeting());
@@ -105,7 +105,7 @@ fn a_model_call_of_a_host_that_was_killed_is_counted_and_made_again_by_the_one_t
     assert!(metadata["tokens"]["promptTokens"].as_f64() > Some(200.0), "{metadata}");
 }
 
-// M12: cost of a call whose host was killed.
+// M12: the cost of a call whose host was killed.
 #[test]
 fn the_next_question_of_a_thread_ends_and_counts_the_run_of_a_host_that_was_killed() {
     let (home, provider) = (killed_home(), greeting());

@@ -1,12 +1,13 @@
-//! Crashes: the program is killed at named places and at random moments, and goes on with what it left behind. Several processes
-//! use one home, and one of them is stopped for a while.
+//! Crashes: the program is killed at named places and at random moments, and later processes resume its runs. In other tests,
+//! several processes use one home at the same time, or a process is stopped for a while.
 //!
-//! The judge of side effects is a file outside the home, to which tools of `art-under-test` append a line for each call.
+//! Side effects are observed in a file outside the home: tools of `art-under-test` append a line to it for each call.
 //!
-//! - `ART_CRASH_ROUNDS=2000` runs more rounds of random crashes than the 200 of each build. `ART_CRASH_SEED=N` repeats the choices of
-//!   a failed test, which prints its seed; the moments at which processes get the processor still differ.
-//! - `ART_RACERS=200` lets more processes than 20 decide about one call at the same time, in waves of 50.
-//! - `ART_PROCESSES_SECONDS=60` lets the processes that share a home run longer than the 10 seconds of each build.
+//! - `ART_CRASH_ROUNDS=2000` runs 2000 rounds of random crashes instead of the default 200.
+//! - `ART_CRASH_SEED=N` repeats the random choices of a failed test, which prints its seed. The scheduling of processes still
+//!   differs.
+//! - `ART_RACERS=200` makes 200 processes instead of 20 decide about one call at the same time, in waves of 50.
+//! - `ART_PROCESSES_SECONDS=60` makes the processes that share a home run for 60 seconds instead of 10.
 
 #![expect(
     clippy::print_stdout,

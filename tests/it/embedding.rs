@@ -26,7 +26,7 @@ fn an_embedding_program_receives_the_progress_of_compiling() {
     let events_of_a_start = || {
         let events = Mutex::new(Vec::new());
         let on_compiled = |compiling: CompileProgress<'_>| {
-            // Other events depend on the speed of the machine.
+            // Whether there are other events depends on the speed of the machine.
             if let CompileProgress::Count(compiled) = compiling {
                 events.lock().unwrap().push(compiled);
             }

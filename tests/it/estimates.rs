@@ -6,7 +6,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, Request, plan};
 
-/// Returns whether the request is for the answer, which comes in the conversation with the planner.
+/// Returns whether the request is for the answer, which is requested in the same conversation as the plan.
 fn asks_for_answer(request: &Request) -> bool {
     request.body.to_string().contains("Write the answer to the query now.")
 }
@@ -83,7 +83,7 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     assert!(shown.contains("all model calls: 3, with "), "{shown}");
 }
 
-/// Returns what the run of a report started with about the tool.
+/// Returns the record of the tool with which the run of a report started.
 fn record(home: &Home, report: &Value) -> Value {
     let run = report.get("traceId").and_then(Value::as_str).unwrap();
     let shown = home.art(&["--json", "runs", "show", run]).json();
@@ -113,7 +113,7 @@ fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
     }
 }
 
-// M12: a plan over a budget.
+// M12: a plan that exceeds a budget.
 #[test]
 fn a_plan_over_the_budget_is_refused_before_any_tool_runs() {
     let (home, provider) = (Home::new(), provider());

@@ -1,4 +1,4 @@
-//! A folder of which a part is granted to the guest `files`.
+//! A folder, a part of which is granted to the guest `files`.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,8 @@ pub(crate) struct Granted {
     pub(crate) tool: Plugin,
 }
 
-/// Creates `notes/` with `a.txt` and `sub/b.txt`, and `outside.txt` beside it. Gives the tool what `grant` makes of `notes/`.
+/// Creates `notes/` with `a.txt` and `sub/b.txt`, and `outside.txt` beside it. Gives the tool the grants that `grant` returns for
+/// `notes/`.
 pub(crate) fn granted(grant: impl FnOnce(&Path) -> Vec<FsGrant>) -> Granted {
     let folder = tempfile::tempdir().unwrap();
     let notes = folder.path().join("notes");
@@ -77,26 +78,26 @@ impl Granted {
         self.tool.execute(&call).await
     }
 
-    /// Makes a call again with its record.
+    /// Replays a call from its record.
     pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
         let call = Admitted::for_test(request(json!({ "steps": steps })), Limits::EXECUTE);
         self.tool.replay(&call, recorded).unwrap().await
     }
 
-    /// Returns what each step gave.
+    /// Makes a call with these steps, and returns the result of each step.
     pub(crate) async fn run(&self, steps: &[[&str; 3]]) -> Vec<String> {
         let outcome = self.call(steps).await;
         let results = output(&outcome).get("results").cloned();
         serde_json::from_value(results.unwrap()).unwrap()
     }
 
-    /// Returns what one step gave.
+    /// Makes a call with one step, and returns its result.
     pub(crate) async fn step(&self, operation: &str, below: &str, extra: &str) -> String {
         self.run(&[[operation, &self.path(below), extra]]).await.remove(0)
     }
 }
 
-/// Makes `openat2` fail in all threads of this process, as on an older kernel or in a container.
+/// Makes `openat2` fail in all threads of this process, as an older kernel or a container does.
 pub(crate) fn deny_openat2(errno: Errno) {
     const OPENAT2: i64 = 437;
     let code = errno.raw_os_error().cast_unsigned();

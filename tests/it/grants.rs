@@ -1,4 +1,5 @@
-//! What tools may touch: denied by default, granted by the operator, as people and programs see it.
+//! Grants: tools may access nothing by default, operators grant access, and denials say what is missing, to people and to
+//! programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ impl Scene {
         self.home.art(&[&["grant"], args].concat())
     }
 
-    /// Runs a command as the denial prints it.
+    /// Runs a command in the form in which the denial prints it.
     fn run_printed(&self, command: &str) -> CommandOutput {
         let words: Vec<_> = command.strip_prefix("art ").unwrap().split(' ').collect();
         self.home.art(&words)
@@ -128,7 +129,7 @@ fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved
     let scene = Scene::new();
     let outside = scene.outside.path().to_str().unwrap().to_owned();
     scene.grant(&["add", "reads_file", "--read", &outside]);
-    // Another component under the same name: the same code with one more custom section.
+    // A different component under the same name: the same code with an additional custom section.
     let path = scene.home.plugins().join("reads_file.wasm");
     let mut wasm = fs::read(&path).unwrap();
     wasm.extend([0, 3, 1, b'x', 0]);
@@ -236,7 +237,7 @@ fn without_a_terminal_nobody_is_asked_and_nothing_is_granted() {
     assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
 }
 
-/// The command that grants `file_read` the file of the scene.
+/// Returns the part of a message that names the command to grant `file_read` the file of the scene.
 fn command_for(scene: &Scene) -> String {
     format!("with `art grant add file_read --read {}`", scene.note().display())
 }

@@ -122,13 +122,13 @@ pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Runs the `#[ignore]`d test `name` of this binary in a separate process. `setup` is shell text before it: empty, or commands
-/// that end in `;` or `&&`.
+/// Runs the `#[ignore]`d test `name` of this binary in a separate process. `setup` is shell text that is run before it: empty, or
+/// commands that end in `;` or `&&`.
 pub(crate) fn run_alone(name: &str, setup: &str) {
     run_alone_in(&[], name, setup);
 }
 
-/// Same as [`run_alone`], started by a program with arguments.
+/// Same as [`run_alone`], with the process started by the program and arguments in `launcher`.
 pub(crate) fn run_alone_in(launcher: &[&str], name: &str, setup: &str) {
     let binary = std::env::current_exe().expect("the test binary is known");
     let script = format!("{setup} exec \"$0\" --exact \"$1\" --ignored --nocapture --test-threads=1");

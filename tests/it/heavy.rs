@@ -1,5 +1,4 @@
-//! Components that would take a lot of memory of the host: an entry of a few bytes becomes a record of some hundred
-//! bytes.
+//! Components that would make the host use a lot of memory: an entry of a few bytes becomes a record of several hundred bytes.
 
 use std::fs;
 
@@ -83,7 +82,7 @@ fn module(kind: Kind, count: usize) -> Vec<u8> {
         ]
         .concat(),
         Kind::Global => list(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
-        // Different types, since the engine stores equal ones once.
+        // Different types, since the engine stores equal types only once.
         Kind::Type => list(1, count, |n| {
             let bits = (0..20).map(|bit| 0x7f - ((n >> bit) & 1) as u8);
             [vec![0x60, 20], bits.collect(), vec![0]].concat()
@@ -102,7 +101,7 @@ fn heavy(kind: Kind, count: usize) -> Vec<u8> {
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
-/// Runs `art` with a limit of memory.
+/// Runs `art` with a memory limit.
 fn capped(home: &Home, args: &[&str]) -> CommandOutput {
     home.limited(&format!("ulimit -d {MAX_KIB}"), args)
 }

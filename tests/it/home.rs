@@ -13,7 +13,7 @@ use crate::harness::components;
 use crate::program::{self, CommandOutput};
 use crate::replayed;
 
-/// A home with a plugins folder. Every run that a test made there is verified and replayed at its end, unless `ART_TEST_REPLAY` is `0`.
+/// A home with a plugins folder. When it is dropped, every run in it is verified and replayed, unless `ART_TEST_REPLAY` is `0`.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
     is_damaged: AtomicBool,
@@ -58,7 +58,7 @@ impl Home {
         home
     }
 
-    /// Notes that runs of this home cannot be replayed on purpose, for example because the test damages its database.
+    /// Turns off the verification and replay of this home's runs, for example because the test damages its database.
     pub(crate) fn damage(&self) -> &Self {
         self.is_damaged.store(true, Ordering::Relaxed);
         self

@@ -1,4 +1,4 @@
-//! Sandboxes that are gone leave no memory, threads or open files in the host.
+//! Dropped sandboxes leave no memory, threads or open files in the host.
 
 use art_core::limits::Limits;
 use serde_json::json;

@@ -1,11 +1,11 @@
-//! A server for the requests of tools, which keeps what it receives.
+//! A server for the requests of tools, which records the requests that it receives.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A server that answers on each connection with the bytes that a function returns for the head of the request.
+/// A server that answers on each connection with the bytes that a function returns for the request.
 pub(crate) struct HttpServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -17,7 +17,7 @@ impl HttpServer {
         Self::start_at("127.0.0.1:0", answer)
     }
 
-    /// Same as [`HttpServer::start`], at this address.
+    /// Same as [`HttpServer::start`], with the given address.
     pub(crate) fn start_at(address: &str, answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
@@ -29,7 +29,7 @@ impl HttpServer {
                 thread::spawn(move || {
                     let request = read_request(&mut connection);
                     sink.lock().unwrap().push(request.clone());
-                    // A client that has given up does not read the answer.
+                    // A client that has given up does not read the response.
                     drop(connection.write_all(&answer(&request)));
                 });
             }

@@ -105,7 +105,7 @@ async fn assert_cancelled(attack: &str) {
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
-/// On a busy machine the guard may stop a call before the tool has called `cancelled`, so the test makes several calls.
+/// On a busy machine the host may stop a call before the tool has called `cancelled`, so the test makes several calls.
 #[tokio::test]
 async fn a_tool_can_ask_whether_its_call_was_cancelled() {
     let cancel = CancellationToken::new();
@@ -162,8 +162,8 @@ async fn replacing_a_file_does_not_change_the_tool_until_it_is_loaded_again() {
     assert_eq!(output(&counted)["calls"], 1);
 }
 
-/// The pool has 64 slots for each worker, so guests that continued without a caller would use up all of them. The test
-/// has its own sandbox, because it would make the calls of other tests fail as busy.
+/// The pool has 64 slots for each worker, so guests that continued without a caller would use up all of them. The test has its
+/// own sandbox, because calls of other tests would fail if it used up the slots of the shared one.
 #[tokio::test]
 async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
     let sandbox = new_sandbox(true);
@@ -212,7 +212,7 @@ fn with_fuel(fuel: u64) -> (String, u64) {
 fn a_call_needs_the_same_amount_of_fuel_that_it_reports() {
     let (ending, needed) = with_fuel(Limits::EXECUTE.fuel);
     assert_eq!(ending, "success");
-    // The margin is larger than one unit, because the engine only checks the fuel at the ends of blocks.
+    // The margin is larger than one unit, because the engine checks the fuel only at the ends of blocks.
     assert_eq!(with_fuel(needed + 1_000).0, "success");
     assert_eq!(with_fuel(needed - 1_000).0, "fuel_exhausted");
     assert_eq!(with_fuel(0).0, "fuel_exhausted");

@@ -1,5 +1,5 @@
-//! Loading tools without compiling them: the cache keeps their schemas and the reasons of refusals, and a file can
-//! declare its schema, which the first call verifies.
+//! Loading tools without compiling them: the cache keeps their schemas and the reasons of refusals. A file can also declare its
+//! schema, which the first call verifies.
 
 use std::fs;
 use std::path::Path;
@@ -242,7 +242,7 @@ fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
     sandbox(&cache, ART).load("good", &handmade()).expect("it loads");
 }
 
-/// Returns tools whose instantiation or `schema()` always fails, each in another way, with a part of the error.
+/// Returns tools whose instantiation or `schema()` always fails, each in a different way, with a part of the error.
 fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let calls = Handmade {
@@ -258,7 +258,7 @@ fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
         items: "(table 10000000 funcref)",
         ..Handmade::default()
     };
-    // The lengths of the texts that `schema` returns are past the end of its memory.
+    // The length of a text that `schema` returns extends past the end of its memory.
     let beyond = Handmade {
         schema: "(i32.store (i32.const 1028) (i32.const 0x7fffffff))",
         ..Handmade::default()
@@ -356,7 +356,7 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     let home = Home::fresh();
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
-    // The larger one is the first-party tool.
+    // The larger of the two components is the first-party tool.
     let lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
     let on_compiled = |compiling: CompileProgress<'_>| {
@@ -368,7 +368,7 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     assert_eq!(*reported.lock().unwrap(), ["handmade.wasm"]);
 }
 
-/// Runs `art` with a limit of open files.
+/// Runs `art` with a limit on open files.
 fn with_files(home: &Home, files: u32, args: &[&str]) -> CommandOutput {
     home.limited(&format!("ulimit -n {files}"), args)
 }

@@ -1,4 +1,4 @@
-//! No link and no path leads out of a grant, also where the kernel does not help.
+//! No link and no path leads out of a grant, even where the kernel does not help.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ async fn with_openat2_forbidden() {
     assert_nothing_leads_out().await;
 }
 
-/// Tries everything with links and paths that lead out of a grant. Asserts that nothing outside was touched.
+/// Tries every operation with links and paths that lead out of a grant. Asserts that nothing outside was changed.
 async fn assert_nothing_leads_out() {
     let granted = writable();
     let (folder, notes) = (granted.folder.path(), granted.folder.path().join("notes"));
@@ -48,7 +48,7 @@ async fn assert_nothing_leads_out() {
         ("file", "chain"),
         ("loop", "loop"),
     ];
-    // An operation may remove a link, or put a directory in its place.
+    // An operation may remove a link, or replace it by a directory.
     let renew_links = || {
         for (target, name) in links {
             let link = notes.join(name);

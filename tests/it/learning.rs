@@ -1,4 +1,4 @@
-//! `art grant learn`: the smallest grants for what a tool was seen to do. Learning itself allows nothing.
+//! `art grant learn`: suggests the smallest grants for the observed accesses of a tool. Learning itself allows nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Scene {
         art_store::digest(&wasm).trim_start_matches("blake3:").to_owned()
     }
 
-    /// Returns what was printed, with names in place of the paths and the digest of this run.
+    /// Returns the printed text, with placeholders for the paths and the digest of this run.
     fn shown(&self, learned: &CommandOutput) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = learned.stdout().replace(folder.to_str().unwrap(), "/FOLDER");

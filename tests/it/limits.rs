@@ -1,4 +1,4 @@
-//! The limits of tools: those that a component requests, and those that the operator allows.
+//! The limits of tools: what a component requests, and what the operator allows.
 
 use std::fs;
 

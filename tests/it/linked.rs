@@ -1,4 +1,4 @@
-//! What is linked for a call is what was granted, neither more nor less.
+//! A call is linked with exactly the interfaces that were granted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::harness::{components, guest, load_into, output, request, sandbox};
 /// The interfaces that can be granted.
 const INTERFACES: [&str; 5] = ["clock", "random", "fs", "http", "env"];
 
-/// Something that may be reached through each of the interfaces.
+/// A target for each of the interfaces.
 struct Reachable {
     file: tempfile::NamedTempFile,
     origin: Origin,
@@ -53,10 +53,10 @@ impl Reachable {
         format!("http://{}/", self.origin.address)
     }
 
-    /// Returns whether a call of the tool reaches what is behind an interface.
+    /// Returns whether a call of the tool can use an interface to reach its target.
     async fn is_reached(&self, tool: &Plugin, interface: &str) -> bool {
         let arguments = json!({"interface": interface, "path": self.file.path(), "url": self.url()});
-        // A request for a file or an address that is not granted at all may also be refused before the call.
+        // If a file or an address is not granted at all, the call may also be refused before it starts.
         let Ok(grants) = tool.authorize(&arguments) else {
             return false;
         };

@@ -1,4 +1,4 @@
-//! Files that are not tools for this host are refused with an error that says why.
+//! Files that are not valid tools for this host are refused with an error that says why.
 
 use art_core::limits::{LimitOverrides, Limits};
 use art_sandbox::inspect;

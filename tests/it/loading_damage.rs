@@ -27,7 +27,8 @@ async fn the_host_works_after_a_damaged_component() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Most are refused. If the bit is part of a constant, the component stays valid and runs within its limits.
+    /// Most of these components are refused. If the bit is part of a constant, the component stays valid and runs within its
+    /// limits.
     #[test]
     fn a_component_with_a_flipped_bit_does_no_harm(at in any::<prop::sample::Index>(), bit in 0..8_u32) {
         let mut bytes = crate::handmade::Handmade::default().build();

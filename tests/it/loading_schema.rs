@@ -1,4 +1,4 @@
-//! Attacks in `schema()`, which runs before the tool is admitted, are stopped by its own tight limits.
+//! Attacks in `schema()`, which runs before the tool is admitted, are stopped by the tight limits of that function.
 
 use art_core::limits::Limits;
 use art_sandbox::{Sandbox, SandboxConfig};

@@ -1,4 +1,5 @@
-//! A model server on this machine: suggested to a person who has not chosen a model, and not contacted otherwise.
+//! A model server on this machine: the host suggests it to a person who has not chosen a model, and does not contact it
+//! otherwise.
 
 use serde_json::{Value, json};
 

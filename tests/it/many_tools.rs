@@ -1,4 +1,5 @@
-//! Folders with very many tools: a start reads only files that have changed, and no changed file is called under an earlier digest.
+//! Folders with very many tools: a start of the host reads only the files that have changed, and no changed file is called under
+//! its earlier digest.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use crate::handmade::Handmade;
 use crate::harness::call;
 
-/// Time after which a change of a file gives it another stamp for certain.
+/// Time after which a change of a file is certain to change its timestamp.
 const SETTLED: Duration = Duration::from_secs(4);
 const MIB: u64 = 1 << 20;
 
@@ -41,12 +42,12 @@ impl Scene {
         self.folder.path().join(format!("{name}.wasm"))
     }
 
-    /// Loads the folder as a start of the host does.
+    /// Loads the folder in the same way as the host does when it starts.
     fn start(&self) -> LoadedFolder {
         load_folder(&sandbox(&self.cache.path().join("code")), self.folder.path(), &|_| {}).unwrap()
     }
 
-    /// Makes a catalogue of the folder.
+    /// Loads the folder after its files have settled, which writes the catalogue.
     fn list(&self) {
         std::thread::sleep(SETTLED);
         assert_eq!(self.start().refused, []);
@@ -83,7 +84,7 @@ fn named(name: &str) -> Vec<u8> {
     replaced(declaring, "handmade", name)
 }
 
-/// Replaces a text wherever it is by one of the same length.
+/// Returns the bytes with every occurrence of `old` replaced by `new`, which has the same length.
 fn replaced(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
     assert_eq!(old.len(), new.len());
     let mut bytes = bytes.to_vec();
@@ -129,7 +130,7 @@ fn files_that_one_start_cannot_read_are_read_by_the_next() {
     let scene = Scene::new();
     for n in 0..20 {
         let name = format!("large{n:03}");
-        // A custom section of zeros between the component and its schema, which takes no space on the disk.
+        // A sparse custom section of zeros between the component and its schema, which takes no space on the disk.
         let wasm = named(&name);
         let schema = Handmade::default().build().len();
         let file = File::create(scene.file(&name)).unwrap();
@@ -145,7 +146,7 @@ fn files_that_one_start_cannot_read_are_read_by_the_next() {
     assert_eq!(scene.start().refused, []);
 }
 
-/// Writes a component with a custom section of about `bytes` zeros at an offset.
+/// Writes a component with a custom section of about `bytes` zeros inserted at the offset `at`.
 fn write_padded(file: &File, wasm: &[u8], at: usize, bytes: u64) {
     use std::os::unix::fs::FileExt;
     let size = u32::try_from(bytes).unwrap();

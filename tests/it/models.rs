@@ -192,14 +192,14 @@ fn the_progress_of_a_tool_is_shown_only_at_a_terminal() {
         let provider = Provider::calling("reports_progress", arguments.clone(), "Done.");
         let ran = ask(&home, &provider, more);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        // The line of the call has its argument `walrus`.
+        // The text `walrus` is also an argument of the call and appears in its line, so the check includes the percentage.
         for output in [ran.stderr(), ran.stdout()] {
             assert!(!output.contains("walrus (50 %)"), "{output}");
         }
     }
 }
 
-/// Returns the bodies of all requests as text.
+/// Returns the bodies of all requests as texts.
 fn prompts(provider: &Provider) -> Vec<String> {
     let requests = provider.requests().into_iter();
     requests.map(|request| request.body.to_string()).collect()
@@ -554,7 +554,7 @@ fn an_evaluation_sends_the_same_settings_as_a_run() {
     let run = provider.requests();
     assert_eq!(ask(&home, &provider, &["eval", file.to_str().unwrap()]).code(), 0);
     let eval = provider.requests();
-    // Compare parts of the instructions, since the whole text also names the tools, which differ.
+    // Parts of the instructions are compared, since the whole text also names the tools, which differ.
     let parts = |request: &Request| {
         let found = ["Be brief.", "Ada", "Plan with care."].map(|text| instructions_contain(request, text));
         (found, request.body["seed"].clone())

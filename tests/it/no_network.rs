@@ -1,5 +1,5 @@
-//! Connections that cannot be opened or that break: one error that names the address and a remedy, and no more attempts
-//! than configured (M02: a call is retried only until the first token).
+//! Connections that cannot be opened or that break: there is one error that names the address and a remedy, and there are no more
+//! attempts than configured (M02: a call is retried only until its first token).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::thread;
 use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
-/// Runs a question with a model at `base_url`, which must fail, after one retry if `retried`. Returns the error.
+/// Runs a question with a model at `base_url`. Asserts that the run fails, after one retry if `retried`. Returns the error.
 fn error_of_run(base_url: &str, retried: bool) -> String {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");

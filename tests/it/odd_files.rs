@@ -1,4 +1,4 @@
-//! Files of the program that are pipes, truncated or otherwise invalid: the program does not hang, and replaces files
+//! Files of the program that are pipes, truncated or otherwise invalid: the program does not hang, and it replaces invalid files
 //! of the cache.
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::program::CommandOutput;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn pipe(path: &Path) {
-    // There may be no file of that name.
+    // A file of that name need not exist.
     drop(fs::remove_file(path));
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
@@ -85,7 +85,7 @@ fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder()
     ] {
         std::os::unix::fs::symlink(target, plugin(name)).unwrap();
     }
-    // Sparse, so that only who reads it notices its size.
+    // The file is sparse, so its size matters only to a program that reads it.
     fs::File::create(plugin("huge.wasm")).unwrap().set_len(2 << 30).unwrap();
     let listed = list_tools(&home).stdout();
     for name in [

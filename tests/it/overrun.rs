@@ -48,7 +48,7 @@ async fn every_guest_is_stopped_soon_after_its_deadline() {
     }
 }
 
-/// Functions that write a sequence of numbers at an address, and that trap if the numbers at an address are not that
+/// Functions that write a sequence of numbers at an address, and that trap if the numbers at an address differ from that
 /// sequence.
 const NUMBERS: &str = "
     (func $number (param $n i32) (result i32) (i32.mul (local.get $n) (i32.const 0x9e3779b5)))

@@ -24,7 +24,7 @@ impl Overrunning {
     }
 }
 
-/// All such guests.
+/// All guests of this kind.
 pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "memory.fill",
@@ -222,8 +222,8 @@ fn stores(pages: u32) -> String {
         .collect()
 }
 
-/// Returns a guest that writes to its whole initial memory, which is as large as `schema()` may have it, and then lets
-/// it grow.
+/// Returns a guest that writes to its whole initial memory, whose size is the maximum that `schema()` may have, and then grows
+/// it.
 fn initial_touch(pages: u32) -> Vec<u8> {
     const INITIAL: u32 = 510;
     Handmade {
@@ -269,7 +269,7 @@ fn scatter(pages: u32) -> String {
     )
 }
 
-/// Returns a guest that repeats `loads` reads in a row, each from the address that the one before returned.
+/// Returns a guest that repeats `loads` consecutive reads, each from the address that the previous read returned.
 fn chasing(pages: u32, loads: usize) -> Vec<u8> {
     let work = format!("local.get $at {} local.set $at", "i32.load ".repeat(loads));
     guest(

@@ -1,4 +1,4 @@
-//! Requests of tools at the level of packets, in a network of their own: what is denied sends none.
+//! Requests of tools at the level of packets, in a separate network namespace: a denied request sends no packet.
 
 mod names;
 mod recorder;
@@ -20,13 +20,13 @@ use crate::http_server::{HttpServer, response};
 use names::Names;
 use recorder::Recorder;
 
-/// A public address, which belongs to this machine in the network of the test.
+/// A public address that belongs to this machine in the network namespace of the test.
 const PUBLIC: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 34);
 const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
 
-/// Run by [`denied_requests_send_no_packet`] in a network of its own.
+/// Run by [`denied_requests_send_no_packet`] in a separate network namespace.
 #[tokio::test]
 #[ignore = "needs a network of its own"]
 async fn in_a_network_of_its_own() {
@@ -59,7 +59,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// Makes a request with a grant. Returns how it ended, and the addresses to which something was sent.
+    /// Makes a request with a grant. Returns the outcome, and the addresses to which a packet was sent.
     async fn request(&self, grant: &str, url: &str) -> (Outcome, Vec<SocketAddr>) {
         let grant: HttpGrant = serde_json::from_value(json!({ "url": grant })).unwrap();
         let right = HttpRight {
@@ -85,7 +85,7 @@ impl Lab {
         assert!(!outcome.denials.is_empty(), "{url}: {outcome:?}");
     }
 
-    /// A recorder that sees nothing would make every other check succeed.
+    /// Ensures that the recorder works, since every other check would succeed with a recorder that sees nothing.
     fn recorder_sees_connections(&self) {
         for address in [PUBLIC, LOOPBACK, PRIVATE, METADATA] {
             self.recorder.clear();
@@ -140,7 +140,7 @@ impl Lab {
         assert_eq!(sent, [names::SERVER, at(PUBLIC)]);
     }
 
-    /// The name leads to a public address at the first look-up and to this machine later.
+    /// The name resolves to a public address at the first look-up, and to an address of this machine later.
     async fn rebinding_does_not_lead_here(&self) {
         let url = "http://rebinding.example/";
         let (first, sent) = self.request(url, url).await;
@@ -158,10 +158,10 @@ fn at(address: Ipv4Addr) -> SocketAddr {
     (address, 80).into()
 }
 
-/// Starts a program in a network of its own.
+/// A command that starts a program in a separate network namespace.
 const LAUNCHER: [&str; 2] = ["unshare", "-rnm"];
 
-/// Shell text that gives the network its addresses, and lets the test answer all look-ups.
+/// Returns shell text that gives the network namespace its addresses, and sends all look-ups to the name server of the test.
 fn setup(folder: &str) -> String {
     format!(
         "ip link set lo up && ip addr add {PUBLIC}/32 dev lo && ip addr add {PRIVATE}/32 dev lo && \
@@ -170,7 +170,7 @@ fn setup(folder: &str) -> String {
     )
 }
 
-/// Returns why no such network can be made here, if none can.
+/// Returns why no network namespace can be created here, or `None` if one can.
 fn why_not() -> Option<String> {
     let ran = Command::new(LAUNCHER[0])
         .arg(LAUNCHER[1])
@@ -183,7 +183,8 @@ fn why_not() -> Option<String> {
     }
 }
 
-/// Without the right to make a network, `http.rs` shows the same with servers that count their requests.
+/// If no network namespace may be created, the test is skipped. `http.rs` then shows the same with servers that count their
+/// requests.
 #[test]
 #[expect(clippy::print_stderr, reason = "who runs the tests has to see what was not tested")]
 fn denied_requests_send_no_packet() {

@@ -84,7 +84,7 @@ fn attach_dash_waits_for_stdin() {
     let home = Home::new();
     let mut art = home.start(&["run", "--attach", "-", SALES_QUESTION]);
     let mut stdin = art.stdin.take().unwrap();
-    // Longer than the time after which a silent pipe is ignored without `--attach -`.
+    // The delay is longer than the time after which a silent pipe is ignored without `--attach -`.
     std::thread::sleep(Duration::from_millis(3_500));
     stdin.write_all(SALES.as_bytes()).unwrap();
     drop(stdin);
@@ -113,7 +113,7 @@ fn a_pipe_without_end_is_refused() {
         .unwrap();
     let mut art = home.command(&["run", WORD_QUESTION]);
     let ran = CommandOutput(art.stdin(endless.stdout.take().unwrap()).output().unwrap());
-    // The command holds the pipe open until it is dropped.
+    // The command object holds the pipe open until it is dropped.
     drop(art);
     endless.wait().unwrap();
     assert_eq!(ran.code(), 2, "{ran}");

@@ -15,7 +15,7 @@ fn calculates(id: &str, expression: &Value) -> Value {
     json!({"id": id, "description": format!("Calculate {id}"), "toolCalls": [call]})
 }
 
-/// Returns a plan of two sums with a parameter. The second sum takes the result of the first.
+/// Returns a plan of two sums with a parameter. The second sum uses the result of the first.
 fn discount() -> Value {
     let part = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
     let rest = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
@@ -69,7 +69,7 @@ fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
     home.art(&[&model, args].concat())
 }
 
-/// Returns what was shown, without the estimates of the answer and of all model calls, which depend on the wording of prompts.
+/// Returns the printed text, without the estimates of the answer and of all model calls, which depend on the wording of prompts.
 fn shown(ran: &CommandOutput) -> String {
     let stdout = ran.stdout();
     let is_worded = |line: &str| line.starts_with("answer: ") || line.starts_with("all model calls: ");
@@ -189,7 +189,7 @@ fn a_kept_plan_runs_without_a_planner() {
         ["351", "1989"]
     );
     assert_eq!(provider.requests().len(), 1, "only the answer is requested");
-    // It is a run like any other, with a journal that has the plan.
+    // The run is like any other, and its journal contains the plan.
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(shown["run"]["status"], "success", "{shown}");
     assert_eq!(shown["journal"][0]["payload"]["start"]["plan"]["plan"], kept, "{shown}");
@@ -462,7 +462,7 @@ fn calls_that_a_model_makes_at_once_are_its_plan() {
     assert_eq!((provider.requests().len(), run_count(&home)), (1, 0));
 }
 
-/// Asks a question of one step, `a`, whose result is 42, and returns what is stored of it.
+/// Asks a question with one step, `a`, whose result is 42. Returns what is stored of the conversation.
 fn first_question(home: &Home) -> String {
     let provider = planner(json!([calculates("a", &json!("6 * 7"))]));
     assert_eq!(art_with(home, &provider, &["run", "What is 6 times 7?"]).code(), 0);

@@ -10,7 +10,7 @@ use art_tools::schema::CompiledSchema;
 
 use crate::harness::{call, components, guest, output};
 
-/// Returns the name of each plugin, and the plugin.
+/// Returns each plugin with its name.
 fn plugins() -> impl Iterator<Item = (&'static str, std::sync::Arc<Plugin>)> {
     components::PLUGINS.iter().map(|(name, path)| (*name, guest(path)))
 }
@@ -45,7 +45,7 @@ async fn every_example_returns_its_output() {
     for (name, plugin) in plugins() {
         let limits = plugin.limits();
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
-        // An example that names a file or an address depends on it; those are tested in `plugins_files` and `plugins_web`.
+        // Examples that name a file or an address need a grant, so `plugins_files` and `plugins_web` test them.
         let examples = plugin.schema().examples.iter().filter(|_| name != "web_search");
         for example in examples.filter(|example| plugin.authorize(&example.input).is_ok()) {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;
@@ -57,7 +57,7 @@ async fn every_example_returns_its_output() {
     }
 }
 
-/// What each plugin that needs a grant requests. The others request nothing.
+/// The request of each plugin that needs a grant. The other plugins request nothing.
 const REQUESTS: &[(&str, &str)] = &[
     ("archive_list", "read the file or directory of the argument `path`"),
     ("csv_query", "read the file or directory of the argument `path`"),

@@ -1,5 +1,5 @@
-//! The first-party plugins that use files, through the program: refused without a grant, and working with the one that the
-//! refusal names.
+//! The first-party plugins that use files, run through the program: they are refused without a grant, and work with the grant
+//! that the refusal names.
 
 use std::fs;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl Scene {
             .art(&["--json", "tool", "call", self.tool, &arguments.to_string()])
     }
 
-    /// Calls the tool without a grant, makes the grant that the denial names, and calls it again.
+    /// Calls the tool without a grant, adds the grant that the denial names, and calls the tool again.
     fn granted(&self, name: &str, arguments: Value) -> CommandOutput {
         let denied = self.call(name, arguments.clone());
         assert_eq!(denied.code(), 5, "{denied}");
@@ -64,7 +64,7 @@ impl Scene {
         self.call(name, arguments)
     }
 
-    /// Same as [`Scene::granted`], for a call that succeeds. Returns its output.
+    /// Same as [`Scene::granted`], for a call that has to succeed. Returns its output.
     fn output(&self, name: &str, arguments: Value) -> Value {
         let called = self.granted(name, arguments);
         assert_eq!(called.code(), 0, "{called}");
@@ -80,7 +80,7 @@ fn file_read_reads_a_file_with_the_grant_that_its_denial_names() {
         (&read["text"], &read["line_count"]),
         (&json!("annual budget\n"), &json!(2))
     );
-    // The grant is of one file.
+    // The grant covers only one file.
     assert_eq!(scene.call("users.json", json!({})).code(), 5);
 }
 
@@ -91,7 +91,7 @@ fn file_read_lists_a_directory_with_sizes_and_times() {
     let first = &listed["entries"][0];
     assert_eq!((&first["name"], &first["size"]), (&json!("users.json"), &json!(45)));
     assert!(first["modified"].as_str().unwrap().ends_with('Z'), "{listed}");
-    // The path of an entry is one that can be read.
+    // The path of an entry can be read.
     assert_eq!(scene.call("a.txt", json!({})).code(), 0);
 }
 
@@ -153,7 +153,7 @@ fn sqlite_query_reads_a_database_and_changes_nothing() {
 #[test]
 fn archive_list_lists_an_archive() {
     let scene = Scene::new("archive_list");
-    // An empty zip file: the end of its directory.
+    // An empty zip file consists only of the end record of its directory.
     let mut zip = b"PK\x05\x06".to_vec();
     zip.resize(22, 0);
     fs::write(scene.path("empty.zip"), zip).unwrap();

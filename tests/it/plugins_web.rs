@@ -1,4 +1,4 @@
-//! The first-party plugins that send requests, through the program, against a server on this machine.
+//! The first-party plugins that send requests, run through the program against a server on this machine.
 
 use serde_json::{Value, json};
 

@@ -133,7 +133,7 @@ fn serve(
 ) -> Option<()> {
     let request = read(connection)?;
     let reply = (script.lock().unwrap())(&request);
-    // The test may have ended.
+    // The test may have ended, so that nobody receives the request.
     drop(sender.send(request));
     let mut out = connection;
     match reply {
@@ -203,7 +203,7 @@ fn opening() -> String {
     "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_owned()
 }
 
-/// Returns the chunk of a call of a tool.
+/// Returns the chunk that contains a call of a tool.
 fn call(tool: &str, arguments: &Value) -> String {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
     let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});

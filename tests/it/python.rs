@@ -1,4 +1,5 @@
-//! A component that is written in Python: an interpreter, whose library imports files, sockets and more.
+//! A component written in Python. It contains an interpreter, whose standard library needs WASI imports for files, sockets
+//! and more.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +39,7 @@ fn call(home: &Home, path: &Path) -> CommandOutput {
     home.art(&["--json", "tool", "call", "python_reader", &arguments])
 }
 
-/// Returns the command of the denial, without the name of the program.
+/// Returns the command that the denial suggests, without the name of the program.
 fn command_of(denied: &CommandOutput) -> Vec<String> {
     let metadata: &Value = &denied.json()["result"]["metadata"];
     let command = metadata["denials"][0]["command"].as_str().unwrap_or_default();

@@ -36,7 +36,7 @@ fn checkout() -> TempDir {
     checkout
 }
 
-/// Returns the command for `art` with `home` in `folder`, without an explicit plugins folder.
+/// Returns a command that runs `art` in `folder` and uses `home`, without an explicit plugins folder.
 fn art_in(folder: &Path, home: &Home, arguments: &[&str]) -> Command {
     let mut art = Command::new(home.command(&[]).get_program());
     art.arg("--home")

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::granted::{Granted, deny_openat2, writable};
 use crate::harness::run_alone;
 
-/// Number of calls after which a test ends, also if the race never went both ways.
+/// Maximum number of calls of a test, even if it has not seen both states of the directory.
 const MAX_CALLS: usize = 40;
 
 /// A thread that does something again and again until it is dropped.
@@ -53,7 +53,7 @@ fn exchange(granted: &Granted) -> Again {
     Again::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
 }
 
-/// Reads and writes through the directory until it was seen in both states. Asserts that the canary outside was not touched.
+/// Reads and writes through the directory until both of its states were seen. Asserts that the canary outside was not touched.
 async fn assert_never_leads_out() {
     let granted = writable();
     let exchanging = exchange(&granted);

@@ -60,7 +60,7 @@ impl Watched {
     }
 }
 
-/// Returns a component with another digest and the same behaviour.
+/// Returns a component with a different digest and the same behaviour.
 fn other_build_of(component: &str) -> Vec<u8> {
     let mut wasm = read(component);
     wasm.extend([0, 3, 1, b'x', 0]);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{call, components, guest, output, request};
 
-/// All questions of the guest that do not depend on a cancellation.
+/// All questions of the guest whose answers do not depend on a cancellation.
 const QUESTIONS: [&str; 10] = [
     "wall_clock",
     "clock",
@@ -49,7 +49,7 @@ async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
     replay_within(arguments, recorded, Limits::EXECUTE).await
 }
 
-/// Returns an outcome without the times, which differ between two runs, and without the grants that were used, since a replay uses none.
+/// Returns an outcome without the times, which differ between two runs, and without the used grants, since a replay uses none.
 pub(crate) fn without_times(mut outcome: Outcome) -> Outcome {
     outcome.usage = Usage {
         wall_us: 0,

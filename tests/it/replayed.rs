@@ -1,5 +1,5 @@
-//! Replays every run that a test has made in its home. The records have the limits and the interfaces of each call, so the components
-//! are loaded without the settings of the home.
+//! Replays every run that a test has made in its home. The records contain the limits and the interfaces of each call, so the
+//! components are loaded without the settings of the home.
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,14 @@ use art_store::{RunFilter, SqliteStore, Store};
 
 use crate::harness::sandbox;
 
-/// Verifies the journal of every run of a home, and replays it with the components that are there. Asserts that no replay differs.
+/// Verifies the journal of every run of a home, and replays it with the components in the plugins folder. Asserts that no replay
+/// differs.
 pub(crate) fn assert_identical(home: &Path) {
     let database = home.join("state/art.db");
     if !database.exists() {
         return;
     }
-    // A thread of its own, because the test may run inside of a runtime.
+    // The replay has its own thread, because the test may run inside of an async runtime.
     let replayed = thread::scope(|scope| scope.spawn(|| replay_all(home, &database)).join());
     if let Err(panic) = replayed {
         std::panic::resume_unwind(panic);

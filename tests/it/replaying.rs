@@ -1,4 +1,4 @@
-//! `art runs replay`: runs of every kind are identical when they are run again, fuel included.
+//! `art runs replay`: a replayed run of any kind is identical to the recorded one, including its fuel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn a_dozen_questions_of_different_kinds_are_identical_when_they_are_run_again() 
     assert_eq!(taken.collect::<Vec<_>>(), Vec::<&Value>::new());
 }
 
-/// Runs a plan whose steps each make one call, which a scripted model makes.
+/// Runs a plan in which each step makes one call. A scripted model makes the calls.
 fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
     let names = (0..calls.len()).map(|number| format!("step_{number}"));
     let steps: Vec<_> = names
@@ -200,7 +200,7 @@ fn set(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
     entry.payload = payload.to_string();
 }
 
-/// Returns what differs, with the tool that it is about.
+/// Returns the kind of the difference, and the tool that it concerns.
 fn what(replay: &Replay) -> Option<(&str, Option<&str>)> {
     let difference = replay.difference.as_ref()?;
     Some((difference.what.as_str(), difference.tool.as_deref()))

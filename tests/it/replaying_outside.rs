@@ -1,4 +1,4 @@
-//! Runs whose tools used files and sent requests: they are replayed from the log alone, here and elsewhere.
+//! Runs whose tools used files and sent requests: they are replayed from the log alone, on this home and on another one.
 
 use std::fs;
 
@@ -32,8 +32,8 @@ fn call(home: &Home, tool: &str, arguments: &Value) -> Value {
     called.json()["result"]["output"].clone()
 }
 
-/// Replays the last run of a home, and its export in a home without tools and grants. Asserts that both ran the call, with the same
-/// fuel.
+/// Replays the last run of a home, and its export in a home without tools and grants. Asserts that both replays ran the call with
+/// the same fuel as the record.
 fn assert_replays_everywhere(home: &Home) {
     let file = home.dir.path().join("run.jsonl");
     let file = file.to_str().unwrap();
@@ -64,7 +64,7 @@ fn reason(home: &Home) -> String {
 fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
     let (home, folder) = (home_with("file_read"), TempDir::new().unwrap());
     let path = folder.path().canonicalize().unwrap().join("a.txt");
-    // More than what an event has itself.
+    // More text than an event stores itself.
     fs::write(&path, "all work and no play\n".repeat(2_000)).unwrap();
     let path = path.to_str().unwrap().to_owned();
     grant(&home, &["file_read", "--read", &path]);
@@ -75,7 +75,8 @@ fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
     assert_replays_everywhere(&home);
 }
 
-/// Creates a home with a tool that writes files, a folder for which it has a grant with these options, and writes a file there.
+/// Creates a home with a tool that writes files, and a folder for which the tool has a grant with these options. Writes a file
+/// there.
 fn written(options: &[&str]) -> (Home, TempDir) {
     let (home, folder) = (Home::empty(), TempDir::new().unwrap());
     home.add("files", components::FILES);

@@ -131,7 +131,7 @@ fn an_output_of_a_megabyte_is_checked_only_if_the_cost_is_within_the_limit() {
     }
 }
 
-/// The model calls the tool repeatedly, and nearly all of the time is spent on checking its outputs.
+/// The model calls the tool repeatedly, and the host spends nearly all of the time on checking the outputs.
 #[test]
 fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
     let home = home_with(&with_item_schemas(70, &megabyte()));
@@ -149,7 +149,7 @@ fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
         "run",
         "Count",
     ]);
-    // Wait for the requests for the plan, for the first call, and with its result.
+    // Wait for three requests: for the plan, for the first call, and the one with the result of that call.
     (0..3).for_each(|_| drop(provider.request()));
     std::thread::sleep(std::time::Duration::from_millis(200));
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();

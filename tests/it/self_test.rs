@@ -1,4 +1,4 @@
-//! `art doctor --self-test`: the attacks that a person can run on the own machine.
+//! `art doctor --self-test`: the attacks that a person can run on their own machine.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use wit_parser::Resolve;
 
 use crate::home::Home;
 
-/// What the attacker imports besides the contract.
+/// The imports and the export of the attacker.
 const WORLD: &str = "
     package art:self-test;
     world attacker {

@@ -50,7 +50,7 @@ impl Scene {
         self.home.art(args)
     }
 
-    /// Calls the tool with steps whose paths are in the folder, also those that begin with `/` as their third part.
+    /// Calls the tool with steps. Their paths are relative to the folder. A third part that begins with `/` is such a path too.
     fn call(&self, steps: &[[&str; 3]]) -> CommandOutput {
         let full = |path: &str| self.path(path).to_str().unwrap().to_owned();
         let steps: Vec<_> = steps
@@ -69,7 +69,7 @@ impl Scene {
         ])
     }
 
-    /// Stages a changed, a new, a moved and a removed file. Returns the run.
+    /// Stages a changed file, a new file in new directories, and a removed file. Returns the identifier of the run.
     fn stage(&self) -> String {
         let called = self.call(&[
             ["append", "a.txt", "more\n"],
@@ -99,7 +99,7 @@ fn results(called: &CommandOutput) -> Vec<String> {
 }
 
 #[test]
-fn a_tool_sees_what_it_wrote_and_the_host_does_not() {
+fn a_tool_sees_what_it_wrote_and_the_folder_is_unchanged() {
     let scene = Scene::new();
     let called = scene.call(&[
         ["append", "a.txt", "more\n"],
@@ -247,8 +247,8 @@ fn links_and_moved_directories_are_refused_in_staged_files() {
 fn a_call_that_fails_stages_nothing() {
     let scene = Scene::new();
     let path = scene.path("a.txt");
-    let missing = json!({"steps": [["write", path, "x"], ["trap", path, ""]]}).to_string();
-    let called = scene.art(&["--json", "tool", "call", "files", &missing]);
+    let trapping = json!({"steps": [["write", path, "x"], ["trap", path, ""]]}).to_string();
+    let called = scene.art(&["--json", "tool", "call", "files", &trapping]);
     assert_ne!(called.code(), 0, "{called}");
     assert_eq!(scene.listed(), json!([]));
     assert!(scene.is_unchanged());
@@ -263,7 +263,7 @@ fn an_unknown_run_has_no_changes() {
 }
 
 #[test]
-fn the_last_run_and_a_unique_prefix_name_changes() {
+fn changes_are_found_by_last_or_by_a_unique_prefix() {
     let scene = Scene::new();
     let first = scene.stage();
     let shown = scene.art(&["changes", "show", &first[..first.len() - 1]]);

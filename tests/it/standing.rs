@@ -1,4 +1,4 @@
-//! Standing approvals: a person approves later calls as well, and sees what rules would have decided about earlier ones.
+//! Standing approvals: a person also approves later calls, and sees what rules would have decided about earlier ones.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ const ASK: &str = "[[approval.rule]]\naction = \"ask\"\n";
 const KILOMETRES: &str = r#"{"value": 2, "from": "km", "to": "m"}"#;
 const MILES: &str = r#"{"value": 3, "from": "mi", "to": "m"}"#;
 
-/// Returns a home with a tool about whose calls a rule asks.
+/// Returns a home with a tool whose calls need an approval.
 fn home() -> Home {
     let home = Home::empty();
     let (name, path) = components::PLUGINS
@@ -29,7 +29,7 @@ fn call(home: &Home, arguments: &str) -> CommandOutput {
     home.art(&["tool", "call", "unit_convert", arguments])
 }
 
-/// Makes a call about which a person is asked, and approves it with these options.
+/// Makes a call that needs an approval, and approves it with these options.
 fn approve(home: &Home, arguments: &str, options: &[&str]) -> CommandOutput {
     let asked = call(home, arguments);
     assert_eq!(asked.code(), 7, "{asked}");

@@ -1,5 +1,5 @@
-//! Bounds of a start, whatever the plugins folder contains: one budget for compiling all components, and one for the bytes
-//! that are read.
+//! Bounds on the start of the host, whatever the plugins folder contains: one budget for compiling all components, and one for
+//! the bytes that are read.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ fn set(home: &Home, thread: &str, tools: &[&str]) -> CommandOutput {
     home.art(&[&["thread", "set", thread, "tools"], tools].concat())
 }
 
-/// Asks a question for the calculator. Returns the exit code: 0 if the tool may be used, 4 if no tool fits.
+/// Asks a question that needs the calculator. Returns the exit code: 0 if the tool may be used, 4 if no tool fits.
 fn ask(home: &Home, thread: &str) -> i32 {
     home.art(&["run", "--thread", thread, "What is 3*5?"]).code()
 }

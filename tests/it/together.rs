@@ -14,8 +14,8 @@ fn step(id: &str, after: &[&str], text: &Value) -> Value {
     json!({"id": id, "description": format!("Echo {id}"), "dependencies": after, "toolCalls": [call]})
 }
 
-/// Returns a home with a plan of three calls about which a rule asks. The arguments of the last one are known only once the first has
-/// run.
+/// Returns a home with a plan of three calls, all of which need an approval. The arguments of the last call are known only after
+/// the first call.
 fn home(rules: &str) -> Home {
     let home = Home::empty();
     home.add("echo", components::ECHO);
@@ -35,7 +35,7 @@ fn run(home: &Home) -> CommandOutput {
     home.art(&["run", "--plan", plan.to_str().unwrap()])
 }
 
-/// Returns the identifiers of what waits, with the texts of the calls.
+/// Returns the identifiers of the waiting calls, with the texts in their arguments.
 fn waiting(home: &Home) -> Vec<(String, String)> {
     let list = home.art(&["--json", "approve", "list"]).json();
     let text = |record: &Value, pointer| record.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
@@ -130,7 +130,7 @@ fn at_the_terminal_one_answer_decides_about_all() {
         terminal.until("decision 2 of 2");
         terminal.until("(yes, no, each, later) ");
         terminal.type_keys(&format!("{key}\r"));
-        // After `yes` the last step is asked about, and after `each` each of the two.
+        // After `yes` the host asks about the last step, and after `each` it asks about both calls separately.
         let questions = [("yes", 1), ("each", 2)].into_iter().find(|(answer, _)| *answer == key);
         for _ in 0..questions.map_or(0, |(_, questions)| questions) {
             terminal.until("details or later? ");

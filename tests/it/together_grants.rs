@@ -14,7 +14,7 @@ const RULES: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction 
 const ALL: &str = "(yes, no, each, later) ";
 const CHOICE: &str = "details or later? ";
 
-/// A home with a plan of three calls: a rule asks about each, and the two that read a file lack the grant for it.
+/// A home with a plan of three calls. All of them need an approval, and the two that read a file lack the grant for it.
 struct Scene {
     home: Home,
     outside: TempDir,
@@ -70,7 +70,7 @@ impl Scene {
         fs::read_to_string(self.home.plugins().join("file_read.toml")).unwrap_or_default()
     }
 
-    /// Returns the identifiers of what waits.
+    /// Returns the identifiers of the waiting calls.
     fn waiting(&self) -> Vec<String> {
         let list = self.home.art(&["--json", "approve", "list"]).json();
         let ids = list.as_array().unwrap().iter();
@@ -174,7 +174,8 @@ fn a_check_of_the_plan_at_a_terminal_names_the_missing_grants() {
     );
 }
 
-/// A grant is asked for at a terminal, left for later, and approved by a process that is killed at `place`.
+/// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves it with a process that is killed at
+/// `place`.
 fn killed_at(place: &str) -> Scene {
     let scene = Scene::new();
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();

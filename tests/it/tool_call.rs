@@ -1,4 +1,4 @@
-//! `art tool call` is a run: its intent is committed before the call, and its end before anything is shown.
+//! `art tool call` is a run: the intent is committed before the call, and the end is committed before anything is shown.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -14,16 +14,16 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 
 const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#];
-/// The question of the run of [`CALL`].
+/// The question of the run that [`CALL`] starts.
 const QUESTION: &str = r#"direct call: calculator {"expression":"6*7"}"#;
 
-/// Returns the newest run as `art runs list` has it.
+/// Returns the newest run in the form of `art runs list`.
 fn newest(home: &Home) -> Value {
     let runs = home.art(&["--json", "runs", "list"]).json();
     runs.get(0).cloned().unwrap_or_default()
 }
 
-/// Returns the status of the newest run for people.
+/// Returns the status of the newest run in its form for people.
 fn status(home: &Home) -> String {
     let listed = home.art(&["runs", "list"]).stdout();
     listed
@@ -52,7 +52,7 @@ fn effects_file(home: &Home) -> String {
     home.dir.path().join("effects").to_str().unwrap().to_owned()
 }
 
-/// Returns how often a tool with effects acted.
+/// Returns how often tools with effects acted.
 fn effects(home: &Home) -> usize {
     std::fs::read_to_string(effects_file(home))
         .unwrap_or_default()
@@ -193,7 +193,7 @@ fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
     let home = Home::empty();
     killed_at(FailPoint::AfterIntents, &home, "repeatable_effect");
     assert_eq!((status(&home).as_str(), effects(&home)), ("interrupted", 0));
-    // Going on needs no model either.
+    // Resuming the run needs no model either, so it works although this model cannot be used.
     home.file("art.toml", "model = \"openai\"\n");
     let resumed = resume(&home);
     assert_eq!(

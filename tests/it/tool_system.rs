@@ -1,4 +1,4 @@
-//! The path of a call: from the model's request through the sandbox to the stored observation.
+//! The path of a call: from the request of the model through the sandbox to the stored observation.
 
 use art_core::error::ToolErrorCode;
 use art_core::tool::ToolStatus;

@@ -1,4 +1,4 @@
-//! Several users of one home: each sees and decides only what is theirs, and learns nothing of the others.
+//! Several users of one home: each of them sees and decides only their own calls, and learns nothing about the others.
 
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const QUESTION: &str = "Delete \"notes.txt\" after asking";
 const UNKNOWN: &str = "4f5a6c1e-0000-4000-8000-000000000000";
 const RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
-/// Returns a home with a tool that asks, and one about which a rule asks.
+/// Returns a home with a tool that asks a person, and a tool whose calls need an approval by a rule.
 fn home() -> Home {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
@@ -23,7 +23,7 @@ fn home() -> Home {
     home
 }
 
-/// Runs `art` for a user, or for nobody in particular.
+/// Runs `art` for a user, or without a user.
 fn art_of(home: &Home, user: Option<&str>, args: &[&str]) -> CommandOutput {
     let user: Vec<_> = user.into_iter().flat_map(|user| ["--user", user]).collect();
     home.art(&[&user, args].concat())
@@ -39,7 +39,7 @@ fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
     ids.map(|id| id.unwrap().to_owned()).collect()
 }
 
-/// Asks the question of a user, which suspends its run. Returns the identifier of the decision.
+/// Asks a question for a user, which suspends its run. Returns the identifier of the decision.
 fn suspend(home: &Home, user: Option<&str>) -> String {
     let asked = art_of(home, user, &["run", QUESTION]);
     assert_eq!(asked.code(), 7, "{asked}");

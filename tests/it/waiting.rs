@@ -1,4 +1,4 @@
-//! Lists of what waits are bounded, and large questions are cut where a person reads them.
+//! Lists of waiting calls are bounded, and large questions are shortened where a person reads them.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
-/// Returns a home with a tool about whose calls a rule asks.
+/// Returns a home with a tool whose calls need an approval.
 fn home() -> Home {
     let home = Home::empty();
     home.add("echo", components::ECHO);
@@ -15,7 +15,7 @@ fn home() -> Home {
     home
 }
 
-/// Makes a call that waits.
+/// Makes a call that waits for a decision.
 fn suspend(home: &Home, text: &str) -> CommandOutput {
     let arguments = json!({ "text": text }).to_string();
     let asked = home.art_with_input(&["tool", "call", "echo", "-"], &arguments);
@@ -23,7 +23,7 @@ fn suspend(home: &Home, text: &str) -> CommandOutput {
     asked
 }
 
-/// Returns the identifiers of a list with these options.
+/// Returns the identifiers of the waiting calls that `art approve list` lists with these options.
 fn ids(home: &Home, options: &[&str]) -> Vec<String> {
     let listed = home.art(&[&["--json", "approve", "list"], options].concat()).json();
     let ids = listed.as_array().unwrap().iter();

@@ -73,7 +73,7 @@ async fn one_large_allocation_can_use_the_memory_up_to_the_limit() {
     assert_eq!(output(&outcome), 6 * MIB);
 }
 
-/// Near the limit the allocator cannot grow ahead of need, and falls back to growing by the need.
+/// Near the limit the allocator cannot grow ahead of need, so it grows only by what is needed.
 #[tokio::test]
 async fn many_small_allocations_can_use_the_memory_up_to_the_limit() {
     let outcome = run_guest("gather", 6, SMALL_MEMORY).await;

@@ -29,7 +29,7 @@ pub(super) use shown::now;
 /// Maximum length of a question in the list, in characters.
 const MAX_LISTED_CHARS: usize = 40;
 
-/// A decision, and the standing approval that the person wants besides.
+/// A decision, and the standing approval that the person wants in addition.
 type Decided = (Feedback, Option<StandingApproval>);
 
 pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
@@ -81,7 +81,7 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// Returns what waits after the suspension that `after` identifies, and whether there is more.
+/// Returns at most `limit` waiting calls, only those after the suspension `after` if it is given, and whether there are more.
 async fn page(
     store: &dyn Store,
     owner: &Owner,
@@ -130,8 +130,9 @@ fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-/// Decides about calls of one run, and goes on with the run unless the person wants that later. What is wrong with any of the decisions
-/// is found before the first one is made, as far as it does not depend on others who decide meanwhile.
+/// Decides about calls of one run, and resumes the run unless `later` is set. The command line is read for all calls before the
+/// first decision is stored. A decision may still be refused afterwards, for example because somebody else was faster; the
+/// earlier ones then hold.
 fn decide(
     global: &Global,
     ids: &[String],
@@ -200,7 +201,7 @@ fn note_decided(decided: &[SuspensionRecord]) {
     }
 }
 
-/// Returns the value for what a person typed as the answer.
+/// Converts what a person typed into an answer. Returns `None` if it is empty.
 fn answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
     match parse_entry(&record.call.form, text).map_err(CommandError::Usage)? {
         Entry::Value(value) => Ok(Some(value)),
@@ -213,7 +214,7 @@ fn arguments(text: &str) -> Result<Value, CommandError> {
     serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
 }
 
-/// Returns whether a run cannot be resumed because another process goes on with it, or went on to its end. If so, prints that.
+/// Returns whether a run cannot be resumed because another process continues it, or continued it to its end. If so, prints that.
 pub(super) fn goes_on_elsewhere(trace_id: &str, error: &CommandError) -> bool {
     let is_elsewhere = matches!(
         error,
@@ -238,13 +239,13 @@ pub(super) fn note_waiting(answer: &Answer) {
     }
 }
 
-/// Returns whether what waits was decided, somewhere.
+/// Returns whether a call no longer waits, because somebody decided about it or it no longer exists.
 async fn is_decided(runtime: &Runtime, owner: &Owner, id: &str) -> bool {
     let found = runtime.store.find_suspension(id, owner).await;
     found.is_ok_and(|record| record.is_none_or(|record| record.status != SuspensionStatus::Open))
 }
 
-/// Returns the suspension as the runtime looks it up for this person.
+/// Returns the key by which the runtime finds the suspension for this person.
 fn suspension(record: &SuspensionRecord, owner: &Owner) -> SuspensionOf {
     SuspensionOf::from(record.id()).of(owner.clone())
 }

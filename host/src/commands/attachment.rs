@@ -22,7 +22,7 @@ pub(super) const MAX_BYTES: usize = MAX_MEDIA;
 /// together with recent messages and at most 4 MiB of earlier runs; a store accepts entries of 16 MiB.
 const MAX_TOTAL: usize = 11 << 20;
 
-/// First bytes of the supported files that are not text.
+/// Media types and first bytes of the supported files that are not text, except `image/webp`, which needs a check of its own.
 const MEDIA: [(&str, &[u8]); 5] = [
     ("image/png", b"\x89PNG\r\n\x1a\n"),
     ("image/jpeg", b"\xff\xd8\xff"),

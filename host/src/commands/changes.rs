@@ -47,7 +47,7 @@ fn open(config: &Config) -> Result<Staging, CommandError> {
     }
 }
 
-/// Returns the change sets of the person's runs. Those of runs that were deleted belong to nobody in particular.
+/// Returns the change sets of the person's runs. Change sets of deleted runs belong to nobody in particular.
 fn own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
     let (store, executor) = (open_store_read_only(config)?, executor()?);
     let mut own = Vec::new();
@@ -64,7 +64,7 @@ fn own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<Cha
     Ok(own)
 }
 
-/// Returns the change sets that `typed` identifies. `last` is the run that staged last.
+/// Returns the change sets that `typed` identifies. `last` means the run that staged changes last.
 fn find(sets: Vec<ChangeSet>, typed: &str) -> Result<Vec<ChangeSet>, CommandError> {
     let newest = sets.last().filter(|_| typed == LAST).map(|set| set.origin.run.clone());
     Ok(Staging::find_in(sets, newest.as_deref().unwrap_or(typed))?)
@@ -155,7 +155,7 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|file| is_at(set, change, file))
 }
 
-/// Says at the end of a run that its changes wait. At a terminal it shows them and asks what to do with them.
+/// Notes at the end of a run that its changes wait. At a terminal, shows the changes and asks whether to make them.
 pub(super) fn settle(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
     let staging = open(config)?;
     let sets: Vec<_> = staging

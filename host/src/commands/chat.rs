@@ -55,7 +55,8 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
     Ok((chat, input))
 }
 
-/// Replaces tools while the chat goes on. A folder that cannot be watched is no reason not to chat.
+/// Starts to replace changed tools during the chat. Returns `None` if the folder cannot be watched; the chat then works without
+/// it.
 fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
     let screen = Screen::new(global.json);
     let on_reload = move |name: &str, reload: &Reload| screen.note(&reloaded(name, reload));
@@ -66,7 +67,7 @@ fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
     })
 }
 
-/// Returns what became of a changed file, for a person.
+/// Returns a message about what happened to a changed file.
 fn reloaded(name: &str, reload: &Reload) -> String {
     match reload {
         Reload::NeedsApproval => {
@@ -101,7 +102,7 @@ impl Chat {
         self.executor.block_on(self.session.runtime.close());
         // Do not wait for an abandoned DNS lookup.
         self.executor.shutdown_background();
-        // A person has already seen the errors, so leaving the chat is a success. A signal is not.
+        // A person has already seen the errors, so leaving the chat is a success. Leaving by a signal is not.
         let user_left = self.interactive && result.is_ok() && !self.interrupts.exit_requested();
         if user_left { Exit::Success } else { self.worst_exit }
     }
@@ -200,15 +201,15 @@ impl Chat {
         Ok(())
     }
 
-    /// Goes on with the interrupted run that `typed` identifies, or with the newest one of this conversation. The conversation of the
+    /// Resumes the interrupted run that `typed` identifies, or else the newest one of this conversation. The conversation of the
     /// run becomes the current one.
     fn resume(&mut self, typed: Option<&str>) -> Result<(), CommandError> {
         let run = self.executor.block_on(self.session.interrupted_run(typed))?;
         self.carry_out(Request::Resume(run))
     }
 
-    /// Asks a question or goes on with a run, and asks the person for the decisions that it waits for. Ctrl-C cancels the run without
-    /// ending the conversation.
+    /// Asks a question or resumes a run, and asks the person for the decisions that the run waits for. Ctrl-C cancels the run
+    /// without ending the conversation.
     fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
         let mut decided_about: Option<String> = None;
         loop {

@@ -48,8 +48,8 @@ pub(super) async fn resolve_run(store: &dyn Store, owner: &Owner, typed: &str) -
     exactly_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
 }
 
-/// Returns the identifier of the interrupted run that `typed` identifies. `last` is the newest of them, or else the newest whose
-/// decision was made and that has not gone on.
+/// Returns the identifier of the run to resume that `typed` identifies. Finds runs of every state by identifier or prefix. `last`
+/// is the newest interrupted run, or else the newest waiting run whose question was decided or has expired.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
@@ -73,7 +73,7 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, owner: &Owner, typed:
     decided.map(|record| record.trace_id).ok_or_else(none)
 }
 
-/// Returns the suspension that `typed` identifies. `last` is the newest of those that wait.
+/// Returns the suspension that `typed` identifies. `last` is the newest that waits.
 ///
 /// # Errors
 /// Fails if none matches, or several do.
@@ -109,7 +109,7 @@ pub(super) async fn resolve_suspension(
     }
 }
 
-/// Returns the newest of those that wait and for which `matches` holds. Reads them in pages, since there may be many large ones.
+/// Returns the newest waiting suspension for which `matches` holds. Reads in pages, since there may be many large suspensions.
 async fn newest_waiting(
     store: &dyn Store,
     owner: &Owner,
@@ -124,7 +124,7 @@ async fn newest_waiting(
     }
 }
 
-/// Returns the filter for a page of what waits for a decision.
+/// Returns the filter for a page of the suspensions that wait for a decision.
 pub(super) fn waiting(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
     SuspensionFilter {
         owner,
@@ -150,7 +150,7 @@ fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_NAMED + 1 }
 }
 
-/// Returns the only identifier in `ids`, those that begin with `prefix`. Fails if there are none or several.
+/// Returns the only identifier in `ids`, which are the matches of `prefix`. Fails if there are none or several.
 fn exactly_one(kind: &str, prefix: &str, ids: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
     let none =

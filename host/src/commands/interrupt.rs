@@ -40,7 +40,7 @@ struct Shared {
     terminal: Option<Termios>,
 }
 
-/// The run or the question of now.
+/// The current run or question.
 #[derive(Debug)]
 struct Current {
     cancel: CancellationToken,
@@ -55,7 +55,7 @@ pub(super) struct Interruptible<'a> {
 }
 
 impl Interrupts {
-    /// Starts handling signals. A signal ends the process if there is no current run.
+    /// Starts handling signals. A signal ends the process if there is no current run or question.
     ///
     /// # Errors
     /// Fails if signals cannot be caught.

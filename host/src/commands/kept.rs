@@ -80,8 +80,8 @@ pub(super) fn check(global: &Global, config: Config, question: Question) -> Resu
     })
 }
 
-/// Returns whether the plan of a question has faults, which are shown. Warns of tools that have changed. A question without
-/// a plan has none.
+/// Returns whether the plan of a question has faults, and shows them. Warns of tools that have changed. A question without a plan
+/// has no faults.
 pub(super) async fn refuses(global: &Global, runtime: &Runtime, question: &Question) -> Result<bool, CommandError> {
     if question.plan.is_none() {
         return Ok(false);

@@ -95,7 +95,7 @@ fn read(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     Ok(Some(bytes))
 }
 
-/// Waits at most `timeout` until stdin has data, its end or an error. Returns whether it has.
+/// Waits at most `timeout` until stdin has data, its end or an error. Returns false if the time runs out first.
 fn is_ready(timeout: Duration) -> bool {
     let stdin = stdin();
     let timeout = Timespec::try_from(timeout).ok();

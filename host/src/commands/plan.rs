@@ -24,7 +24,7 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         attachments: attachments(&args.attach)?,
         ..Question::default()
     };
-    // Find out before the model is called.
+    // Check the path before the model is called.
     args.out
         .as_deref()
         .map_or(Ok(()), |path| new_file::check_free(path, args.force))?;
@@ -77,7 +77,7 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
             )));
         }
     }
-    // A name that a plan cannot have is refused as it would be in a file.
+    // Refuse the name of a parameter that a plan in a file could not have.
     let text = serde_json::to_string(&plan).unwrap_or_default();
     read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }

@@ -55,8 +55,8 @@ pub(super) async fn introduce(runtime: &Runtime, model: &ModelInfo) -> Result<()
     Ok(())
 }
 
-/// Prints which runs were interrupted because their hosts were stopped, and how to go on with them. A question in `thread` ends those
-/// of this thread. `command` goes on with one.
+/// Prints which runs were interrupted because their hosts were stopped, and how to resume them with `command`. Leaves out those
+/// of `thread`, which the question that is about to be asked there ends.
 pub(super) async fn note_interrupted(
     runtime: &Runtime,
     owner: Owner,
@@ -77,7 +77,7 @@ pub(super) async fn note_interrupted(
     Ok(())
 }
 
-/// Returns a line about an interrupted run, with the command that goes on with it.
+/// Returns a line about an interrupted run, with the command that resumes it.
 pub(super) fn interrupted_note(run: &RunRecord, command: &str) -> String {
     format!(
         "interrupted: \"{}\"; `{command} {}` goes on with it",

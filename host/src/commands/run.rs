@@ -45,7 +45,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError>
 pub(super) enum Request {
     /// A question.
     Ask(Box<Question>),
-    /// Going on with the interrupted run that a person names so.
+    /// The run to resume, as a person typed its identifier.
     Resume(String),
 }
 
@@ -58,7 +58,7 @@ impl Request {
         }
     }
 
-    /// Returns whether the request is to go on with a direct call, which needs no model.
+    /// Returns whether the request is to resume a direct call, which needs no model.
     async fn resumes_direct_call(&self, owner: &Owner, config: &Config) -> Result<bool, CommandError> {
         let Self::Resume(typed) = self else {
             return Ok(false);
@@ -119,8 +119,9 @@ pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Reque
     carry_out_opened(global, executor, runtime, request, None)
 }
 
-/// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the decisions
-/// that the run waits for. `decided_about` is the run about which the person has decided before, with which another process may go on.
+/// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the
+/// decisions that the run waits for. `decided_about` is a run for which the person has already decided, so another process may
+/// have resumed it.
 pub(super) fn carry_out_opened(
     global: &Global,
     executor: Executor,
@@ -196,7 +197,7 @@ async fn carry_out_and_show(
     carry_out_and_display(runtime, request, cancel).await
 }
 
-/// Returns the request with full identifiers, or `None` if its kept plan is refused, which is then shown.
+/// Returns the request with full identifiers, or `None` if its kept plan has faults, which are then shown.
 async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result<Option<Resolved>, CommandError> {
     let question = match request {
         Request::Resume(typed) => {

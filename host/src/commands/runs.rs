@@ -130,7 +130,7 @@ struct ListedRun {
 }
 
 impl ListedRun {
-    /// Creates the entry of a run, given the identifiers of all interrupted ones.
+    /// Creates the entry of a run, given the identifiers of all interrupted runs.
     fn new(run: RunRecord, interrupted: &BTreeSet<String>) -> Self {
         Self {
             interrupted: interrupted.contains(&run.trace_id),

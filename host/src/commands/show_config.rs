@@ -69,7 +69,7 @@ fn setting_rows(settings: &JsonObject) -> Vec<Vec<String>> {
     rows
 }
 
-/// Adds a row for each value of a table.
+/// Adds a row for a value, or for each value in it if it is a table.
 fn add_rows(key: &str, value: &Value, origin: &str, rows: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(table) if !table.is_empty() => {

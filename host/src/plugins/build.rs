@@ -102,7 +102,7 @@ fn duplicate_name(sandbox: &Sandbox, plugin: &Plugin, plugins: &Path) -> Result<
     }))
 }
 
-/// Fails if the tool requests what it cannot use, because it does not import the interface.
+/// Fails if the tool requests a capability that it cannot use, because it does not import the interface for it.
 fn check_wasi(inspection: &Inspection) -> Result<(), String> {
     for request in inspection.requests().unwrap_or_default() {
         if !inspection.can_use(request.capability()) {

@@ -27,7 +27,7 @@ const SETTINGS: [&str; 9] = [
     "profile.tool.overflow-checks=true",
 ];
 
-/// Maximum size of one message of cargo, in bytes. Messages of the linker have a few hundred thousand.
+/// Maximum size of one message of cargo, in bytes. Messages of the linker have a few hundred thousand bytes.
 const MAX_MESSAGE: u64 = 16 << 20;
 
 /// Result of a build.

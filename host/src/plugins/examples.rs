@@ -35,7 +35,7 @@ enum ExampleOutcome {
 /// capabilities, none of which this host grants.
 ///
 /// # Errors
-/// The inner error describes the first example whose output is not as declared.
+/// The inner error describes the first example whose call fails or whose output is not as declared.
 pub(super) async fn check(
     toolbox: &Toolbox,
     schema: &ToolSchema,

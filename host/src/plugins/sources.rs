@@ -1,4 +1,4 @@
-//! Warns about source code that compiles for a tool but always fails in one: files without WASI, sockets, processes.
+//! Warns about source code that compiles for a tool but always fails when the tool runs: files without WASI, sockets, processes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::target::Target;
 /// A part of the standard library that always fails in a tool.
 struct Unavailable {
     part: &'static str,
-    /// Whether it works in a component with WASI, for what is granted.
+    /// Whether it works in a component with WASI, within the grants of the tool.
     works_with_wasi: bool,
     why: &'static str,
 }

@@ -105,7 +105,7 @@ impl PrintedAnswer {
     }
 }
 
-/// Returns what extracts the answer from a reply.
+/// Returns the reader that extracts the answer from a reply of this phase.
 fn reader(phase: Phase) -> AnswerStream {
     match phase {
         Phase::Planning => AnswerStream::of_planner(),
@@ -116,7 +116,7 @@ fn reader(phase: Phase) -> AnswerStream {
 impl Watcher for Display {
     fn update(&mut self, view: &RunView<'_>, calls: &[CallCost]) {
         if view.stage == RunStage::Execution {
-            // A planner wrote something beside its calls.
+            // A planner wrote text in addition to its calls, which is not the answer.
             if self.printed.as_mut().is_some_and(PrintedAnswer::end_other_text) {
                 self.plan.resume();
             }

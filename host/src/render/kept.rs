@@ -115,7 +115,7 @@ fn step_of(reference: &CheckedReference) -> Option<&str> {
     reference.reference.get("$from").and_then(Value::as_str)
 }
 
-/// Returns what the calls will use, what the model will use for the other steps, and what the answer will.
+/// Returns the estimates of the calls, of the steps that a model carries out, of the answer, and of all model calls together.
 fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
     let mut lines = Vec::new();
     if !estimate.calls.is_empty() {
@@ -187,7 +187,7 @@ fn total_line(model: &ModelEstimate) -> String {
     format!("all model calls: {calls}, with {tokens} tokens{cost}")
 }
 
-/// Stands for what nothing is recorded of and no limit bounds.
+/// Returns the text for a value of which there are neither records nor limits.
 fn unknown() -> String {
     "unknown".to_owned()
 }
@@ -218,7 +218,7 @@ fn estimate_row(call: &CallEstimate) -> Vec<String> {
     ]
 }
 
-/// Returns the median and the 95th percentile.
+/// Returns the median and the 95th percentile, or one value if they look the same.
 fn range(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
     let (median, p95) = (unit(quantiles.median), unit(quantiles.p95));
     if median == p95 {

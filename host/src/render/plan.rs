@@ -53,7 +53,7 @@ impl Plan {
         }
     }
 
-    /// Redraws again after [`Self::finalize`], without the steps that remained.
+    /// Resumes redrawing after [`Self::finalize`], without the steps that remain as plain lines.
     pub(crate) fn resume(&mut self) {
         if let Self::Live(live) = self {
             live.resume();
@@ -155,8 +155,8 @@ impl Detail {
     }
 }
 
-/// Returns what happened in a step, without the first `shown` details: its calls with values in place of references, and why the
-/// model carries it out although the plan has its calls.
+/// Returns what happened in a step and was not shown yet: its calls with values in place of references, and why a model carries
+/// the step out although the plan has its calls. Updates `shown`.
 fn details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
     if item.actual_tool_calls.len() < shown.calls {
         // The step has started again.

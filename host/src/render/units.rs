@@ -12,7 +12,7 @@ pub fn bytes(number: u64) -> String {
     with_unit(number, 1_024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// Formats a duration in microseconds, such as `1.2 ms` for 1 234. One of minutes or days is that of a run that waited.
+/// Formats a duration in microseconds, such as `1.2 ms` for 1 234. Durations of minutes or days occur for runs that waited.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "the result has one decimal")]
 pub fn micros(number: u64) -> String {
@@ -55,7 +55,7 @@ pub fn ago(timestamp: art_core::Timestamp) -> String {
     format!("{} ago", whole_units(seconds))
 }
 
-/// Returns the time until `timestamp`, such as `in 5 min`, or `now` if it is over.
+/// Returns the time until `timestamp`, such as `in 5 min`, or `now` if it has passed.
 #[must_use]
 pub fn from_now(timestamp: art_core::Timestamp) -> String {
     let now = std::time::SystemTime::now()

@@ -84,7 +84,7 @@ pub(crate) enum EntryKind {
     Other,
 }
 
-/// The list while it is made.
+/// The list while entries are added to it.
 pub(crate) struct Listing<'a> {
     input: &'a ArchiveListInput,
     wanted: Option<String>,
@@ -113,7 +113,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Adds an entry. Returns whether there is room for further ones.
+    /// Adds an entry. Returns whether further entries may be added, of which there is a maximum number.
     pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
         self.seen += 1;
         self.unsafe_names += u64::from(leads_out(&entry.name));
@@ -145,7 +145,7 @@ impl<'a> Listing<'a> {
         self.output.notes.push(note.to_owned());
     }
 
-    /// Says why there may be more entries than those that were added.
+    /// Marks the list as incomplete, and notes why it may lack entries.
     pub(crate) fn stop(&mut self, reason: &str) {
         self.output.truncated = true;
         self.note(reason);
@@ -166,7 +166,7 @@ fn leads_out(name: &str) -> bool {
     name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
 }
 
-/// Returns a time in UTC.
+/// Returns a time in UTC as text, or `None` if it is out of range.
 pub(crate) fn utc(seconds: u64) -> Option<String> {
     let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
     Some(time.to_string())

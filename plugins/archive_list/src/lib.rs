@@ -71,7 +71,7 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
     Ok(listing.finish())
 }
 
-/// Returns the format by the first bytes of the file, whatever its name is.
+/// Determines the format from the first bytes of the file, whatever its name is. Returns `None` for other files.
 fn format(file: &mut File) -> std::io::Result<Option<Format>> {
     let mut head = Vec::new();
     file.by_ref().take(512).read_to_end(&mut head)?;

@@ -10,7 +10,7 @@ use crate::io::{Entry, EntryKind, Listing, utc};
 
 /// Maximum number of bytes that are decompressed.
 const MAX_DECOMPRESSED: u64 = 128 << 20;
-/// Size of the pieces that are read: each read crosses into the host.
+/// Size of the pieces that are read. The pieces are large, because each read is a call into the host.
 const PIECE: usize = 256 << 10;
 
 /// Lists an uncompressed file; the content of the entries is skipped.
@@ -26,7 +26,7 @@ pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> 
     Ok(())
 }
 
-/// Lists a file that is compressed with gzip, up to the limit on what is decompressed.
+/// Lists a file that is compressed with gzip, until the limit on decompressed bytes is reached.
 pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, file));
     let mut archive = Archive::new(Bounded {
@@ -68,7 +68,7 @@ fn listed<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
     }
 }
 
-/// A reader that fails after a number of bytes.
+/// A reader that fails after a given number of bytes.
 struct Bounded<R> {
     decoder: R,
     rest: u64,
@@ -89,7 +89,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Returns whether a reader ended because of its bound. `tar` wraps the errors of its reader.
+/// Returns whether the reader failed because of its bound. `tar` wraps the errors of the reader.
 fn is_bound(error: &std::io::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {

@@ -44,7 +44,7 @@ fn tarred(entries: &[(&str, u64)]) -> Vec<u8> {
     let mut builder = ::tar::Builder::new(Vec::new());
     for (name, size) in entries {
         let mut header = ::tar::Header::new_ustar();
-        // `set_path` refuses names such as `../x`, which an attacker writes.
+        // `set_path` refuses names such as `../x`, but an attacker can write such names.
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
         header.set_size(*size);
         header.set_mtime(60);

@@ -9,7 +9,8 @@ use crate::io::{Entry, EntryKind, Listing};
 
 /// Maximum size of the central directory, in bytes.
 const MAX_DIRECTORY: u64 = 8 << 20;
-/// How far from its end a file is searched for the end of the central directory: its size and that of the longest comment.
+/// Maximum distance of the end record of the central directory from the end of a file: the size of this record and of the longest
+/// comment.
 const END: u64 = 22 + 65_535;
 
 pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), String> {
@@ -41,7 +42,7 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
     Ok(())
 }
 
-/// Refuses a central directory that is too large to be kept in memory.
+/// Refuses a central directory that is too large to keep in memory.
 fn check_directory(file: &mut File) -> Result<(), String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut end = Vec::new();

@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("Failed to evaluate expression: {reason}{}", place(*.at))]
 pub(crate) struct EvalError {
-    /// The 1-based character of the expression at which the evaluation failed, if there is one.
+    /// The 1-based position of the character at which the evaluation failed, if there is one.
     pub(crate) at: Option<usize>,
     /// The kind of the error.
     pub(crate) reason: Reason,

@@ -11,7 +11,7 @@ use crate::{
 /// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A part whose ratio to the other part is at most this is a rounding error, as in `e^(i*pi)`.
+/// If the ratio of one part to the other is at most this, the smaller part is a rounding error, as in `e^(i*pi)`.
 const NEGLIGIBLE: f64 = 1e-14;
 
 /// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`.
@@ -28,7 +28,7 @@ pub(crate) fn result(value: Complex64) -> Result<CalculatorResult, EvalError> {
     )))
 }
 
-/// Sets a real or an imaginary part that is only a rounding error to 0.
+/// Sets the real or the imaginary part to 0 if it is only a rounding error.
 pub(crate) fn drop_rounding_error(value: Complex64) -> Complex64 {
     if value.im.abs() <= value.re.abs() * NEGLIGIBLE {
         Complex64::new(value.re, 0.0)

@@ -96,7 +96,7 @@ pub(crate) fn modulo(a: Complex64, b: Complex64) -> Value {
     real::of_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
-/// Returns the real root of a real number where there is one, so the 3rd root of -8 is -2; else the power `1/degree`.
+/// Returns the real root if the value is real and has one, so the 3rd root of -8 is -2. Otherwise returns the power `1/degree`.
 pub(crate) fn root(value: Complex64, degree: Complex64) -> Value {
     let is_odd = degree.im == 0.0 && degree.re.rem_euclid(2.0) == 1.0;
     if value.im == 0.0 && value.re < 0.0 && is_odd {

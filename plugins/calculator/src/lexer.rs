@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// Splits `text`; the last token is always `End`.
+/// Splits `text` into tokens. The last one is always `End`.
 pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, EvalError> {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() > MAX_CHARS {
@@ -66,7 +66,7 @@ impl Lexer {
     }
 
     fn step(&mut self, c: char) -> Result<(), EvalError> {
-        // Ignore currencies, and the colon before a list.
+        // Ignore currency signs, and the colon before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {

@@ -35,7 +35,7 @@ struct Operand {
 }
 
 impl Operand {
-    /// Returns the value, or the share of `whole` when only this one was written as a percentage.
+    /// Returns the value, or this share of `whole` if only this operand was written as a percentage.
     fn share_of(self, whole: Self) -> Complex64 {
         if self.percent && !whole.percent {
             self.value * whole.value
@@ -130,7 +130,7 @@ impl Parser<'_> {
         let right = self.expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
-            // Stop before a product without a sign, so that the caller refuses it as ambiguous.
+            // Stop before a product without a sign, so that the caller can refuse the product as ambiguous.
             Infix::Divide => PREFIX,
             _ => power + 1,
         })?;
@@ -153,7 +153,7 @@ impl Parser<'_> {
             Infix::ToNearest => functions::nearest(a, b).map_err(|reason| reason.at(at))?,
             Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
         };
-        // `50 plus 20% tax` and `50 minus 20% discount` say twice whether the share is added.
+        // `50 plus 20% tax` and `50 minus 20% discount` contain a second word that says whether the share is added or subtracted.
         let _is_repeated = match operator {
             Infix::Add if right.percent => self.cursor.take_name("extra"),
             Infix::Subtract if right.percent => self.cursor.take_name("off"),
@@ -214,7 +214,7 @@ impl Parser<'_> {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = finite(value, at)?.into();
             } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
-                // `2 decimals` is the number of decimals.
+                // The word in `2 decimals` is skipped, since the value is the number of decimals.
             } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == Kind::Sign('%') && !self.cursor.value_follows() {
@@ -274,7 +274,7 @@ impl Parser<'_> {
         comma || and || matches!(self.cursor.peek(), Kind::Number(_))
     }
 
-    /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not one.
+    /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not such a verb.
     fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
         let is_call = *self.cursor.peek() == Kind::Sign('(');
@@ -289,7 +289,7 @@ impl Parser<'_> {
                         .map(Some)
                         .map_err(|reason| reason.at(at));
                 }
-                // The phrase in `raise 2 to the power of 10` was replaced by `^`, so the value is the power already.
+                // The phrase in `raise 2 to the power of 10` was replaced by `^`, so the first value already is the power.
                 "raise" => return Ok(Some(first.value)),
                 _ => {}
             }
@@ -299,7 +299,7 @@ impl Parser<'_> {
             let expected = format!("expected `{word}` after the first value of `{verb}`");
             return Err(syntax(self.cursor.at(), &expected));
         };
-        // In `log base 2 of 8 plus 1` the second value is 8, and the sum is taken afterwards.
+        // In `log base 2 of 8 plus 1` the second value is 8, and 1 is added to the logarithm.
         let is_function = matches!(join, "of" | "/");
         let second = self.expression(if is_function { PREFIX } else { 0 })?;
         if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.another_value() {
@@ -362,8 +362,8 @@ impl Parser<'_> {
     }
 }
 
-/// Verbs that start a calculation in words, with the minimum precedence of the operators in their first value and the words
-/// that may follow this value. The minimum is high where such a word is an operator too, as `off` in `take 20% off 50`.
+/// Verbs that start a calculation in words, with the minimum precedence of the operators in their first value, and the words that
+/// may follow this value. The minimum is high if such a word is an operator too, like `off` in `take 20% off 50`.
 const SENTENCES: [(&str, u8, &[&str]); 19] = [
     ("add", 0, &["and", "to", ",", ""]),
     ("subtract", 0, &["from"]),

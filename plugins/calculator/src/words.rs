@@ -195,7 +195,7 @@ const FRACTIONS: [(&str, f64); 10] = [
 /// Words after a number that multiply it.
 const MAGNITUDES: [(&str, f64); 4] = [("hundred", 1e2), ("thousand", 1e3), ("million", 1e6), ("billion", 1e9)];
 
-/// Money, which changes nothing about the number before it.
+/// Words for money. They do not change the number before them.
 const MONEY: [&str; 9] = [
     "dollar", "dollars", "euro", "euros", "pounds", "bucks", "usd", "eur", "gbp",
 ];
@@ -254,7 +254,8 @@ pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result
     Ok(replaced)
 }
 
-/// Replaces `to the 12th power` and `12th power of` or `4th root of` at the start of `tokens`. Returns the number of tokens.
+/// Replaces `to the 12th power`, `12th power of` or `4th root of` at the start of `tokens`. Returns the number of replaced
+/// tokens.
 fn ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
     let word = |n: usize| match &tokens.get(n)?.kind {
@@ -286,8 +287,8 @@ fn ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
     Some(length)
 }
 
-/// Applies a word to the number before it: `2 thirds`, `3 million`, `80 dollars`. A fraction of a value needs no number.
-/// Returns the number of tokens.
+/// Applies a word to the number before it: `2 thirds`, `3 million`, `80 dollars`. A fraction such as `half of` needs no number.
+/// Returns the number of replaced tokens.
 fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'_>) -> Option<usize> {
     let [
         Token {
@@ -338,7 +339,7 @@ fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static st
     })
 }
 
-/// Returns the product that an `x` between two values means, as in `12 x 12` and `12x12`.
+/// Returns the tokens for an `x` that means a product, as in `12 x 12` and `12x12`.
 fn product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [
         Token {

@@ -22,8 +22,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses the sum, mean and median of text. Refuses the minimum and maximum of a text column in which a cell has no digit:
-    /// dates and times have an order, but no question means the alphabetical order of names.
+    /// Refuses the sum, mean and median of text. Also refuses the minimum and maximum of a text column in which a cell has no
+    /// digit: dates and times have an order, but a question does not mean the alphabetical order of names.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
         let Some(column) = self.column.filter(|column| column.style.is_none()) else {
             return Ok(());
@@ -83,8 +83,8 @@ impl Plan<'_> {
         combine(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// Returns the percentage that `rows` have of the sum of the column in the whole table, or of the number of rows, to two
-    /// decimals.
+    /// Returns the share of `rows` in the whole table as a percentage with two decimals: of the sum of the column, or of the
+    /// number of rows if there is no column.
     fn share(&self, table: &Table, rows: &[usize]) -> Value {
         let all: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {

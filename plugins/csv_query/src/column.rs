@@ -12,7 +12,7 @@ use crate::{
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How its numbers are written, if every cell that is not empty is a number.
+    /// How the numbers of the column are written, if every cell that is not empty is a number.
     pub(crate) style: Option<Style>,
     /// Whether every cell that is not empty is a date.
     pub(crate) is_date: bool,

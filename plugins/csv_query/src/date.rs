@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// A date, or a month or a year if the day or the month is 0.
+/// A date. The day is 0 for a month, and the month and the day are 0 for a year.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Date {
     year: u16,
@@ -63,7 +63,7 @@ impl Date {
         (u32::from(self.year) * 100 + u32::from(self.month)) * 100 + u32::from(self.day)
     }
 
-    /// Returns the date with the precision of `other`: its month if `other` is a month.
+    /// Returns the date with the precision of `other`: only the month if `other` is a month.
     pub(crate) fn as_precise_as(self, other: Self) -> Self {
         let day = if other.day == 0 { 0 } else { self.day };
         Self { day, ..self }

@@ -58,7 +58,7 @@ pub(crate) enum CsvError {
         /// The numeric columns.
         numeric: String,
     },
-    /// Not exactly one column fits an adjective.
+    /// There is not exactly one column that fits an adjective.
     #[error("not exactly one column fits the adjective (found: {found}): name the column")]
     Adjective {
         /// The columns that fit.
@@ -72,7 +72,7 @@ pub(crate) enum CsvError {
         /// The column.
         column: String,
     },
-    /// A condition names no column, and not exactly one fits.
+    /// A condition names no column, and there is not exactly one that fits.
     #[error("`{value}` can be in {columns}: name the column of the condition in `column`")]
     WhichFilter {
         /// The value or the date of the filter.
@@ -80,7 +80,7 @@ pub(crate) enum CsvError {
         /// The columns that fit.
         columns: String,
     },
-    /// Several of the rows to count have the same value, so the number of rows is not the number of things.
+    /// Several of the counted rows have the same value, so the number of rows is not the number of different things.
     #[error("`{value}` stands in several rows of column `{column}`: ask for rows or for different values")]
     Repeated {
         /// The column.
@@ -94,7 +94,7 @@ pub(crate) enum CsvError {
     /// `columns` is given together with an aggregate or a group.
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
     ColumnsOfGroups,
-    /// A filter has no value, or not both bounds.
+    /// A filter lacks its value or one of its bounds.
     #[error("a filter with `{operator}` needs {needs}")]
     FilterNeeds {
         /// The operator, as in the input.
@@ -102,7 +102,7 @@ pub(crate) enum CsvError {
         /// The missing fields.
         needs: &'static str,
     },
-    /// A filter compares with a date that cannot be read, or a column without dates.
+    /// A filter compares with a date that cannot be read, or compares a date with a column that has none.
     #[error(
         "cannot compare column `{column}` with the date `{date}`: write it as `2026-03-05`, and name a column of dates"
     )]

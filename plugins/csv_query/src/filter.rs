@@ -38,8 +38,8 @@ fn test<'a>(table: &'a Table, filter: &Filter) -> Result<Test<'a>, CsvError> {
     Test::new(column, operator, filter)
 }
 
-/// Returns the test of a filter that names no column. It uses the only column that has the value, or for a date the only
-/// column of dates.
+/// Returns the test of a filter that names no column. It uses the only column that fits: one that contains the value, a numeric
+/// column if numbers are ordered, or a column of dates for a date. If no column contains the value, it uses the first column.
 fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> Result<Test<'a>, CsvError> {
     let compares_text = matches!(
         operator,
@@ -60,7 +60,7 @@ fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> 
     let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
     match (fitting.as_slice(), table.columns.first()) {
         ([column], _) => Test::new(column, operator, filter),
-        // No row has the value.
+        // No row has the value, so every column gives the same result.
         ([], Some(column)) if compares_text && operator != Operator::Ne => Test::new(column, operator, filter),
         _ => Err(CsvError::WhichFilter {
             value: filter.text().unwrap_or_default(),
@@ -125,7 +125,7 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// Returns a text to compare with, if the comparison makes sense for text.
+    /// Returns a target that is a text, or an error if the comparison makes no sense for text.
     fn text(column: &Column, operator: Operator, filter: &Filter, text: String) -> Result<Target, CsvError> {
         let ordered = !matches!(
             operator,

@@ -1,5 +1,5 @@
-//! The input of the tool. The field descriptions contain the words that people use, because tools are ranked by comparing
-//! words with the question.
+//! The input of the tool. The descriptions of the fields contain the words that people use, because tools are ranked by comparing
+//! these words with the question.
 
 use art_sdk::{args, schemars, serde_json};
 

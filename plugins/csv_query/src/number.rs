@@ -25,11 +25,12 @@ pub(crate) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(cell))
 }
 
-/// Parses `$1,234.50`, `(12)`, `-3 %`, `1e6`. Returns `None` for `007`, and for `1,23` in the style [`Style::Point`].
+/// Parses numbers such as `$1,234.50`, `(12)`, `-3 %` and `1e6`. Returns `None` for `007`, and for `1,23` in the style
+/// [`Style::Point`].
 pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    // The minus is before or after a currency: `-$5` or `$-5`, but not both. Brackets are a minus in accounting.
+    // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
     let (negative, rest) = sign(in_brackets.unwrap_or(cell));
     let (also_negative, digits) = sign(without_signs(rest));
     let value = magnitude(digits, style)?;
@@ -78,14 +79,14 @@ fn magnitude(text: &str, style: Style) -> Option<f64> {
     if leading_zero || no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
         return None;
     }
-    // The zeros stand for digits that are missing, as in `.5` and `5`.
+    // The zeros replace digits that are left out, as in `.5` and `5`.
     format!("0{whole}.{decimals}0{exponent}")
         .parse()
         .ok()
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Removes the separators of groups: `group`, a space or an apostrophe. Each group except the first has three digits.
+/// Removes the separators of groups of digits: `group`, a space or an apostrophe. Each group except the first has three digits.
 fn without_groups(whole: &str, group: char) -> Option<String> {
     let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();

@@ -32,7 +32,8 @@ fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Says when an output has a single value: a count and a sum of all rows always do. A mean does not if there are no numbers.
+/// Promises when the output has a single value. A count and a sum of all rows always have one, but a mean has none if there are
+/// no numbers.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     let counted = ["count", "count_distinct", "sum"];

@@ -112,8 +112,8 @@ impl<'a> Query<'a> {
         Ok(Some(plan))
     }
 
-    /// Returns the aggregate. For a query that only groups, it is the sum if there is one numeric column, else the number
-    /// of rows.
+    /// Returns the aggregate, or `None` for a query that only lists rows. For a query that only groups, it is the sum if there is
+    /// one numeric column, else the number of rows.
     fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);
@@ -135,7 +135,7 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// Refuses to count rows as `products` if the same product is in several of them.
+    /// Refuses to count rows as things such as `products` if several rows are about the same product.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
@@ -231,7 +231,7 @@ impl<'a> Query<'a> {
             let field = |column: &&Column| (column.name.clone(), cell_value(column, self.table.cell(row, column)));
             columns.iter().map(field).collect()
         };
-        // One row over the limit, so that `finish` notices that there are more.
+        // Take one row more than the limit, so that `finish` notices that there are more.
         let rows = matched.into_iter().take(limit.saturating_add(1)).map(row).collect();
         let names = columns.iter().map(|column| column.name.clone()).collect();
         Ok(self.finish(names, rows, total))
@@ -299,7 +299,7 @@ impl SortRows for Vec<usize> {
     }
 }
 
-/// Returns the value of a cell, or a number in the order of the dates if it is one.
+/// Returns the value by which a cell is sorted: for a date a number that is greater for later dates, else the value of the cell.
 fn sort_key(column: &Column, cell: &str) -> Value {
     match column.date(cell) {
         Some(date) => Value::from(date.order()),

@@ -1,4 +1,5 @@
-//! Adjectives that compare rows, and the columns that they are about: `oldest` goes with `age` or `year`, `heavier` with `weight`.
+//! Adjectives that compare rows, and the columns that they refer to: `oldest` refers to `age` or `year`, and `heavier` to
+//! `weight`.
 
 use art_sdk::args;
 
@@ -22,7 +23,7 @@ const MADE: &[&str] = &[
     "release",
     "established",
 ];
-/// The words of [`MADE`], and those for when something happened.
+/// The words of [`MADE`], and words for when something happened.
 const EVENT: &[&str] = &[
     "year",
     "built",
@@ -43,7 +44,7 @@ const PRICE: &[&str] = &["price", "cost", "costs", "fee", "fare", "rent"];
 const TEMPERATURE: &[&str] = &["temp", "temperature"];
 const HEIGHT: &[&str] = &["height", "altitude", "elevation"];
 const LENGTH: &[&str] = &["length", "distance", "duration", "runtime", "minutes", "finish"];
-/// The words of [`LENGTH`] and `height`: a short person is not tall.
+/// The words of [`LENGTH`] and `height`, since a person can be short, but cannot be long.
 const SHORTNESS: &[&str] = &[
     "length", "distance", "duration", "runtime", "minutes", "finish", "height",
 ];
@@ -109,7 +110,7 @@ pub(crate) enum Superlative {
 }
 
 impl Superlative {
-    /// The words for columns whose largest value comes first, and for those whose smallest does.
+    /// Returns the words for columns whose largest value comes first, and the words for columns whose smallest value comes first.
     const fn quantities(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Oldest => (
@@ -159,8 +160,8 @@ impl Superlative {
         }
     }
 
-    /// Returns the column that the adjective is about, which has to be the only one, and the order that puts the row it
-    /// describes first.
+    /// Returns the only column that the adjective refers to, and the order that puts the described row first. Fails if not
+    /// exactly one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
         let (descending, ascending) = self.quantities();
         only(table, descending, Sort::Descending, ascending, Sort::Ascending)
@@ -198,7 +199,8 @@ pub(crate) enum Comparative {
 }
 
 impl Comparative {
-    /// The words for columns whose cells have to be above the number, and for those whose cells have to be below it.
+    /// Returns the words for columns whose cells have to be above the number, and the words for columns whose cells have to be
+    /// below it.
     const fn quantities(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Older => (AGE, NONE),
@@ -221,16 +223,16 @@ impl Comparative {
         }
     }
 
-    /// Returns the column that the adjective is about, which has to be the only one, and how its cells are compared with
-    /// the number.
+    /// Returns the only column that the adjective refers to, and how its cells are compared with the number. Fails if not exactly
+    /// one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Operator), CsvError> {
         let (above, below) = self.quantities();
         only(table, above, Operator::Gt, below, Operator::Lt)
     }
 }
 
-/// Returns the only column of numbers or dates whose name has a word of `high` or `low`, with `if_high` or `if_low`
-/// respectively.
+/// Returns the only column of numbers or dates whose name has a word of `high` or `low`, with `if_high` or `if_low` respectively.
+/// Fails if not exactly one column fits.
 fn only<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],

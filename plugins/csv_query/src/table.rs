@@ -102,8 +102,7 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// Returns the delimiter by which the largest number of the first lines has as many fields as the header; a comma if none
-/// occurs.
+/// Returns the delimiter for which most of the first lines have as many fields as the header, or a comma if no delimiter occurs.
 fn detect(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()

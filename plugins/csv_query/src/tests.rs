@@ -419,7 +419,7 @@ fn the_schema_is_flat_and_closed() {
         (&schema["type"], &schema["additionalProperties"]),
         (&json!("object"), &json!(false))
     );
-    // Either `csv` or `path`.
+    // Neither `csv` nor `path` is required, since either of them is enough.
     assert_eq!(schema.get("required"), None);
     assert_eq!(schema["properties"]["filter"]["default"], json!([]));
     let value = &schema["properties"]["filter"]["items"]["properties"]["value"];

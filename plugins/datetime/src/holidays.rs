@@ -13,9 +13,9 @@ use crate::phrase::weekday_name;
 pub(crate) enum Rule {
     /// This month and day.
     Fixed(i8, i8),
-    /// The weekday in this month that is the first, second and so on, or the last if the number is -1.
+    /// The first, second and so on of these weekdays in this month, or the last one if the number is -1.
     Nth(i8, Weekday, i8),
-    /// The day after such a weekday.
+    /// The day after the weekday that [`Rule::Nth`] describes.
     AfterNth(i8, Weekday, i8),
     /// The last day of this month.
     LastDay(i8),
@@ -25,8 +25,8 @@ pub(crate) enum Rule {
 
 use Rule::{AfterNth, Easter, Fixed, LastDay, Nth};
 
-/// Names without apostrophes, `the` and `of`. A name that countries give to different days is left out, unless it is known best as
-/// a day of the United States: Thanksgiving, Labor Day, Independence Day.
+/// Names without apostrophes, `the` and `of`. A name that several countries use for different days is left out, unless it is best
+/// known as a day of the United States: Thanksgiving, Labor Day, Independence Day.
 const NAMES: [(&str, Rule); 47] = [
     ("new year", Fixed(1, 1)),
     ("new years", Fixed(1, 1)),
@@ -77,7 +77,7 @@ const NAMES: [(&str, Rule); 47] = [
     ("whit monday", Easter(50)),
 ];
 
-/// Words for a position in a month; the endings of `1st` and so on are gone already.
+/// Words for a position in a month. The endings of words such as `1st` were removed before.
 const POSITIONS: [(&str, i8); 10] = [
     ("first", 1),
     ("1", 1),
@@ -137,7 +137,7 @@ fn easter(year: i16) -> Result<Date, jiff::Error> {
     let weekday = (32 + 2 * (century % 4) + 2 * (rest / 4) - epact - rest % 4).rem_euclid(7);
     let shift = (golden + 11 * epact + 22 * weekday) / 451;
     let days = epact + weekday - 7 * shift + 114;
-    // Both fit: the month is 3 or 4, the day at most 31.
+    // Both casts are exact: the month is 3 or 4, and the day is at most 31.
     Date::new(year, (days / 31) as i8, (days % 31 + 1) as i8)
 }
 

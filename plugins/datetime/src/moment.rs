@@ -13,7 +13,7 @@ use crate::{
     zone,
 };
 
-/// A date with as much of time and zone as was given.
+/// A date with as much of a time and a zone as the text contains.
 #[derive(Clone, Debug)]
 pub(crate) enum Moment {
     /// A day without a time.
@@ -27,7 +27,7 @@ pub(crate) enum Moment {
 /// Maximum length of a date, in characters.
 const MAX_CHARS: usize = 100;
 
-/// The clock. It is read only for texts that depend on it, such as `today`.
+/// The clock. It is read only for a text that depends on it, such as `today`.
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
@@ -46,7 +46,7 @@ impl Moment {
             return Err(refuse(String::new()));
         }
         if text.eq_ignore_ascii_case("now") {
-            // Drop the fraction of the second, which is noise in an answer.
+            // Drop the fraction of the second, which does not help in an answer.
             let now = clock()?.to_zoned(zone.clone()).round(jiff::Unit::Second);
             return now.map(|now| Self::Zoned(Box::new(now))).map_err(DateError::Range);
         }
@@ -61,7 +61,7 @@ impl Moment {
         Self::from_phrase(phrase, zone, clock)
     }
 
-    /// Resolves a phrase; a time alone means today.
+    /// Resolves a phrase. A time without a day is today.
     fn from_phrase(phrase: Phrase, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let date = match phrase.day {
             Some(Day::Full(date)) => date,
@@ -112,7 +112,8 @@ impl Moment {
         }
     }
 
-    /// Returns the moment as people write it: `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, with as much as it has.
+    /// Returns the moment as people write it: `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`. Leaves out a time or a zone that it
+    /// does not have.
     pub(crate) fn in_words(&self) -> String {
         let day = self.date().strftime("%A, %-d %B %Y");
         match self {
@@ -125,7 +126,7 @@ impl Moment {
         }
     }
 
-    /// Returns the moment in ISO 8601, with as much of time and zone as it has.
+    /// Returns the moment in ISO 8601. Leaves out a time or a zone that it does not have.
     pub(crate) fn iso(&self) -> String {
         match self {
             Self::Date(date) => date.to_string(),
@@ -135,7 +136,7 @@ impl Moment {
     }
 }
 
-/// Splits `15:00 on 2 March 2026 (Asia/Tokyo)`, the form of the answers.
+/// Splits a text such as `15:00 on 2 March 2026 (Asia/Tokyo)`, which is the form of the answers. Returns `None` for other texts.
 fn with_zone(text: &str) -> Option<(&str, TimeZone)> {
     let (text, zone) = text.strip_suffix(')')?.split_once(" (")?;
     Some((text, zone::find(zone).ok()?))
@@ -166,7 +167,7 @@ fn parse_iso(text: &str) -> Result<Moment, jiff::Error> {
     Ok(Moment::Zoned(Box::new(text.parse::<Timestamp>()?.to_zoned(zone))))
 }
 
-/// Parses a Unix timestamp: nine to eleven digits are seconds, twelve to fourteen milliseconds. Eight digits are a
+/// Parses a Unix timestamp: nine to eleven digits are seconds, and twelve to fourteen digits are milliseconds. Eight digits are a
 /// date.
 fn parse_unix(text: &str) -> Option<Moment> {
     let number: i64 = text
@@ -188,7 +189,7 @@ fn parse_rfc2822(text: &str) -> Option<Moment> {
     rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned)))
 }
 
-/// Returns the error of the parser if the text starts like ISO 8601. For other texts it would not help.
+/// Returns the error of the parser if the text starts like ISO 8601, and an empty text otherwise, since the error would not help.
 fn reason(text: &str, error: &jiff::Error) -> String {
     let like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
     if like_iso { format!(" ({error})") } else { String::new() }

@@ -10,7 +10,7 @@ use crate::{
     words, workdays, zone,
 };
 
-/// Maximum length of a pattern, in characters. Each of them expands to at most a few hundred characters.
+/// Maximum length of a pattern, in characters. Each directive in it expands to at most a few hundred characters.
 const MAX_FORMAT_CHARS: usize = 200;
 
 /// Runs the operation. Reads the clock only if the answer depends on it.
@@ -50,7 +50,7 @@ fn optional_zone(name: Option<&str>) -> Result<Option<TimeZone>, DateError> {
 struct Call<'a> {
     input: &'a DatetimeInput,
     clock: Clock<'a>,
-    /// The zone of dates without one.
+    /// The time zone of dates without a zone.
     from: TimeZone,
 }
 
@@ -70,7 +70,7 @@ impl Call<'_> {
         self.moment(operation, "date", text.as_ref())
     }
 
-    /// Returns a day that recurs each year with the year of the input.
+    /// Adds the year of the input to a day that recurs each year. Returns other texts unchanged.
     fn with_year(&self, text: &str) -> String {
         let recurs = Phrase::parse(text)
             .and_then(|phrase| phrase.day)
@@ -112,8 +112,8 @@ impl Call<'_> {
         }))
     }
 
-    /// Returns start and end of a difference. A recurring day is the last one before the end or the next one after the
-    /// start.
+    /// Returns the start and the end of a difference. A recurring start is the last such day before the end, and a recurring end
+    /// is the next such day after the start.
     fn bounds(&self) -> Result<(Zoned, Zoned), DateError> {
         let text = |text: &Option<String>| text.as_ref().map(|text| self.with_year(text));
         let (first, last) = (text(&self.input.start), text(&self.input.end));
@@ -147,7 +147,7 @@ impl Call<'_> {
             Moment::Zoned(zoned) => zoned.checked_add(span).map(|sum| Moment::Zoned(Box::new(sum))),
         };
         let sum = sum.map_err(DateError::Range)?;
-        // `45 minutes after 14:30` asks for a time of day.
+        // A text such as `45 minutes after 14:30` asks for a time of day.
         let phrase = self
             .input
             .date
@@ -201,7 +201,7 @@ impl Call<'_> {
     fn now(&self) -> Result<Answer, DateError> {
         let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.from.clone());
         let now = (self.clock)()?.to_zoned(to);
-        // Drop the fraction of the second, which is noise in an answer.
+        // Drop the fraction of the second, which does not help in an answer.
         let now = now.round(jiff::Unit::Second).map_err(DateError::Range)?;
         Ok(in_words(now))
     }
@@ -219,7 +219,7 @@ fn whole(amount: f64) -> Result<i64, DateError> {
     if amount.fract() != 0.0 {
         return Err(DateError::Fraction(amount));
     }
-    // The cast saturates, and the result is then out of range.
+    // The cast saturates, so that a huge amount is out of range later.
     Ok(amount as i64)
 }
 

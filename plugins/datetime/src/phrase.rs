@@ -8,7 +8,7 @@ use jiff::{
 
 use crate::holidays::Rule;
 
-/// Unambiguous formats in addition to ISO 8601, without commas and ordinal endings. `02/03/2026` is ambiguous.
+/// Unambiguous formats besides ISO 8601, without commas and endings of ordinal numbers. `02/03/2026` is ambiguous.
 const FORMATS: [&str; 9] = [
     "%d %B %Y",
     "%d. %B %Y",
@@ -27,9 +27,9 @@ pub(crate) enum Day {
     Full(Date),
     /// A day of each year.
     Yearly(Rule),
-    /// A day of the year that is this number of years after the current one.
+    /// A day of the year that is this number of years after the current year.
     InYear(Rule, i16),
-    /// The first such weekday after today, or with `before` the last one before today.
+    /// The first of these weekdays after today, or the last one before today if `before` is set.
     Weekday {
         day: Weekday,
         before: bool,
@@ -89,12 +89,12 @@ impl Day {
         }
     }
 
-    /// Returns whether the day recurs and the phrase does not say which of them is meant.
+    /// Returns whether the day recurs and the phrase does not say which occurrence is meant.
     pub(crate) fn recurs(self) -> bool {
         matches!(self, Self::Yearly(_) | Self::Weekday { before: false, .. })
     }
 
-    /// Returns the first such day from `date` on; a weekday is always after it.
+    /// Returns the first occurrence of the day from `date` on. A weekday is always after `date`.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
@@ -108,7 +108,7 @@ impl Day {
         }
     }
 
-    /// Returns the last such day up to `date`; a weekday is always before it.
+    /// Returns the last occurrence of the day up to `date`. A weekday is always before `date`.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
@@ -122,7 +122,7 @@ impl Day {
     }
 }
 
-/// Converts to lower case with one space between words, `3rd` to `3`, and removes commas, `the` and `of`.
+/// Converts to lower case with one space between words, changes `3rd` to `3`, and removes commas, `the` and `of`.
 fn normalized(text: &str) -> String {
     let text = text.to_lowercase().replace(',', " ").replace('’', "'");
     let words = text.split_whitespace().filter(|word| !matches!(*word, "the" | "of"));
@@ -136,7 +136,7 @@ fn without_ordinal_ending(word: &str) -> &str {
     digits.find(is_number).unwrap_or(word)
 }
 
-/// Removes the `at` or `on` between day and time.
+/// Removes an `at` or `on` between the day and the time.
 fn without_preposition(part: &str) -> &str {
     let part = part.trim();
     let part = part.strip_prefix("at ").unwrap_or(part);
@@ -166,7 +166,8 @@ fn relative_day(text: &str) -> Option<Day> {
     Some(Day::FromToday { months, days })
 }
 
-/// Parses `in 3 weeks`, `3 weeks from now`, `a fortnight ago`, `next month` as a number of months and of days.
+/// Parses `in 3 weeks`, `3 weeks from now`, `a fortnight ago` or `next month`. Returns the number of months and the number of
+/// days.
 fn distance(text: &str) -> Option<(i32, i32)> {
     let words: Vec<&str> = text.split(' ').collect();
     let (sign, count, unit) = match words.as_slice() {
@@ -270,7 +271,7 @@ fn parse_time(text: &str) -> Option<Time> {
 mod tests {
     use super::*;
 
-    /// Resolves a text on Saturday, 21 November 2026, at noon.
+    /// Resolves a text as if today were Saturday, 21 November 2026, at noon.
     fn read(text: &str) -> String {
         let now: Zoned = "2026-11-21T12:00[UTC]".parse().unwrap();
         let Some(phrase) = Phrase::parse(text) else {

@@ -147,7 +147,7 @@ fn subtracting_goes_back() {
     );
 }
 
-/// Returns the result of `difference` on 21 November 2026.
+/// Returns the result of `difference` in days, as if today were 21 November 2026.
 fn days_between(start: &str, end: &str) -> String {
     let clock = || Ok(Timestamp::from_second(1_795_269_600).unwrap());
     let input = DatetimeInput {

@@ -26,7 +26,7 @@ pub(crate) fn add(date: Date, amount: i64) -> Result<Date, jiff::Error> {
     let step = Span::new().days(amount.signum());
     let back = Span::new().days(-amount.signum());
     let mut date = date;
-    // Working days are counted from the last one before a weekend.
+    // From a weekend, count from the last working day before it, or from the first one after it if `amount` is negative.
     while amount != 0 && !is_workday(date) {
         date = date.checked_add(back)?;
     }

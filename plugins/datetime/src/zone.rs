@@ -26,7 +26,7 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
-/// Cities and countries after which no zone is named, by their zones. Countries with several zones are left out.
+/// Zones, and the cities and countries in them after which no zone is named. Countries with several zones are left out.
 pub(crate) const PLACES: [(&str, &str); 50] = [
     (
         "America/Los_Angeles",

@@ -23,7 +23,7 @@ pub(crate) enum CompareError {
     Context(u32),
 }
 
-/// Maximum number of parts of each text. The time grows faster than their number.
+/// Maximum number of parts of each text. The time of a comparison grows faster than this number.
 const MAX_PARTS: usize = 10_000;
 
 /// Compares the texts of `input`.
@@ -173,7 +173,7 @@ impl Comparison<'_> {
         (f64::from(self.diff.ratio()) * 10_000.0).round() / 10_000.0
     }
 
-    /// Texts that differ are never said to be equal, whatever the percentage is rounded to.
+    /// Returns the similarity as a percentage. Different texts never have 100 %, even after rounding.
     fn similarity(&self) -> String {
         match (self.ratio() * 1000.0).round() / 10.0 {
             percent if percent >= 100.0 && !self.is_same => "more than 99.9 %".to_owned(),
@@ -181,7 +181,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the changed lines one by one, and runs of changed words or characters.
+    /// Returns the changed lines one by one, or the runs of changed words or characters.
     fn parts(&self, tag: ChangeTag) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         let mut is_open = false;
@@ -192,7 +192,7 @@ impl Comparison<'_> {
                 _ if is_part => parts.push(change.value().to_owned()),
                 _ => {}
             }
-            // The other side of a replacement does not end a run.
+            // A part of the other text does not end a run.
             is_open = is_part || (is_open && change.tag() != ChangeTag::Equal);
         }
         let parts = parts.iter().map(|part| part.trim().to_owned());
@@ -209,7 +209,7 @@ impl Comparison<'_> {
         self.mode != Mode::Words || !part.trim().is_empty()
     }
 
-    /// Returns how many parts changed: a replacement counts once.
+    /// Returns how many parts changed. A replacement counts once.
     fn changed(&self) -> usize {
         let (mut total, mut deleted, mut inserted) = (0_usize, 0_usize, 0_usize);
         for change in self.diff.iter_all_changes() {

@@ -95,7 +95,7 @@ pub(crate) struct DiffTextOutput {
     pub(crate) ratio: Option<f64>,
 }
 
-/// Says which values an output has: the one that was asked for, or the whole comparison.
+/// Promises which values an output has: the one that was asked for, or the whole comparison.
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
     let all = ["diff", "identical", "inserted", "deleted", "equal", "ratio"];

@@ -109,7 +109,7 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
     Ok(Reply::new(output).into())
 }
 
-/// Returns the new text of the file, and how many places changed.
+/// Returns the new text of the file, and the number of changed places.
 fn edited(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
     match (&input.old_text, input.from_line) {
         (Some(old), None) if input.to_line.is_none() => replaced(input, old, before),
@@ -137,7 +137,7 @@ fn replaced(input: &FileEditInput, old: &str, before: &str) -> Result<(String, u
     }
 }
 
-/// Returns the numbers of the lines on which `old` begins, at most ten.
+/// Returns the numbers of the first ten lines on which `old` begins.
 fn lines_of(old: &str, text: &str) -> String {
     let places = text.match_indices(old).take(10);
     let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;

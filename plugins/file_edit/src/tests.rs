@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Creates a file with `before`, asks for the edit, approves it, and returns the new text.
+/// Creates a file with the text `before`, asks for the edit, approves it, and returns the new text.
 fn edit(before: &str, edit: Value) -> String {
     let (directory, input) = scene(before, edit);
     let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {

@@ -15,7 +15,7 @@ const MAX_SEEN: usize = 20_000;
 /// Number of entries that are returned by default.
 const DEFAULT_LIMIT: u32 = 1000;
 
-/// An entry with what it is sorted by.
+/// An entry with the metadata by which it is sorted.
 struct Found {
     name: String,
     metadata: Metadata,
@@ -58,7 +58,7 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
     Ok(output)
 }
 
-/// Returns the entries, and how many could not be read.
+/// Returns the entries, and the number of entries that could not be read.
 fn entries(input: &FileReadInput) -> io::Result<(Vec<Found>, usize)> {
     let (mut found, mut unreadable) = (Vec::new(), 0);
     for entry in fs::read_dir(&input.path)?.take(MAX_SEEN) {
@@ -101,7 +101,7 @@ fn entry(directory: &str, found: &Found) -> Entry {
     }
 }
 
-/// Returns when a file was changed last, to the second.
+/// Returns when a file was changed last, to the second, or `None` if that is unknown.
 pub(crate) fn modified(metadata: &Metadata) -> Option<String> {
     let time = Timestamp::try_from(metadata.modified().ok()?).ok()?;
     Some(Timestamp::from_second(time.as_second()).ok()?.to_string())

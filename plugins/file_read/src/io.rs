@@ -92,7 +92,7 @@ pub(crate) struct FileReadOutput {
 }
 
 impl FileReadOutput {
-    /// Creates an output of this kind with nothing in it.
+    /// Creates an output of this kind whose other fields are empty.
     pub(crate) const fn empty(kind: Kind) -> Self {
         Self {
             kind,
@@ -128,7 +128,7 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<String>,
 }
 
-/// Says that an order or `files_only` makes the call one of a directory, and that no property is null.
+/// Promises that a sort order or `files_only` means a call for a directory, and that no property is null.
 fn promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
     let entries = || json!({"required": ["entries", "entry_count"]});

@@ -134,7 +134,7 @@ fn file_read(input: FileReadInput) -> Result<FileReadOutput> {
     })
 }
 
-/// Returns an argument that has no meaning for a file.
+/// Returns the name of an argument that was given but has no meaning for a file.
 fn option_of_directories(input: &FileReadInput) -> Option<&'static str> {
     match input {
         _ if input.sort != io::Sort::Name => Some("sort"),

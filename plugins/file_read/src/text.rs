@@ -59,14 +59,15 @@ fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     }
 }
 
-/// Returns where each line begins. An empty text has no line, and the end of a line does not begin another one.
+/// Returns the offset of each line. An empty text has no line, and an end of line at the end of the text does not begin another
+/// line.
 fn line_starts(text: &str) -> Vec<usize> {
     let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let starts = std::iter::once(0).chain(after.map(|(at, _)| at + 1));
     starts.filter(|start| *start < text.len()).collect()
 }
 
-/// Returns the indexes of the lines to return: from the first, up to but without the last.
+/// Returns the indices of the lines to return: the first line, and the one after the last.
 fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
     let index = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
     if let Some(lines) = input.last_lines {
@@ -92,7 +93,7 @@ fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
     Ok((first, last.min(count)))
 }
 
-/// Puts the lines into the output, as many as fit.
+/// Puts as many of the lines into the output as fit.
 fn take(text: &str, starts: &[usize], first: usize, last: usize, output: &mut FileReadOutput) {
     let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let fitting = (first..last).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);

@@ -42,7 +42,7 @@ struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     output: FileSearchOutput,
-    /// Size of the lines so far, in bytes.
+    /// Size of the lines found so far, in bytes.
     size: usize,
     binary: usize,
     failed: usize,
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Searches one file. Returns whether to go on.
+    /// Searches one file. Returns whether to search further files.
     fn file(&mut self, path: &Path) -> bool {
         if self.is_full() || self.output.searched == MAX_FILES {
             self.output.truncated = true;
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Returns how many lines a file may add.
+    /// Returns the maximum number of lines that a file may add.
     fn room(&self) -> usize {
         let taken = self.output.matches.as_ref().map_or(0, Vec::len);
         if self.input.files_only {
@@ -171,7 +171,7 @@ fn size(line: &Line) -> usize {
     line.path.len() + line.text.len() + around.map(String::len).sum::<usize>()
 }
 
-/// Collects what is found in one file.
+/// Collects the matches in one file.
 struct Collector<'a> {
     path: &'a str,
     lines: Vec<Line>,
@@ -218,7 +218,7 @@ impl Sink for Collector<'_> {
     }
 }
 
-/// Returns a line as text, without its end, cut to the limit.
+/// Returns a line as text, without its line ending, cut to the maximum length.
 fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end_matches(['\n', '\r']);

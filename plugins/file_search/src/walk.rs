@@ -13,7 +13,7 @@ pub(crate) const MAX_FILES: usize = 10_000;
 /// Maximum depth of directories.
 const MAX_DEPTH: usize = 64;
 
-/// Calls `visit` with each file in the order of their paths, until it returns false. Returns how many entries could not be read.
+/// Calls `visit` with each file, in the order of the paths, until it returns false. Returns how many entries could not be read.
 pub(crate) fn files(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Result<bool>) -> Result<usize> {
     let mut unreadable = 0;
     for entry in builder(input)?.build() {
@@ -32,7 +32,7 @@ pub(crate) fn files(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Res
 fn builder(input: &FileSearchInput) -> Result<WalkBuilder> {
     let mut builder = WalkBuilder::new(&input.path);
     builder
-        // Only what is below `path` is granted, so no ignore file above it or in the home directory is looked for.
+        // Only the content of `path` is granted, so ignore files above it and in the home directory are not used.
         .parents(false)
         .git_global(false)
         .git_exclude(false)

@@ -93,7 +93,7 @@ fn file_write(input: FileWriteInput, ctx: &Context) -> Result<Outcome<FileWriteO
     Ok(Reply::new(output).into())
 }
 
-/// Returns the text that the file shall have.
+/// Returns the text that the file has after the change.
 fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
     match (before, input.existing) {
         (Some(_), Existing::Keep) => Err(ToolError::validation(format_args!(
@@ -101,7 +101,7 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
             input.path
         ))),
         (Some(before), Existing::Append) => {
-            // What is appended begins on a line of its own.
+            // Appended text begins on a new line.
             let separator = if before.is_empty() || before.ends_with('\n') {
                 ""
             } else {
@@ -117,7 +117,7 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
     }
 }
 
-/// Returns what is missing at the end of the last line.
+/// Returns the line ending that is missing at the end of the text, if it is missing.
 fn end_of_line(text: &str) -> &'static str {
     if text.is_empty() || text.ends_with('\n') {
         ""

@@ -46,7 +46,7 @@ impl Scene {
         call_with(&FILE_WRITE, input.clone(), &context)
     }
 
-    /// Asks, approves, and returns the output.
+    /// Asks a person, approves, and returns the output.
     fn approve(&self, input: &Value) -> Value {
         let answer = self.ask(input).feedback_schema.unwrap()["defaultValue"].clone();
         match self.decide(input, true, answer) {

@@ -137,7 +137,7 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
     })
 }
 
-/// Returns a checksum as this tool writes it.
+/// Returns a checksum in the form in which this tool writes it. Fails if it has the wrong length or form.
 fn digits(text: &str, algorithm: Algorithm) -> Result<String> {
     let text = text.trim().to_lowercase();
     let count = algorithm.digits();
@@ -162,7 +162,7 @@ fn blake3(file: File) -> std::io::Result<(String, u64)> {
     Ok((hasher.finalize().to_hex().to_string(), size))
 }
 
-/// Reads everything in large pieces, since each read crosses into the host. Returns the size.
+/// Reads the whole file in large pieces, since each read is a call into the host. Returns the size.
 fn pieces(mut file: File, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
     let (mut buffer, mut size) = (vec![0; 256 << 10], 0);
     loop {

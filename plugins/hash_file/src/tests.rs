@@ -22,7 +22,7 @@ fn hash(content: &[u8], algorithm: &str) -> String {
     hashed["value"].as_str().unwrap().to_owned()
 }
 
-/// From RFC 1321, FIPS 180-2 and the test vectors of BLAKE3.
+/// The expected values are from RFC 1321, FIPS 180-2 and the test vectors of BLAKE3.
 #[test]
 fn checksums_are_those_of_the_standards() {
     assert_eq!(hash(b"abc", "md5"), "900150983cd24fb0d6963f7d28e17f72");

@@ -13,7 +13,7 @@ use crate::page;
 /// Maximum size of JSON that is returned as a value, in bytes.
 const MAX_JSON: usize = 256 << 10;
 
-/// Puts what the body has into the output.
+/// Writes the content of the body into the output.
 pub(crate) fn read(input: &HttpFetchInput, url: &Url, response: &Response, output: &mut HttpFetchOutput) -> Result<()> {
     if let Some(coding) = response
         .header("content-encoding")
@@ -57,7 +57,7 @@ fn is_text(kind: &str) -> bool {
     names.contains(&kind) || kind.ends_with("+xml")
 }
 
-/// Decodes the body by its byte order mark, its header, what the page says, or else as UTF-8.
+/// Decodes the body with the encoding of its byte order mark, of its header or of the page itself, or else as UTF-8.
 fn decode(response: &Response) -> String {
     let bytes = response.bytes();
     let header = response
@@ -68,7 +68,7 @@ fn decode(response: &Response) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Returns the encoding after `charset=`.
+/// Returns the encoding that is named after `charset=`, if there is one.
 fn charset(text: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(text).to_lowercase();
     let (_, after) = text.split_once("charset=")?;
@@ -125,7 +125,7 @@ fn json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     }
 }
 
-/// Puts the part of a text that was asked for into the output.
+/// Writes the requested part of a text into the output.
 fn cut(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     let mut rest = text.chars().skip(input.skip_chars);
     let part: String = rest.by_ref().take(input.max_chars.min(200_000)).collect();

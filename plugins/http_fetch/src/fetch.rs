@@ -9,7 +9,7 @@ use crate::{body, page};
 
 /// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
-/// Maximum length of what an error shows of a page, in characters.
+/// Maximum length of the part of a page that an error shows, in characters.
 const MAX_ERROR_CHARS: usize = 300;
 
 /// Fetches what `input` asks for.
@@ -56,7 +56,7 @@ fn request(input: &HttpFetchInput, url: &Url) -> Request {
     request
 }
 
-/// Returns where a response redirects to.
+/// Returns the address to which a response redirects, or `None` if it is not a redirect.
 fn redirect(url: &Url, response: &Response) -> Option<Url> {
     if !matches!(response.status(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -64,7 +64,8 @@ fn redirect(url: &Url, response: &Response) -> Option<Url> {
     url.join(response.header("location")?).ok()
 }
 
-/// Says where a page on another site is. It is not followed, since the grant is of this site only.
+/// Returns an output that names the new address of a page on another site. It is not fetched, since the grant covers only this
+/// site.
 fn moved(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
     HttpFetchOutput {
         redirect: Some(next.to_string()),
@@ -75,7 +76,7 @@ fn moved(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
     }
 }
 
-/// Returns what the head of a response says.
+/// Returns an output with the information in the head of a response.
 fn head(url: &Url, response: &Response) -> HttpFetchOutput {
     let header = |name| response.header(name).map(str::to_owned);
     HttpFetchOutput {
@@ -103,7 +104,7 @@ fn answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<Http
     Ok(output)
 }
 
-/// Returns the error for a status that is no success, with the beginning of what the page says.
+/// Returns the error for a status that is not a success, with the beginning of the text of the page.
 fn failure(url: &Url, response: &Response) -> ToolError {
     let error = match response.clone().success() {
         Err(error) => error,

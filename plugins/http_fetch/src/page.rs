@@ -1,4 +1,4 @@
-//! The readable parts of a page. Trees are walked without recursion, since a page may nest as deeply as it likes.
+//! The readable parts of a page. Trees are walked without recursion, since the nesting of a page is not limited.
 
 use ego_tree::iter::Edge;
 use scraper::node::Node;
@@ -7,12 +7,12 @@ use url::Url;
 
 use crate::io::{Heading, Link};
 
-/// Maximum number of headings and of links.
+/// Maximum number of headings, and of links.
 const MAX_ITEMS: usize = 500;
 /// Maximum length of a heading, a title and the text of a link, in characters.
 const MAX_CHARS: usize = 300;
 
-/// Elements that are no text for readers.
+/// Elements that contain no text for readers.
 const HIDDEN: [&str; 16] = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "nav", "footer", "aside", "form",
     "button", "select", "head", "dialog",
@@ -48,7 +48,7 @@ const BLOCKS: [&str; 27] = [
     "caption",
 ];
 
-/// Returns the title.
+/// Returns the title, or `None` if there is none.
 pub(crate) fn title(document: &Html) -> Option<String> {
     let selector = Selector::parse("title").ok()?;
     let title = shown(document.select(&selector).next()?);
@@ -97,13 +97,13 @@ pub(crate) fn text(document: &Html) -> String {
         let selector = Selector::parse(name).ok()?;
         let mut found = document.select(&selector);
         let first = found.next()?;
-        // Of several articles none is the main part.
+        // If there are several articles, none of them is the main part.
         (name != "article" || found.next().is_none()).then_some(first)
     });
     main.map(readable).unwrap_or_default()
 }
 
-/// Returns the text of a page or of a text that may be one.
+/// Returns the readable text of a page, or of a plain text.
 pub(crate) fn plain_text(page: &str) -> String {
     let page: String = page.chars().take(20_000).collect();
     text(&Html::parse_document(&page))
@@ -127,7 +127,7 @@ fn level(name: &str) -> Option<u8> {
 /// `|` between the cells of a table.
 fn readable(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
-    // The element that hides what is inside.
+    // The hidden element that contains the current node, if there is one.
     let mut hidden = None;
     let mut preformatted = 0_usize;
     for edge in root.traverse() {
@@ -165,7 +165,7 @@ fn is_hidden(element: &scraper::node::Element) -> bool {
     element.attr("hidden").is_some() || element.attr("aria-hidden") == Some("true")
 }
 
-/// The text while it is written.
+/// The text while it is being written.
 #[derive(Default)]
 struct Lines {
     text: String,
@@ -175,7 +175,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Notes the beginning or the end of an element.
+    /// Handles the beginning or the end of an element.
     fn element(&mut self, name: &str, opens: bool) {
         if let Some(level) = level(name) {
             self.end_line();
@@ -191,7 +191,7 @@ impl Lines {
             self.gap = true;
         } else if BLOCKS.contains(&name) {
             if opens && name != "li" && self.line == "-" {
-                // A paragraph in an item begins on its line.
+                // A paragraph in a list item begins on the line of the item.
                 return;
             }
             self.end_line();
@@ -230,7 +230,7 @@ impl Lines {
         }
     }
 
-    /// Ends a line unless it is empty, or only has the sign before a heading or an item.
+    /// Ends a line. Drops it if it is empty, or if it contains only the mark of a heading, an item or a cell.
     fn end_line(&mut self) {
         self.gap = false;
         let line = self.line.trim_end();

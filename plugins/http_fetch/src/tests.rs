@@ -15,7 +15,7 @@ fn html(body: &str) -> Response {
     Response::new(200, body.to_owned()).with_header("content-type", "text/html; charset=utf-8")
 }
 
-/// Fetches an address at which this response is.
+/// Fetches an address that returns this response.
 fn fetch(response: Response, mut input: Value) -> Value {
     answer_http(move |_| Ok(response.clone()));
     input["url"] = json!("https://example.com/news/");

@@ -5,10 +5,10 @@ use jaq_json::{Num, Val};
 
 use crate::error::QueryError;
 
-/// Maximum nesting of a result, the same as for JSON text. A filter can build deeper values from flat ones.
+/// Maximum nesting of a result, the same as for JSON text. A filter can build a deeply nested value from flat ones.
 const MAX_DEPTH: usize = 128;
 
-/// Converts to a value of the engine. Recursive: the parser has bounded the depth of `value`.
+/// Converts to a value of the engine. The recursion is safe, because the parser has limited the nesting of `value`.
 pub(crate) fn to_val(value: &Value) -> Val {
     match value {
         Value::Null => Val::Null,

@@ -47,7 +47,7 @@ fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     Ok(output(results, false))
 }
 
-/// Runs the filter of `input` on `json`, or looks its fields up.
+/// Runs the filter of `input` on `json`, or looks up the fields that it names.
 pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOutput, QueryError> {
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
@@ -147,7 +147,7 @@ fn load_error(query: &str, errors: &load::Errors<&str, ()>) -> QueryError {
     }
 }
 
-/// Describes the expected token. Handles delimiters itself, because `Expect::as_str` panics on unknown ones.
+/// Describes the expected token. Handles delimiters itself, because `Expect::as_str` panics on unknown delimiters.
 fn lex_expected(expected: &load::lex::Expect<&str>) -> String {
     match expected {
         load::lex::Expect::Delim(open) => {
@@ -175,7 +175,7 @@ fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError 
     located(query, name, reason)
 }
 
-/// Returns the error at the position of `found`, a slice of `query`: its address minus that of `query` is its offset.
+/// Returns the error at the position of `found`, a slice of `query`. The offset is the difference of the addresses of both.
 fn located(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset

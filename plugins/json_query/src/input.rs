@@ -27,7 +27,7 @@ pub(crate) struct JsonQueryInput {
     pub(crate) combine: Option<Combine>,
 }
 
-/// Keeps a null that is given apart from a value that is absent.
+/// Distinguishes a null that is given from an absent value.
 fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
@@ -104,7 +104,7 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Says that a combination which is a number is the value. A mean is none if there are no numbers.
+/// Promises that a combination that is a number is the value. A mean has no value if there are no numbers.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"properties": {"value": {"type": "number"}}});
     promise(

@@ -937,7 +937,7 @@ fn json_query(mut input: JsonQueryInput) -> Result<JsonQueryOutput> {
 fn data(input: &mut JsonQueryInput) -> Result<Value> {
     match (input.json.take(), &input.path) {
         (Some(json), None) => Ok(json),
-        // The host fills in the default of an absent `json`.
+        // The host fills in the default, null, for an absent `json`.
         (Some(Value::Null), Some(path)) => art_sdk::files::read_text(path, MAX_FILE).map(Value::String),
         (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE).map(Value::String),
         (Some(_), Some(_)) => Err(ToolError::validation(

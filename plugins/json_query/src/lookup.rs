@@ -81,18 +81,18 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Returns the innermost objects that have all `fields` and match all conditions: the person who is 36, and not the
-    /// company that contains the person. Fails if no object has all of the fields.
+    /// Returns the innermost objects that have all `fields` and match all conditions: for example the person who is 36, and not
+    /// the company that contains this person. Fails if no object has all of the fields.
     fn matched(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
         let all: Vec<&str> = fields.into_iter().chain(compared).collect();
-        // Without conditions, use every value of the field, also that of an object that contains another one with it.
+        // Without conditions, use every value of the field, even that of an object that contains another object with this field.
         let is_plain = all.len() == 1 && self.conditions.is_empty();
         let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
-        // A question about fields of different objects would otherwise get an empty result, as if nothing matched.
+        // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
         if !all.is_empty() && !self.objects.iter().copied().any(has_all) {
             return Err(QueryError::NoObject(
                 all.iter()
@@ -127,7 +127,7 @@ fn collect<'a>(value: &'a Value, objects: &mut Vec<&'a Object>) {
     }
 }
 
-/// Returns the value of a field of the object, else of the first object inside it, but not in a list.
+/// Returns the value of a field of the object, else of the first object inside it that has the field. Does not look into lists.
 fn find<'a>(object: &'a Object, field: &str) -> Option<&'a Value> {
     let inside = || {
         object
@@ -150,7 +150,8 @@ fn matches_value(object: &Object, condition: &Condition) -> bool {
     values.any(|value| accepts(condition, value))
 }
 
-/// Returns whether the object or one inside it matches, but not one in a list: an order comes from Germany if its customer does.
+/// Returns whether the object or an object inside it matches: an order comes from Germany if its customer does. Does not look
+/// into lists.
 fn matches_inside(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
     let is_negative = condition.operator == Operator::Ne;
@@ -173,7 +174,7 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
     }
 }
 
-/// Compares numbers as numbers, also if one is written as a text, and other values as texts in any letter case.
+/// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.partial_cmp(&b),

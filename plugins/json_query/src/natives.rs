@@ -1,7 +1,7 @@
-//! The filters of jq that the base library does not have: numbers, formats and regular expressions.
+//! The filters of jq that the base library lacks: for numbers, formats and regular expressions.
 //!
-//! `jaq-std` has them too, but only together with time zones, the environment and the log, for which a component would
-//! import clocks and a file system. The filters of this module access nothing but their arguments.
+//! `jaq-std` has them too, but only together with time zones, the environment and the log, which would make a component import
+//! clocks and a file system. The filters of this module access nothing but their arguments.
 
 mod format;
 mod regexp;
@@ -18,7 +18,7 @@ use crate::engine::Data;
 
 type Error = jaq_core::Error<Val>;
 
-/// Definitions of the library that use filters which do not exist here.
+/// Definitions of the library that use filters that do not exist here.
 pub(crate) const MISSING_DEFS: [&str; 13] = [
     "debug",
     "drem",
@@ -35,7 +35,7 @@ pub(crate) const MISSING_DEFS: [&str; 13] = [
     "todate",
 ];
 
-/// Formats that only the command line of the library has. They quote strings, and write numbers as they are.
+/// Formats that the library has only in its command line. They quote strings, and write numbers unchanged.
 const DEFS: &str = r#"
 def @csv: map(if . == null then "" elif type == "string" then "\"\(gsub("\""; "\"\""))\"" else tostring end) | join(",");
 def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") end)
@@ -146,7 +146,7 @@ fn text(value: &Val) -> Result<String, Error> {
     }
 }
 
-/// Returns the two arguments, which are popped from a stack in reverse order.
+/// Returns the two arguments in order. They are popped from a stack, which returns the last one first.
 fn arguments(mut cv: Cv<'_, Data>) -> [Val; 2] {
     let last = cv.0.pop_var();
     [cv.0.pop_var(), last]

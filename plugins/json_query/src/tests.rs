@@ -339,7 +339,7 @@ fn keys_that_are_not_strings_are_refused() {
 #[test]
 fn the_examples_return_their_outputs() {
     testing::check_where(&JSON_QUERY, |input| input.get("path").is_none());
-    // Either `json` or `path`.
+    // Neither `json` nor `path` is required, since either of them is enough.
     assert_eq!(JSON_QUERY.input_schema().get("required"), None);
 }
 

@@ -14,7 +14,7 @@ use crate::{
 const MAX_PATTERN_CHARS: usize = 1000;
 /// Maximum nesting of groups, because the stack of the parser grows with it.
 const MAX_NESTING: u32 = 50;
-/// Maximum size of a compiled pattern, in bytes. That of `\w{1000}` would be several megabytes.
+/// Maximum size of a compiled pattern, in bytes. The pattern `\w{1000}` would need several megabytes.
 const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
 
 /// Finds the matches of the pattern, or of the kind.
@@ -52,7 +52,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches that are of the kind, without repetitions if `unique` is set.
+    /// Returns the matches that belong to the kind, without repetitions if `unique` is set.
     fn found(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
@@ -83,13 +83,14 @@ impl Search<'_> {
             values: Some(values),
             count: matches.len(),
             truncated: Some(truncated),
-            // A caller that names a kind needs the texts, and not their positions.
+            // A caller that names a kind needs the texts, and not the positions of the matches.
             matches: Some(matches).filter(|_| self.input.kind.is_none()),
         }
     }
 }
 
-/// Returns what is between the slashes of `/../`, as other languages write a regular expression. A path has more of them.
+/// Returns the pattern between the slashes of `/../`, which is how other languages write it. Paths contain more slashes and stay
+/// unchanged.
 fn without_slashes(pattern: &str) -> &str {
     let inner = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     inner
@@ -117,7 +118,7 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
     })
 }
 
-/// Parses the pattern again with `regex-syntax`, because only that parser reports the position of the error.
+/// Parses the pattern again with `regex-syntax`, because only this parser reports the position of the error.
 fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
     let parsed = regex_syntax::ParserBuilder::new()
         .nest_limit(MAX_NESTING)

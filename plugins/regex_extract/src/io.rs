@@ -108,7 +108,7 @@ pub(crate) struct Capture {
     pub(crate) end: usize,
 }
 
-/// Says that the matched texts are there unless only their number is asked for.
+/// Promises that the matched texts are in the output, unless only their number is asked for.
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

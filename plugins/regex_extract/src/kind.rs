@@ -1,4 +1,4 @@
-//! Kinds of texts that have a name, and the patterns that find them.
+//! Kinds of texts that have names, and the patterns that find these texts.
 
 use std::sync::LazyLock;
 
@@ -40,7 +40,7 @@ const DATE: &str = r"(?i)\b(?:\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./
 const TIME: &str = r"(?i)\b(?:(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?: ?[ap]m)?|(?:1[0-2]|0?[1-9]) ?[ap]m)\b";
 const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)* ?(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|dollars?|euros?|pounds|cents?)\b)";
 
-/// [`DATE`], compiled. Never `None`, because the pattern is valid.
+/// [`DATE`] in compiled form. Never `None`, because the pattern is valid.
 static DATE_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
 
 impl Kind {
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a text that matches the pattern is of the kind.
+    /// Returns whether a text that matches the pattern really is of the kind.
     pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
             Self::PhoneNumber => is_phone_number(text),
@@ -77,7 +77,8 @@ impl Kind {
     }
 }
 
-/// Phone numbers have 7 to 15 digits (ITU-T E.164). Dates, addresses and plain numbers look similar.
+/// Returns whether a text can be a phone number: these have 7 to 15 digits (ITU-T E.164). Dates, addresses and plain numbers look
+/// similar.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let date = DATE_REGEX.as_ref();

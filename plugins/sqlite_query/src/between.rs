@@ -1,11 +1,11 @@
-//! Finds comparisons that the engine gets wrong: it takes a bound of `BETWEEN` that is null for the smallest value, where SQL finds
-//! no row. Bounds that are constants are never null.
+//! Finds comparisons that the engine gets wrong: it treats a null bound of `BETWEEN` as the smallest value, but in SQL such a
+//! comparison finds no row. Constant bounds are never null.
 
 use graphitesql::sql::token::{Token, tokenize};
 
-/// Returns whether a query compares with `BETWEEN` and a bound that may be null.
+/// Returns whether a query has a `BETWEEN` with a bound that may be null.
 pub(crate) fn may_have_null_bound(sql: &str) -> bool {
-    // What cannot be read is refused by the engine, with a better message.
+    // The engine refuses a query that cannot be read, with a better message.
     let tokens: Vec<_> = tokenize(sql)
         .unwrap_or_default()
         .into_iter()
@@ -21,7 +21,7 @@ pub(crate) fn may_have_null_bound(sql: &str) -> bool {
     false
 }
 
-/// Returns whether a `BETWEEN` belongs to a window: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`.
+/// Returns whether a `BETWEEN` belongs to a window frame: `ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW`.
 fn is_frame(after: &[Token]) -> bool {
     let word = |at: usize, word| after.get(at).is_some_and(|token| is_word(token, word));
     word(1, "preceding") || word(1, "following") || word(0, "current") && word(1, "row")
@@ -38,7 +38,7 @@ fn has_constant_bounds(after: &[Token]) -> bool {
     is_word(and, "and") && constant(upper).is_some_and(ends)
 }
 
-/// Returns what follows a number or a text.
+/// Returns the tokens after a constant number or text, or `None` if there is no constant.
 fn constant(tokens: &[Token]) -> Option<&[Token]> {
     let tokens = match tokens {
         [Token::Minus, rest @ ..] => rest,

@@ -1,4 +1,4 @@
-//! An open database, and what can be asked about it.
+//! An open database, and the questions that can be asked about it.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Seek};
@@ -15,7 +15,7 @@ use crate::io::Parameter;
 const MAX_WAL: u64 = 32 << 20;
 /// Maximum number of tables that an error names.
 const MAX_NAMES: usize = 30;
-/// How every database begins.
+/// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 const TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
@@ -25,12 +25,12 @@ const TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
 pub(crate) struct Database {
     connection: Connection,
     path: String,
-    /// Whether the database may have changes in a WAL that the call does not name.
+    /// Whether the database may have changes in a WAL file that the call does not name.
     lacks_wal: bool,
 }
 
 impl Database {
-    /// Opens a database, with its WAL if a call names one.
+    /// Opens a database, with its WAL file if the call names one.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Database {
         self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
     }
 
-    /// Returns one row more than `limit` of a table or view, if it has so many.
+    /// Returns the rows of a table or view, up to one more than `limit`.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Database {
         self.query(&format!("SELECT * FROM {name} LIMIT {}", limit + 1), &[])
     }
 
-    /// Returns the name of a table as the database writes it.
+    /// Returns the name of a table in the spelling of the database.
     fn table(&self, name: &str) -> Result<String> {
         let names = self.names();
         let found = names.iter().find(|known| known.eq_ignore_ascii_case(name));
@@ -136,7 +136,7 @@ impl Database {
         Ok(columns.join(", "))
     }
 
-    /// Returns what the caller should know about the file.
+    /// Returns a note for the caller about the state of the file, if there is one.
     pub(crate) fn note(&self) -> Option<String> {
         self.lacks_wal.then(|| {
             format!(
@@ -189,7 +189,8 @@ fn open(path: &str) -> Result<fs::File> {
     Ok(file)
 }
 
-/// Opens the WAL of a database. A database that no program has open has none.
+/// Opens the WAL file of a database, or returns `None` if it does not exist. A database that no program has open has no such
+/// file.
 fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
     let explained = |error| files::explain(path, &error);
     let file = match fs::File::open(path) {
@@ -205,12 +206,12 @@ fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
     ReadOnlyFile::new(file).map(Some).map_err(explained)
 }
 
-/// Returns a name as SQL writes it, whatever characters it has.
+/// Returns a name as an identifier of SQL, whatever characters it contains.
 fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Returns a text as SQL writes it.
+/// Returns a text as a literal of SQL.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

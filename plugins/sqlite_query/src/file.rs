@@ -1,4 +1,4 @@
-//! The files of a database, for the engine: opened before it starts, and only read.
+//! The files of a database for the engine. They are opened before the engine starts, and are only read.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,21 +9,21 @@ use std::rc::Rc;
 use graphitesql::vfs::{File, OpenFlags, Vfs};
 use graphitesql::{Error, Result};
 
-/// Size of the blocks that are read, in bytes. A call may make only so many calls into the host.
+/// Size of the blocks that are read, in bytes. They are large, because the number of calls into the host is limited.
 const BLOCK: u64 = 64 << 10;
 /// Number of blocks that are kept.
 const MAX_BLOCKS: usize = 32;
 
-/// An open file of which the engine sees only the bytes.
+/// An open file. The engine can only read its bytes.
 pub(crate) struct ReadOnlyFile {
     file: RefCell<fs::File>,
     size: u64,
-    /// The blocks that were read last, the latest one first.
+    /// The blocks that were read most recently, the latest one first.
     blocks: RefCell<VecDeque<(u64, Rc<[u8]>)>>,
 }
 
 impl ReadOnlyFile {
-    /// Creates the view of an open file with its size of now.
+    /// Creates the view of an open file, with its present size.
     pub(crate) fn new(file: fs::File) -> std::io::Result<Self> {
         Ok(Self {
             size: file.metadata()?.len(),
@@ -32,7 +32,7 @@ impl ReadOnlyFile {
         })
     }
 
-    /// Returns the bytes of a block, of which the last one of the file is shorter.
+    /// Returns the bytes of a block. The last block of the file is shorter.
     fn block(&self, number: u64) -> Result<Rc<[u8]>> {
         let mut blocks = self.blocks.borrow_mut();
         if let Some(at) = blocks.iter().position(|(known, _)| *known == number)
@@ -93,7 +93,7 @@ impl File for ReadOnlyFile {
     }
 }
 
-/// The files of one database. The engine can open each of them once and no others.
+/// The files of one database. The engine can open each of them once, and no other files.
 pub(crate) struct Files {
     database: RefCell<Option<ReadOnlyFile>>,
     wal: RefCell<Option<ReadOnlyFile>>,

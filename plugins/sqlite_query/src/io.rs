@@ -62,7 +62,7 @@ fn scalars(schema: &mut schemars::Schema) {
     schema.insert("type".to_owned(), json!(["string", "number", "boolean", "null"]));
 }
 
-/// What a call asks for.
+/// The question of a call.
 pub(crate) enum Question<'i> {
     Sql(&'i str),
     Tables,
@@ -72,7 +72,7 @@ pub(crate) enum Question<'i> {
 }
 
 impl SqliteQueryInput {
-    /// Returns what the call asks for.
+    /// Returns the question of the call.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Says that a number of rows is always a single value.
+/// Promises that a number of rows is always a single value.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     promise(schema, json!({"about": ["row_count"]}), number);

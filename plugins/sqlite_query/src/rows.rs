@@ -1,4 +1,4 @@
-//! The rows of a result as JSON, with bounds.
+//! Converts the rows of a result to JSON, within limits.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
     }
 }
 
-/// Returns the names of columns with a number after those that repeat an earlier one.
+/// Returns the names of columns. A name that repeats an earlier one gets a number at its end.
 fn distinct(names: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut unique = |name: String| {
@@ -55,7 +55,7 @@ fn distinct(names: Vec<String>) -> Vec<String> {
     names.into_iter().map(&mut unique).collect()
 }
 
-/// Returns the value of a result that has only one, if it is not null.
+/// Returns the value of a result that has only one value, if it is not null.
 fn single(rows: &[Map<String, Json>]) -> Option<&Json> {
     let [row] = rows else { return None };
     let mut cells = row.values();
@@ -69,7 +69,7 @@ fn json(value: Value, notes: &mut Vec<String>) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Integer(number) => number.into(),
-        // An infinite number has no form in JSON.
+        // An infinite number does not exist in JSON.
         Value::Real(number) => Number::from_f64(number).map_or_else(|| number.to_string().into(), Json::Number),
         Value::Text(text) => cut(&text.to_str_lossy(), notes).into(),
         Value::Blob(bytes) => format!("blob of {} bytes", bytes.len()).into(),
@@ -86,7 +86,7 @@ fn cut(text: &str, notes: &mut Vec<String>) -> String {
     text.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Returns about how many bytes a cell has in the output.
+/// Returns the approximate size of a cell in the output, in bytes.
 fn size(cell: &Json) -> usize {
     cell.as_str().map_or(8, str::len) + 6
 }

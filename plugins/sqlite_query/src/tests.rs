@@ -54,7 +54,7 @@ fn ask(fields: Value) -> Value {
     Shop::new(SHOP).ask(fields)
 }
 
-/// Runs the examples on a database in place of the one that they name.
+/// Runs the examples on a database of the test instead of the one that they name.
 #[test]
 fn every_example_has_an_answer() {
     let shop = Shop::new(SHOP);

@@ -57,7 +57,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     })
 }
 
-/// Returns only one value of the statistics.
+/// Returns a copy of the statistics that contains only one of the values.
 fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     let none = TextStatsOutput::default();
     match only {
@@ -184,7 +184,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Returns how many times `find` occurs: a single character anywhere, a longer text only as whole words.
+/// Returns how often `find` occurs: a single character anywhere, a longer text only as whole words.
 fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
     let (text, find) = (text.to_lowercase(), find.trim().to_lowercase());
     if find.is_empty() {

@@ -32,7 +32,7 @@ fn one() -> u32 {
     1
 }
 
-/// Brysbaert, "How many words do we read per minute?", Journal of Memory and Language 109 (2019).
+/// Source of the speed: Brysbaert, "How many words do we read per minute?", Journal of Memory and Language 109 (2019).
 fn average_speed() -> u32 {
     238
 }
@@ -136,8 +136,8 @@ pub(crate) struct WordCount {
     pub(crate) count: usize,
 }
 
-/// Says which values an output has: the one that was asked for, or all. A text without words has no shortest one, and `times` needs
-/// `find`.
+/// Promises which values an output has: the one that was asked for, or all. A text without words has no shortest word, and
+/// `times` needs `find`.
 fn promises(schema: &mut schemars::Schema) {
     never_null(schema);
     for name in ALWAYS_KNOWN {
@@ -154,7 +154,7 @@ fn promises(schema: &mut schemars::Schema) {
     promise(schema, json!({"only": [null]}), json!({"required": all}));
 }
 
-/// The values that every text has.
+/// The values that exist for every text.
 const ALWAYS_KNOWN: [&str; 15] = [
     "words",
     "unique_words",

@@ -75,7 +75,7 @@ fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, Conve
     via_base_unit(value, from, to)
 }
 
-/// Returns the value as whole units of `larger` and the rest in `smaller`, to two decimals.
+/// Returns the value as whole units of `larger`, and the rest in `smaller` with two decimals.
 fn in_two(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
     let size = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
@@ -102,7 +102,7 @@ fn plural(name: &str, count: f64) -> String {
     }
 }
 
-/// Says which meaning of a unit was used, if the input does not say it.
+/// Returns a note about the meaning of a unit that was used, if the input does not say it.
 fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
     let is_american = |unit: &Measure| unit.name.contains("(US)");
     let says_so = |text: &str| {

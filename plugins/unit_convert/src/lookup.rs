@@ -20,13 +20,12 @@ pub(crate) struct Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lookup {
     Unit(Measure),
-    /// Several units match, whose symbols differ in letter case only.
+    /// Several units match, and their symbols differ only in letter case.
     Ambiguous(Vec<String>),
     None,
 }
 
-/// Finds `text` as a symbol, else as a name, else as the plural of a symbol, else as a symbol or its plural in any letter
-/// case.
+/// Finds `text` as a symbol, else as a name, else as the plural of a symbol, else as a symbol or its plural in any letter case.
 pub(crate) fn find(text: &str) -> Lookup {
     let exact = |text: &str| by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());

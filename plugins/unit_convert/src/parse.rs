@@ -60,15 +60,15 @@ fn spoken(text: &str) -> String {
     bare.trim_end_matches('.').to_owned()
 }
 
-/// The parts of a unit with a second quantity behind it: `feet 11 inches`.
+/// The parts of a unit that is followed by a second quantity: `feet 11 inches`.
 pub(crate) struct Compound<'a> {
     pub(crate) unit: &'a str,
     pub(crate) number: f64,
     pub(crate) smaller: &'a str,
 }
 
-/// Splits `feet 11 inches` and `'11"`, with or without an `and` or a comma before the number. A number without a space before
-/// it is a power: `m2`.
+/// Splits `feet 11 inches` or `'11"`, with or without an `and` or a comma before the number. Returns `None` for other texts. A
+/// number directly after a unit is a power: `m2`.
 pub(crate) fn split_compound(text: &str) -> Option<Compound<'_>> {
     let (unit, rest) = text.split_at_checked(text.find(|c: char| c.is_ascii_digit())?)?;
     let digits = rest
@@ -76,7 +76,7 @@ pub(crate) fn split_compound(text: &str) -> Option<Compound<'_>> {
         .unwrap_or(rest.len());
     let (number, smaller) = rest.split_at_checked(digits)?;
     let is_foot = unit.ends_with(['\'', '′', '’']);
-    // The second unit of `5'11` is left out.
+    // In `5'11` the second unit is omitted.
     let smaller = if smaller.is_empty() && is_foot { "inch" } else { smaller };
     let is_separate = is_foot || unit.ends_with(char::is_whitespace);
     let unit = unit.trim().trim_end_matches(',').trim_end_matches(" and").trim();
@@ -150,7 +150,7 @@ impl Parser<'_> {
             return Err(self.syntax("it has more than 4 levels of parentheses"));
         }
         let mut product = Product::one();
-        // 1 in the numerator, -1 in the denominator.
+        // The exponent of the next unit: 1 in the numerator, -1 in the denominator.
         let mut side = 1;
         loop {
             let (term, power) = self.term()?;
@@ -163,7 +163,7 @@ impl Parser<'_> {
                 self.depth -= 1;
                 return Ok(product);
             }
-            // Without an operator the side stays the same: `J/kg K` is `J/(kg K)`.
+            // Without an operator the next unit is on the same side: `J/kg K` is `J/(kg K)`.
         }
     }
 

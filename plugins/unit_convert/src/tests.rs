@@ -53,7 +53,7 @@ fn temperatures_have_offsets() {
     is(0.0, "kelvin", "celsius", -273.15);
     is(100.0, "c", "k", 373.15);
     is(9.0, "rankine", "kelvin", 5.0);
-    // A difference of one degree, not a point on the scale.
+    // In this unit, a degree is a temperature difference, not a point on the scale.
     is(1.0, "J/(kg °C)", "J/kg/K", 1.0);
     fails("m °C", "kelvin", "cannot convert length temperature to temperature");
 }

@@ -20,7 +20,7 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
             '*' if chars.next_if_eq(&'*').is_some() => tokens.push(Token::Sign('^')),
             '*' | '·' | '⋅' | '×' => tokens.push(Token::Sign('*')),
             '/' | '^' | '(' | ')' => tokens.push(Token::Sign(c)),
-            // The hyphen in `watt-hour`.
+            // Skip the hyphen in `watt-hour`.
             '-' if !chars.peek().is_some_and(char::is_ascii_digit) => {}
             '0'..='9' | '-' | '−' => {
                 let mut digits = String::from(if c == '−' { '-' } else { c });

@@ -88,7 +88,7 @@ fn web_search(input: WebSearchInput) -> Result<WebSearchOutput> {
     search(&std::env::var("SEARCH_URL").unwrap_or_default(), &input)
 }
 
-/// Searches with the service at an address.
+/// Searches with the service at this address.
 fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
     let url = address(service, &input.query)?;
     let response = Request::new("GET", url.as_str())
@@ -112,7 +112,7 @@ fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
     })
 }
 
-/// Returns the address of a search: `{query}` in the address of the service is replaced, or the parameters of SearXNG are added.
+/// Returns the address of a search. Replaces `{query}` in the address of the service, or else adds the parameters of SearXNG.
 fn address(service: &str, query: &str) -> Result<Url> {
     let setting = |problem: &str| {
         ToolError::config(format_args!(

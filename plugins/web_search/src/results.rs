@@ -6,7 +6,7 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// Maximum number of values of a reply that are looked at.
+/// Maximum number of JSON values in a reply that are searched for results.
 const MAX_VALUES: usize = 10_000;
 /// Maximum length of a title and of a snippet, in characters.
 const MAX_CHARS: usize = 500;
@@ -16,7 +16,8 @@ const URL: [&str; 3] = ["url", "link", "href"];
 const TITLE: [&str; 3] = ["title", "name", "heading"];
 const SNIPPET: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
 
-/// Returns the first list of pages, in the order of nesting; `None` if there is none. A list named `results` may be empty.
+/// Returns the first list of pages, where outer lists come before inner ones. Returns an empty list if nothing was found but the
+/// reply has a list `results`, and `None` if there is no such list.
 pub(crate) fn of(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
     let mut seen = 0;
@@ -36,7 +37,7 @@ pub(crate) fn of(reply: &Value) -> Option<Vec<SearchResult>> {
             }
         }
     }
-    // A search that finds nothing.
+    // The search found nothing.
     reply
         .get("results")
         .filter(|results| results.is_array())
@@ -54,7 +55,7 @@ fn page(item: &Value) -> Option<SearchResult> {
     })
 }
 
-/// Returns the first of the fields that is a text and not empty, on one line and without tags.
+/// Returns the first of these fields that is a text, on one line and without tags, or `None` if there is none or it is empty.
 fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
     let text = without_tags(found);
@@ -63,7 +64,7 @@ fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Removes the tags with which services mark words, such as `<b>`.
+/// Removes the tags that services use to highlight words, such as `<b>`.
 fn without_tags(text: &str) -> String {
     let mut plain = text.to_owned();
     for tag in ["b", "strong", "em", "mark", "span"] {

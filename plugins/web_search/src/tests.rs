@@ -10,7 +10,7 @@ fn input(query: &str) -> WebSearchInput {
     }
 }
 
-/// Searches with a service that gives this reply.
+/// Searches with a service that returns this reply.
 fn found(reply: Value) -> Result<Vec<SearchResult>> {
     answer_http(move |_| Ok(Response::new(200, reply.to_string())));
     search("https://search.example/search", &input("x")).map(|output| output.results)

@@ -29,7 +29,7 @@ pub(crate) enum Capability {
         reason: Option<String>,
     },
     Http {
-        /// `None`: everywhere that is granted.
+        /// `None` for every address that is granted.
         url: Option<String>,
         methods: Vec<String>,
         reason: Option<String>,
@@ -133,7 +133,7 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
     Ok(Capability::Http { url, methods, reason })
 }
 
-/// Parses where requests go: a URL, `"{args.NAME}"` for the origin of an argument, or `any` for everywhere that is granted.
+/// Parses the destination of requests: a URL, `"{args.NAME}"` for the origin of an argument, or `any` for every granted address.
 fn http_target(input: ParseStream<'_>) -> Result<Option<String>> {
     if input.peek(Ident) {
         let word: Ident = input.parse()?;
@@ -179,7 +179,7 @@ fn env(input: ParseStream<'_>) -> Result<Capability> {
     Ok(Capability::Env { names, reason })
 }
 
-/// Checks the name of a variable.
+/// Checks that a text can be the name of an environment variable.
 fn variable(name: &LitStr) -> Result<String> {
     let text = name.value();
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

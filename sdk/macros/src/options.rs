@@ -28,7 +28,7 @@ pub(crate) enum Mode {
     Display,
 }
 
-/// The risk of a wrong approval, which is a part of the `blockingConfig` of a tool of any mode.
+/// The risk of a wrong approval. It is written into the `blockingConfig`, which a tool of any mode may have.
 pub(crate) struct Risk(LitStr);
 
 /// JSON text, or an expression that is converted to JSON when the host calls `schema`.
@@ -102,8 +102,8 @@ impl Options {
 }
 
 impl Options {
-    /// Writes the risk into the settings of questions. A decision of a person is not the result of such a tool, since nothing
-    /// says so.
+    /// Writes the risk into the `blockingConfig`. Sets `completesOnApproval` to false there, so that the result of an approved
+    /// call comes from the tool and is not the approval itself.
     fn apply_risk(&mut self) -> Result<()> {
         let Some(Risk(risk)) = self.risk.take() else {
             return Ok(());

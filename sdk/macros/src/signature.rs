@@ -123,7 +123,7 @@ fn plain_argument(signature: &Signature) -> Error {
     Error::new_spanned(&signature.inputs, text)
 }
 
-/// Returns the type as that of a field: owned, and as text.
+/// Returns the type of a field that owns the value, as text.
 fn owned_text(ty: &Type) -> String {
     let text = match ty {
         Type::Reference(reference) => return owned_text(&reference.elem),

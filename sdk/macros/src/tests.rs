@@ -1,4 +1,4 @@
-//! The errors that the attributes report without the help of the compiler.
+//! The errors that the attributes report themselves, without the compiler.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -34,7 +34,7 @@ const WRITE_BYTES: usize = 4096;
 
 pub(super) fn send(request: &Request) -> Result<Response> {
     let outgoing = outgoing(request)?;
-    // A request without a body must not have one of length zero either.
+    // A request without a body must not have an empty body either.
     let body = if request.body.is_empty() {
         None
     } else {

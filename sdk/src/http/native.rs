@@ -1,4 +1,4 @@
-//! Requests in a native test, which its own function answers.
+//! Requests in a native test, which are answered by a function of the test.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ thread_local! {
     static ANSWER: RefCell<Option<Answer>> = const { RefCell::new(None) };
 }
 
-/// Answers the requests of this thread with `answer`.
+/// Sets the function that answers the requests of this thread.
 pub(crate) fn answer(answer: Answer) {
     ANSWER.set(Some(answer));
 }

@@ -1,4 +1,4 @@
-//! Asks a person before it acts, in the form that its input has.
+//! Asks a person before it acts, with the form in its input.
 
 #![cfg(target_family = "wasm")]
 

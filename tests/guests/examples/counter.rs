@@ -1,4 +1,4 @@
-//! Counts its calls in a static and leaks memory, neither of which the next call can see: it has a fresh instance.
+//! Counts its calls in a static and leaks memory. The next call sees neither, since it has a fresh instance.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Does with files what its input says, through the standard library.
+//! Performs the file operations in its input, through the standard library.
 
 #![cfg(target_family = "wasm")]
 
@@ -113,13 +113,13 @@ fn modified(path: &str) -> io::Result<String> {
     Ok(since.map_or(0, |since| since.as_secs()).to_string())
 }
 
-/// Opens and reads a file again and again, and counts how often that failed.
+/// Opens and reads a file `times` times, and counts how often that failed.
 fn read_times(path: &str, times: u64) -> io::Result<String> {
     let failed = (0..times).filter(|_| fs::read(path).is_err()).count();
     Ok(format!("{failed} failed"))
 }
 
-/// Reads and writes a file again and again, and returns everything that it read and each kind of error, once.
+/// Reads and writes a file `times` times. Returns each different text that it read and each kind of error once.
 fn race(path: &str, times: u64) -> io::Result<String> {
     let mut seen = BTreeSet::new();
     for _ in 0..times {
@@ -158,7 +158,7 @@ fn fill(path: &str, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The standard library creates links only with unstable features.
+/// Calls `symlink` of libc, since the standard library creates links only with unstable features.
 #[expect(unsafe_code, reason = "`symlink` of libc is called with two texts that end in NUL")]
 fn symlink(target: &str, path: &str) -> io::Result<()> {
     unsafe extern "C" {

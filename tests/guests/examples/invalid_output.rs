@@ -1,4 +1,4 @@
-//! Returns outcomes that the SDK does not allow. The input `{"case": ...}` selects one.
+//! Returns outcomes that the SDK does not allow. The input `{"case": ...}` selects the outcome.
 
 #![cfg(target_family = "wasm")]
 

@@ -1,4 +1,4 @@
-//! Calls `wasi:filesystem` and its streams in ways that a standard library does not.
+//! Calls `wasi:filesystem` and its streams in ways in which the standard library does not.
 
 #![cfg(target_family = "wasm")]
 
@@ -110,7 +110,7 @@ fn write_zeroes(path: &str, bytes: u64) -> Result<(), ErrorCode> {
     stream.write_zeroes(bytes).map_err(|_stream| ErrorCode::Io)
 }
 
-/// Writes without asking how much may be written.
+/// Writes without asking first how many bytes may be written.
 fn write_unchecked(path: &str, bytes: u64) -> Result<(), ErrorCode> {
     let stream = open(path, OpenFlags::CREATE, write())?.write_via_stream(0)?;
     stream

@@ -1,4 +1,4 @@
-//! Calls `wasi:http` in ways that the SDK does not. The input selects what is tried.
+//! Calls `wasi:http` in ways in which the SDK does not. The input selects the attempt.
 
 #![cfg(target_family = "wasm")]
 
@@ -58,7 +58,7 @@ fn raw_requests(input: In) -> Result<String> {
     }
 }
 
-/// Sets up a request to `authority`, with `text` in the part that is tried.
+/// Sets up a request to `authority`, with `text` in the part that the attempt concerns.
 fn prepare(request: &OutgoingRequest, attempt: &str, text: &str, authority: &str) -> Result<(), ()> {
     let (mut scheme, mut to) = (Scheme::Http, authority);
     request.set_path_with_query(Some("/"))?;
@@ -78,14 +78,14 @@ fn number(text: &str) -> usize {
     text.parse().unwrap_or(usize::MAX)
 }
 
-/// Adds so many headers to one collection, and returns how that ended.
+/// Adds `count` headers to one collection, and returns how that ended.
 fn many_headers(count: &str) -> String {
     let fields = Fields::new();
     let added = (0..number(count)).try_for_each(|_| fields.append("x-test", b"x"));
     described(added)
 }
 
-/// Sends a request with all its times set to a number of nanoseconds.
+/// Sends a request with all its timeouts set to a number of nanoseconds.
 fn wait(request: OutgoingRequest, nanoseconds: &str) -> String {
     let (options, time) = (RequestOptions::new(), nanoseconds.parse().ok());
     let set = options

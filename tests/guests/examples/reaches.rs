@@ -1,4 +1,5 @@
-//! Uses one interface of the host, and returns whether that worked. Where it is not granted, the call may also end.
+//! Uses one interface of the host, and returns whether that worked. If the interface is not granted, the call may also be
+//! aborted.
 
 #![cfg(target_family = "wasm")]
 
@@ -48,7 +49,7 @@ impl Guest for Reaches {
     }
 }
 
-/// Returns a text of the input. A parser of JSON would draw random numbers for its maps.
+/// Returns the text of a field of the input. A JSON parser would draw random numbers for its maps.
 fn text<'a>(input: &'a str, name: &str) -> &'a str {
     let rest = input.split_once(&format!("\"{name}\":\"")).map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once('"')).map_or("", |(text, _)| text)

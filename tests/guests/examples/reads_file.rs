@@ -1,4 +1,4 @@
-//! Reads a file, which it asks for in its manifest.
+//! Reads a file. The manifest requests the access to it.
 
 #![cfg(target_family = "wasm")]
 

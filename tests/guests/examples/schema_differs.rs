@@ -1,4 +1,4 @@
-//! `schema()` returns another description every time.
+//! `schema()` returns a different description every time.
 
 #![cfg(target_family = "wasm")]
 

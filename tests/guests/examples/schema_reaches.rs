@@ -1,4 +1,4 @@
-//! Its `schema` says what it could read and reach.
+//! `schema()` returns a description that says what it could read and reach.
 
 #![cfg(target_family = "wasm")]
 

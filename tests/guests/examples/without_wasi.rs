@@ -99,7 +99,7 @@ impl Lcg {
         usize::try_from(self.0 >> 33).unwrap_or_default() % bound
     }
 
-    /// Returns a length in bytes: mostly small, in one of 100 cases up to a mebibyte.
+    /// Returns a length in bytes: usually small, but in one of 100 cases up to a mebibyte.
     fn length(&mut self) -> usize {
         let max = if self.below(100) == 0 { MIB } else { 600 };
         1 + self.below(max)

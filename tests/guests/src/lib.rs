@@ -11,7 +11,8 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
-        // A guest that also uses the SDK has the section of both; sections of one name would be joined to an invalid one.
+        // A guest that also uses the SDK has the type section of both. Sections with the same name would be joined to an invalid
+        // section.
         type_section_suffix: "-guests",
     });
 }
@@ -39,7 +40,7 @@ pub fn answer(output: impl Into<String>) -> Outcome {
     Outcome::Success(success(output))
 }
 
-/// Returns the value of [`answer`], for a struct update.
+/// Returns the success that [`answer`] contains, for a struct update.
 #[must_use]
 pub fn success(output: impl Into<String>) -> Success {
     Success {

@@ -18,13 +18,13 @@ use super::origin::Origin;
 use crate::handmade::Handmade;
 use crate::harness::{CALL_TIMEOUT, components, in_full, output, read, request};
 
-/// What no guest may see. The suite has it in its environment and in a file beside the granted folder.
+/// A text that no guest may see. It is in the environment of the suite and in a file beside the granted folder.
 pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
 
-/// What an attack found, if it ended as it has to.
+/// The result of an attack that ended as its entry says.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Survived {
-    /// The time that a call took beyond its limit, if that limit ended it.
+    /// The time by which the call exceeded its time limit, if that limit ended the call.
     pub(crate) overrun: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ impl Fixture {
     /// Makes the attack in `sandbox`.
     ///
     /// # Errors
-    /// Says what was not as it has to be.
+    /// Fails with the property of the outcome that differs from the expected one.
     pub(crate) async fn run(&self, sandbox: &Sandbox) -> Result<Survived, String> {
         let plugin = match (sandbox.load("attack", &self.bytes()), &self.refused) {
             (Ok(plugin), None) => plugin,
@@ -179,7 +179,7 @@ impl Target {
         })
     }
 
-    /// Returns whether only what may be written has changed.
+    /// Returns whether no file outside of the grant has changed.
     fn is_untouched(&self, files: Option<&FileGrant>) -> bool {
         let names = |path: &Path| -> Vec<_> {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();

@@ -8,7 +8,7 @@ use art_core::limits::Limits;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The highest number of each section of threats about tools. Each identifier from 1 to it has an entry.
+/// The highest number of each section of threats about tools. A section has an entry for each number from 1 to it.
 pub(crate) const SECTIONS: [(char, u32); 8] = [
     ('A', 17),
     ('B', 12),
@@ -23,45 +23,45 @@ pub(crate) const SECTIONS: [(char, u32); 8] = [
 /// All threats by their identifiers.
 pub(crate) type Manifest = BTreeMap<String, Threat>;
 
-/// A threat, and what shows that the host survives it.
+/// A threat, and what shows that the host withstands it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Threat {
     /// What an attacker does.
     pub(crate) attack: String,
-    /// What has to happen instead, besides that the host goes on.
+    /// What has to happen instead. In every case, the host has to keep running.
     pub(crate) safe: String,
-    /// 0 has to hold before the first release.
+    /// Priority from 0 to 2. A threat with priority 0 has to be covered before the first release.
     pub(crate) priority: u32,
-    /// The gate that the threat belongs to, if it does.
+    /// The gate that requires this threat to be covered, if there is one.
     #[serde(default)]
     pub(crate) gate: Option<Gate>,
     /// Attacks that the suite makes.
     #[serde(default)]
     pub(crate) run: Vec<Fixture>,
-    /// Other tests that show it, by the files in which they are.
+    /// Other tests that cover the threat, by the files that contain them.
     #[serde(default)]
     pub(crate) tests: BTreeMap<PathBuf, Vec<String>>,
-    /// Why nothing shows it, or what is not shown.
+    /// Why nothing covers the threat, or which part of it is not covered.
     #[serde(default)]
     pub(crate) not_done: Option<String>,
-    /// Why the host has no such place.
+    /// Why the threat does not apply to the host.
     #[serde(default)]
     pub(crate) not_applicable: Option<String>,
 }
 
-/// What has to be green before something may be allowed.
+/// A gate: the threats that belong to it have to be covered before the host allows what the gate names.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Any component of others.
+    /// Components written by others.
     G0,
-    /// Any network or secret.
+    /// Access to the network or to secrets.
     G1,
-    /// Several persons.
+    /// Use by several persons.
     G2,
 }
 
-/// One attack: a component, what it gets, and how that has to end.
+/// One attack: a component, its input and grants, and how the attack has to end.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Fixture {
@@ -73,9 +73,10 @@ pub(crate) struct Fixture {
     pub(crate) component: Option<String>,
     /// The arguments of the call. `{server}` is the address of a server that counts its connections.
     pub(crate) arguments: Value,
-    /// Steps of the guest `files`: an operation, a path below a folder with `notes` and `outside.txt`, and more.
+    /// Steps of the guest `files`: an operation, a path below the folder that contains `notes` and `outside.txt`, and a third
+    /// value that some operations need.
     pub(crate) steps: Vec<[String; 3]>,
-    /// How often all of the steps are made.
+    /// How often the whole list of steps is run.
     pub(crate) times: Option<usize>,
     /// What the call may do with `notes`.
     pub(crate) files: Option<FileGrant>,
@@ -89,9 +90,9 @@ pub(crate) struct Fixture {
     pub(crate) refused: Option<String>,
     /// The output of the call, if it matters.
     pub(crate) output: Option<Value>,
-    /// How many connections the server has to see.
+    /// Number of connections that the server has to receive.
     pub(crate) connections: usize,
-    /// Whether the number of connections does not matter, because what is attacked are the limits of a granted request.
+    /// Whether the number of connections does not matter, because the attack targets the limits of a granted request.
     pub(crate) may_connect: bool,
 }
 
@@ -145,7 +146,7 @@ impl LimitsOf {
 }
 
 impl Threat {
-    /// Returns how it is shown, in one word.
+    /// Returns in a word or two how the threat is covered.
     pub(crate) fn status(&self) -> &'static str {
         match (self.run.is_empty(), self.tests.is_empty(), &self.not_applicable) {
             (false, ..) => "attacked",

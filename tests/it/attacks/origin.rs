@@ -1,4 +1,4 @@
-//! A server that counts the connections that it gets.
+//! A server that counts its connections.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Starts it.
+    /// Starts the server.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("it has an address");
@@ -35,7 +35,7 @@ impl Origin {
         }
     }
 
-    /// Returns how many connections it has got.
+    /// Returns how many connections the server has received.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }

@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// Prints the table, keeps it in a file, and fails if the host failed.
+    /// Prints the table, writes it to a file, and panics if an attack did not end as expected.
     pub(crate) fn finish(&self, peak_memory: u64) {
         let text = self.text(peak_memory);
         std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("attacks.txt"), &text).unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::judge;
 use super::world::{Kill, World};
 
-/// The places that a process reaches which stores a decision and goes on with the run.
+/// The places that a process reaches when it stores a decision and resumes the run.
 const PLACES: [FailPoint; 11] = [
     FailPoint::BeforeDecision,
     FailPoint::AfterDecision,
@@ -21,7 +21,7 @@ const PLACES: [FailPoint; 11] = [
     FailPoint::AfterRunEnd,
 ];
 
-/// Returns whether this place is one of [`PLACES`] alone: a run for which nobody decides does not reach it.
+/// Returns whether only a process that stores a decision reaches this place.
 pub(super) fn is_of_decisions(place: FailPoint) -> bool {
     matches!(place, FailPoint::BeforeDecision | FailPoint::AfterDecision)
 }
@@ -43,14 +43,14 @@ pub(super) fn the_run(world: &World) -> RunRecord {
     run
 }
 
-/// Returns the status of the decision; `None` if nothing waits any more.
+/// Returns the status of the waiting call, or `None` if no call waits.
 fn pending(world: &World) -> Option<String> {
     let list = world.art(&["--json", "approve", "list"]).output.json();
     let status = list.pointer("/0/status").and_then(Value::as_str);
     status.map(str::to_owned)
 }
 
-/// Returns how often the run took a decision, and how its calls ended.
+/// Returns how often the run applied a decision, and how its calls ended.
 fn taken_and_endings(world: &World) -> (usize, Vec<String>) {
     let journal = world.journal(&the_run(world).trace_id);
     let taken = journal.iter().filter(|entry| entry.kind == "call_decided").count();
@@ -62,7 +62,7 @@ fn taken_and_endings(world: &World) -> (usize, Vec<String>) {
     (taken, ending.collect())
 }
 
-/// Decides if that is still open, or else goes on with the run if it has not ended.
+/// Approves the call if nobody has decided about it. Otherwise resumes the run, unless it has ended.
 fn go_on(world: &World, place: FailPoint) {
     let status = pending(world);
     let went_on = match status.as_deref() {
@@ -77,8 +77,8 @@ fn go_on(world: &World, place: FailPoint) {
     assert_ne!(went_on.code(), 7, "{place:?}: it still waits: {went_on}");
 }
 
-/// Kills the process that decides at `place`, and goes on until the run has ended. Returns the number of effects, and how the calls
-/// ended that were made.
+/// Kills the deciding process when it reaches `place`, and then finishes the run. Returns the number of effects, and how the
+/// calls ended.
 fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     let world = suspend(tool);
     let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
@@ -114,7 +114,8 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
 fn an_approved_call_that_may_be_repeated_always_succeeds() {
     for place in PLACES {
         let expected = match place {
-            // It acted, and that is not stored: the end of a direct call and of its run are one commit.
+            // The call had its effect, but its end is not stored, since the end of a direct call and the end of its run are one
+            // commit.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => 2,
             _ => 1,
         };

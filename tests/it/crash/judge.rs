@@ -8,23 +8,23 @@ use serde_json::Value;
 
 use super::world::{EffectLine, Ended, Kill, World, wait};
 
-/// What the crashes of a test came upon.
+/// Counts of what the crashes of a test interrupted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Number of processes that were killed, by the test or by themselves at a place.
+    /// Number of processes that were killed, by the test or by themselves at a named place.
     killed: u32,
     killed_at_places: u32,
-    /// Number of calls that ended, and of those whose outcome is unknown.
+    /// Number of calls that ended. `unknown` counts the ones among them whose outcome is unknown.
     pub(super) calls: usize,
     unknown: usize,
     /// Number of calls that a later host made again.
     repeated: usize,
-    /// Longest time from the start of a process until it went on with a run, in milliseconds.
+    /// Longest time from the start of a process until it resumed a run, in milliseconds.
     pub(super) slowest_recovery_ms: u64,
 }
 
 impl Tally {
-    /// Adds the end of a process that was to be killed so.
+    /// Counts a process for which `kill` was planned, if it was killed.
     pub(super) fn add_kill(&mut self, kill: Option<Kill>, ended: &Ended) {
         let killed = u32::from(ended.was_killed());
         self.killed += killed;
@@ -40,7 +40,7 @@ impl Tally {
         self.repeated += calls.repeated;
     }
 
-    /// Adds all of another tally.
+    /// Adds another tally.
     pub(super) fn add(&mut self, other: &Tally) {
         self.killed += other.killed;
         self.killed_at_places += other.killed_at_places;
@@ -48,7 +48,7 @@ impl Tally {
         self.add_calls(other);
     }
 
-    /// Returns whether the crashes interrupted calls of both kinds, without which they prove little.
+    /// Returns whether the crashes led to unknown outcomes as well as to repeated calls. Otherwise a test proves little.
     pub(super) fn is_telling(&self) -> bool {
         self.killed > 0 && self.killed_at_places > 0 && self.unknown > 0 && self.repeated > 0
     }
@@ -58,15 +58,15 @@ impl Tally {
 #[derive(Debug, Default)]
 struct Call {
     tool: String,
-    /// Position of its last announcement.
+    /// Sequence number of the entry that last announced the call.
     announced: u64,
-    /// Number of its announcements.
+    /// Number of entries that announced the call.
     announcements: u32,
-    /// Position and ending of its end.
+    /// Sequence number of the entry that ended the call, and the ending.
     ended: Option<(u64, String)>,
 }
 
-/// What runs left behind, read once for all of them.
+/// What runs left behind, read once for several runs.
 pub(super) struct Evidence {
     store: SqliteStore,
     /// The effects of each run.
@@ -91,7 +91,8 @@ impl Evidence {
         self.effects.get(&run.trace_id).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks that a run has ended, that its journal has its digests, and that journal and effects agree. Returns its calls.
+    /// Checks that a run has ended, that its journal has no gaps, and that the journal agrees with the effects. Returns counts of
+    /// its calls.
     pub(super) fn check_run(&self, run: &RunRecord) -> Tally {
         assert!(run.status.is_final(), "{run:?} has not ended");
         let journal = wait(self.store.read_journal(&run.trace_id));
@@ -102,7 +103,7 @@ impl Evidence {
         tally(&calls)
     }
 
-    /// Checks that no observation of a thread is missing or doubled.
+    /// Checks that no observation of a thread is missing or stored twice.
     pub(super) fn check_thread(&self, thread: &str) {
         let observations = wait(self.store.list_observations(thread, ObservationFilter::default()));
         let sequences = observations.iter().map(|observation| observation.sequence);
@@ -110,7 +111,7 @@ impl Evidence {
     }
 }
 
-/// Checks that a run has ended, and that its journal, its effects and its thread agree. Returns its calls.
+/// Checks a run with [`Evidence::check_run`], its thread, and the digests of its journal. Returns counts of its calls.
 pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
     let evidence = Evidence::of(world);
     let tally = evidence.check_run(run);
@@ -143,12 +144,12 @@ fn tally(calls: &BTreeMap<String, Call>) -> Tally {
     }
 }
 
-/// Checks that a journal has what was seen in it before.
+/// Checks that a journal still begins with the entries that were read earlier.
 pub(super) fn check_kept(seen: &[JournalEntry], now: &[JournalEntry]) {
     assert_eq!(Some(seen), now.get(..seen.len()), "entries of a journal were lost");
 }
 
-/// Checks that a report that was printed is stored.
+/// Checks that a report that was printed agrees with the stored run.
 pub(super) fn check_acknowledged(report: &Value, run: &RunRecord) {
     assert_eq!(
         report.get("traceId").and_then(Value::as_str),
@@ -189,13 +190,14 @@ fn calls(journal: &[JournalEntry]) -> BTreeMap<String, Call> {
     calls
 }
 
-/// Returns the text at a place of a payload.
+/// Returns the text at `pointer` in a payload, or an empty text.
 fn text(payload: &Value, pointer: &str) -> String {
     let text = payload.pointer(pointer).and_then(Value::as_str);
     text.unwrap_or_default().to_owned()
 }
 
-/// Checks that each effect was announced, and that no call that must not be repeated took effect twice.
+/// Checks that each effect was announced, that each call that succeeded had an effect, and that no call that must not be repeated
+/// had two.
 fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
     let mut counts = BTreeMap::<&str, u32>::new();
     for effect in effects {
@@ -220,7 +222,8 @@ fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
     }
 }
 
-/// Checks that a call whose host was killed ended with an unknown outcome, unless it could be repeated or the whole run ended with its host.
+/// Checks that no call continued after its host was killed, except by being repeated, and that only calls that must not be
+/// repeated have an unknown outcome. A call may lack an end only if the whole run ended with its host.
 fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
     let host_failed = journal.iter().any(|entry| entry.kind == "host_failed");
     let resumed: Vec<_> = journal

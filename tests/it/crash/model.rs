@@ -13,10 +13,10 @@ pub(super) const ANSWER: &str = "All is done.";
 /// A word in a question for which the plan has one short step.
 pub(super) const SHORT: &str = "shortly";
 
-/// A word in a question whose call of a tool takes so long that a test can stop the process meanwhile.
+/// A word in a question for which the plan's call takes so long that a test can stop the process meanwhile.
 pub(super) const SLOWLY: &str = "slowly";
 
-/// Starts the model, and returns its address. Each of its calls has another key.
+/// Starts the model, and returns its address. Each call that the model plans has a different key.
 pub(super) fn start() -> String {
     let keys = AtomicU64::new(0);
     Provider::start(move |request| reply(request, &|| keys.fetch_add(1, Ordering::SeqCst))).base_url
@@ -37,7 +37,7 @@ fn reply(request: &Request, key: &dyn Fn() -> u64) -> Reply {
     }
 }
 
-/// Returns the steps: two with calls in the plan itself, and then one in which the model makes a call.
+/// Returns the steps: two whose calls are in the plan, and then one in which the model makes a call.
 fn steps(body: &str, arguments: &dyn Fn(u64) -> Value) -> Value {
     let call = |tool: &str, ms| json!({"toolName": tool, "arguments": arguments(ms)});
     let ms = if body.contains(SLOWLY) { 10_000 } else { 30 };

@@ -7,10 +7,10 @@ use super::{decisions, judge};
 
 const QUESTION: &str = "Act and act again";
 
-/// Kills the first host of a question at `place`, goes on until the run has ended, and checks it.
+/// Kills the first host of a question at `place`, finishes the run, and checks it.
 fn crash_at(place: FailPoint) {
     let world = World::new();
-    // A place of a takeover is reached only after another crash.
+    // The place `TakenOver` is reached only after an earlier crash.
     let first = match place {
         FailPoint::TakenOver => FailPoint::AfterIntents,
         place => place,
@@ -26,7 +26,7 @@ fn crash_at(place: FailPoint) {
     judge::check(&world, &run);
 }
 
-/// Resumes the run, or asks again if nothing of it is stored.
+/// Resumes the run, or asks the question again if no run is stored.
 fn go_on(world: &World) {
     let Some(run) = world.run_of(QUESTION) else {
         assert_eq!(world.effects(), [], "effects of a run that is not stored");

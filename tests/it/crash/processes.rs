@@ -12,21 +12,21 @@ use super::judge::{self, Evidence};
 use super::model::{ANSWER, SHORT};
 use super::world::{Ended, Kill, World};
 
-/// Number of processes at a time.
+/// Number of workers, each of which runs one process at a time.
 const WORKERS: u64 = 4;
-/// Time for which they work, unless `ART_PROCESSES_SECONDS` sets another.
+/// Duration of the work in seconds, unless `ART_PROCESSES_SECONDS` sets another.
 const SECONDS: u64 = 10;
 
-/// Starts one process after the other, and keeps account of what has to be stored.
+/// Runs one command after the other, and remembers which runs have to be stored.
 struct Worker<'a> {
     number: u64,
     world: &'a World,
     chance: Chance,
-    /// A thread in which all workers ask.
+    /// The thread that all workers use.
     shared: &'a str,
     /// Number of commands so far.
     commands: u64,
-    /// Number of commands that failed because others were busy.
+    /// Number of commands that failed because another process was using the thread or the database.
     busy: u64,
     /// The runs that were answered and not deleted, with their threads.
     answered: BTreeMap<String, String>,
@@ -59,7 +59,7 @@ impl<'a> Worker<'a> {
         self
     }
 
-    /// Runs a command. Returns how it ended, or `None` if others were busy.
+    /// Runs a command. Returns how it ended, or `None` if it failed because another process was using the thread or the database.
     fn art(&mut self, args: &[&str]) -> Option<Ended> {
         self.commands += 1;
         let ended = self.world.art(args);
@@ -108,7 +108,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Checks that exactly the runs that were answered are stored, each with all its effects. Reads everything once, in this process.
+/// Checks that exactly the answered runs are stored, each with all its effects. Reads everything once, in this process.
 fn check(world: &World, answered: &BTreeMap<String, String>) {
     let runs = world.runs();
     let stored: BTreeMap<_, _> = runs

@@ -6,9 +6,9 @@ use super::decisions::{suspend, the_run};
 use super::judge;
 use crate::program::CommandOutput;
 
-/// Number of processes, unless `ART_RACERS` sets another.
+/// Number of processes that race, unless `ART_RACERS` sets another.
 const RACERS: usize = 20;
-/// Number of processes at a time.
+/// Maximum number of processes that race at the same time.
 const WAVE: usize = 50;
 
 fn racers() -> usize {
@@ -16,7 +16,7 @@ fn racers() -> usize {
     set.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
 }
 
-// A38: in several processes.
+// A38: several processes decide about the same call.
 #[test]
 fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
     let world = suspend("effect");
@@ -28,7 +28,7 @@ fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
         let wave = left.min(WAVE);
         left -= wave;
         let start = |_| world.command(&["approve", "yes", id]).spawn().unwrap();
-        // All of them are started before the first is waited for.
+        // All processes are started before the test waits for the first of them.
         let started: Vec<Child> = (0..wave).map(start).collect();
         for racer in started {
             let output = CommandOutput(racer.wait_with_output().unwrap());

@@ -1,4 +1,4 @@
-//! Rounds of crashes at random moments, of several processes on the same homes.
+//! Rounds of crashes at random moments, with several workers on the same homes.
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,12 +17,12 @@ const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
 /// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
 const ROUNDS_OF_HOME: u64 = 25;
-/// Maximum number of crashes of one run; after these it goes on to its end.
+/// Maximum number of crashes of one run. After these, nothing kills the process that resumes the run.
 const MAX_CRASHES: u32 = 4;
-/// Longest recovery that is accepted, in milliseconds. It usually takes a few hundredths of a second.
+/// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
 const MAX_RECOVERY_MS: u64 = 20_000;
 
-/// One of the processes' drivers: asks, kills and goes on.
+/// Asks questions, kills the hosts of their runs, and resumes the runs.
 struct Worker<'a> {
     world: &'a World,
     chance: Chance,
@@ -32,7 +32,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Asks a question, kills its hosts some times, and checks what is left when its run has ended.
+    /// Asks a question, kills its hosts several times, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
         let kind = if self.chance.percent(30) { SHORT } else { "fully" };
         let question = format!("Act {kind} in round {number}");
@@ -52,7 +52,7 @@ impl Worker<'_> {
         self.tally.lock().unwrap().add(&tally);
     }
 
-    /// Goes on with a run until it has ended, and checks it.
+    /// Resumes a run until it has ended, and checks it.
     fn follow(&mut self, run: &RunRecord, report: Option<serde_json::Value>, tally: &mut Tally) {
         let mut reports = Vec::from_iter(report);
         for crashes in 0.. {
@@ -72,7 +72,7 @@ impl Worker<'_> {
         self.shared.lock().unwrap().get_or_insert(record.thread_id);
     }
 
-    /// Resumes a run, and measures how long it takes until its journal goes on.
+    /// Resumes a run, and measures how long it takes until the journal has a new entry. Returns the report, if one was printed.
     fn resume(&self, run: &RunRecord, kill: Option<Kill>, tally: &mut Tally) -> Option<serde_json::Value> {
         let seen = self.world.journal(&run.trace_id);
         let start = now();
@@ -86,7 +86,7 @@ impl Worker<'_> {
             assert!(took < MAX_RECOVERY_MS, "the run went on only after {took} ms");
             tally.slowest_recovery_ms = tally.slowest_recovery_ms.max(took);
         } else if code.is_some() {
-            // Another question was asked in the thread, and is in progress or has ended the run.
+            // Another question in the same thread is in progress, or has ended the run.
             let text = output.to_string();
             assert!(text.contains("is in use") || text.contains("has ended"), "{text}");
             std::thread::sleep(Duration::from_millis(50));
@@ -94,7 +94,7 @@ impl Worker<'_> {
         resumed.report()
     }
 
-    /// Chooses how the next process is killed, if at all.
+    /// Chooses how the next process is killed, or `None` if it is not killed.
     fn kill(&mut self) -> Option<Kill> {
         if self.chance.percent(15) {
             return None;
@@ -105,20 +105,20 @@ impl Worker<'_> {
             let count = u32::try_from(self.chance.below(3)).unwrap() + 1;
             return FailPoint::ALL.get(place).map(|place| Kill::At(*place, count));
         }
-        // An idle machine answers in a third of the longer time.
+        // On an idle machine, an answer takes about a third of the longer bound.
         let bound = if self.chance.percent(50) { 150 } else { 500 };
         Some(Kill::After(Duration::from_millis(self.chance.below(bound))))
     }
 }
 
-/// Returns the milliseconds since the Unix epoch, as the journal has them.
+/// Returns the current time in milliseconds since the Unix epoch, the unit of the journal.
 fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(now.as_millis()).unwrap()
 }
 
-/// Goes on with the runs that no worker has seen. If a process is killed during its first commit while others have the database open, that
-/// commit may become visible only when SQLite recovers the log, after all of them have closed it.
+/// Finishes the runs that no worker has seen. If a process is killed during its first commit while others have the database open,
+/// that commit may become visible only after all of them have closed the database and SQLite has recovered the log.
 fn finish_unseen(world: &World) {
     for run in world.interrupted() {
         let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
@@ -127,7 +127,7 @@ fn finish_unseen(world: &World) {
     }
 }
 
-/// Runs `rounds` rounds on new homes, the first of which has the number `first`.
+/// Runs `rounds` rounds on new homes. `first` is the number of the first round.
 fn run_rounds(seed: u64, first: u64, rounds: u64, tally: &Mutex<Tally>) {
     let worlds: Vec<_> = (0..HOMES).map(|_| (World::new(), Mutex::new(None))).collect();
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A host that is stopped, and goes on when another one has taken its run over.
+//! A host that is stopped, and continues after another host has taken over its run.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use super::model::{SHORT, SLOWLY};
 use super::world::{Ended, World};
 use crate::program::CommandOutput;
 
-/// Longest time until another host gets the run: the lease lasts 15 seconds.
+/// Maximum time until another host can take over the run, whose lease lasts 15 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn signal(process: &Child, signal: Signal) {
     kill_process(Pid::from_child(process), signal).unwrap();
 }
 
-/// Waits until a tool of the question's run is called, and returns the run.
+/// Waits until the run of the question calls a tool, and returns the run.
 fn run_in_progress(world: &World, question: &str) -> RunRecord {
     let start = Instant::now();
     loop {
@@ -32,7 +32,7 @@ fn run_in_progress(world: &World, question: &str) -> RunRecord {
     }
 }
 
-/// Tries to resume a run until its lease has expired. Returns the refusals before that, and the end.
+/// Tries to resume a run until its lease has expired. Returns the number of refusals, and the result of the last attempt.
 fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
     let start = Instant::now();
     for refusals in 0.. {
@@ -51,7 +51,8 @@ fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
 #[test]
 fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     let world = World::new();
-    // With one call, the host writes nothing when it is stopped: a host that is stopped during a write keeps all others from writing.
+    // The run has one call, so that the host writes nothing while it is stopped. A host that is stopped during a write blocks the
+    // writes of all others.
     let question = format!("Act {SLOWLY}, {SHORT}");
     let first = world.command(&["run", &question]).spawn().unwrap();
     let run = run_in_progress(&world, &question);

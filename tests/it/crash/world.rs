@@ -1,4 +1,4 @@
-//! A home, its model, and the effects outside of it.
+//! A home, its model, and the file of its effects.
 
 use std::fs;
 use std::io::Read;
@@ -15,10 +15,10 @@ use super::model;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// Number of the signal that kills.
+/// The number of the signal `SIGKILL`.
 const SIGKILL: i32 = 9;
 
-/// Longest that a command may take.
+/// Maximum duration of a command.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A home, its model, and the file of the effects.
@@ -33,7 +33,7 @@ pub(super) struct World {
 pub(super) enum Kill {
     /// After this time.
     After(Duration),
-    /// By itself, when it reaches a place for the given time.
+    /// By the process itself, at a place that it has reached this many times.
     At(FailPoint, u32),
 }
 
@@ -93,7 +93,7 @@ impl World {
             None => PATIENCE,
         };
         let mut child = command.spawn().unwrap();
-        // Read all the time: a process that prints more than a pipe holds would wait for its reader for ever.
+        // The pipes are read all the time, because a process that prints more than a pipe holds would wait forever for a reader.
         let (stdout, stderr) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
         let start = Instant::now();
         while start.elapsed() < after && child.try_wait().unwrap().is_none() {
@@ -123,7 +123,7 @@ impl World {
         self.home.dir.path().join("state/art.db")
     }
 
-    /// Opens the store for reading; `None` if it does not exist yet.
+    /// Opens the store for reading, or returns `None` if it does not exist yet.
     pub(super) fn store(&self) -> Option<SqliteStore> {
         let database = self.database();
         database
@@ -192,7 +192,7 @@ impl Ended {
         self.output.0.status.signal() == Some(SIGKILL)
     }
 
-    /// Returns the report of a run that the command printed, if it did.
+    /// Returns the report of a run that the command printed, or `None` if it printed none.
     pub(super) fn report(&self) -> Option<Value> {
         let report: Value = serde_json::from_slice(&self.output.0.stdout).ok()?;
         report.get("traceId").is_some().then_some(report)

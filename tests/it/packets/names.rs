@@ -7,19 +7,19 @@ use std::thread;
 
 use super::{LOOPBACK, METADATA, PRIVATE, PUBLIC};
 
-/// Where it is.
+/// The address of the name server.
 pub(super) const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(LOOPBACK), 53);
 
-/// The numbers of look-ups of addresses of version 4, by name.
+/// The number of IPv4 look-ups of each name.
 type Lookups = Arc<Mutex<HashMap<String, usize>>>;
 
-/// Answers look-ups.
+/// A name server that counts the look-ups.
 pub(super) struct Names {
     lookups: Lookups,
 }
 
 impl Names {
-    /// Starts it.
+    /// Starts the server.
     pub(super) fn start() -> Self {
         let socket = UdpSocket::bind(SERVER).unwrap();
         let lookups = Lookups::default();
@@ -63,7 +63,7 @@ fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
     let head = [0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0];
     let mut answer = [query.get(..2)?, &head, question].concat();
     for address in addresses {
-        // The name of the question, version 4, internet, not to be kept, four bytes.
+        // A pointer to the name of the question, type A, class IN, a time to live of 0, and a length of four bytes.
         answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
         answer.extend(address.octets());
     }

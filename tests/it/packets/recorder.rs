@@ -14,7 +14,7 @@ const UDP: u8 = 17;
 /// All protocols, in network byte order.
 const ALL_PROTOCOLS: u32 = 0x0300;
 
-/// Collects where packets go to.
+/// Collects the destinations of packets.
 pub(super) struct Recorder {
     contacted: Arc<Mutex<Vec<SocketAddr>>>,
 }
@@ -63,7 +63,8 @@ fn record(socket: &OwnedFd, sink: &Mutex<Vec<SocketAddr>>) {
     }
 }
 
-/// Returns the receiver of a packet of IPv4 that begins a connection, or that is no answer of the name server.
+/// Returns the destination of an IPv4 packet that begins a TCP connection, or of a UDP datagram that does not come from a name
+/// server. Returns `None` for other packets.
 fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
     const SYN: u8 = 2;
     const ACK: u8 = 16;

@@ -30,7 +30,7 @@ pub struct ModelCall {
     pub item_id: Option<String>,
     /// Number of the call within its phase or item, from 1.
     pub iteration: u32,
-    /// Whether the reply may be the answer to the question. It is, unless it calls tools or is a plan.
+    /// Whether the reply may be the answer to the question. Such a reply is the answer unless it calls tools or is a plan.
     pub may_answer: bool,
     /// The request.
     pub request: Box<ModelRequest>,
@@ -40,7 +40,7 @@ pub struct ModelCall {
 /// [`ToolEnded`](crate::RunEvent::ToolEnded).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// Number of the action: the batch of calls to which it belongs.
+    /// Number of the action, which is the batch that contains the call.
     pub action: ActionId,
     /// The plan item that makes the call.
     pub item_id: String,
@@ -55,9 +55,9 @@ pub struct ToolCall {
 /// The approval of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
-    /// What was asked.
+    /// The question that a person was asked.
     pub suspension: SuspendedCall,
-    /// What was decided.
+    /// The person's decision.
     pub decision: Decision,
 }
 

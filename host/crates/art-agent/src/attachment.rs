@@ -1,5 +1,5 @@
-//! Attachments of the question. Prompts show the beginning of each. A call that names one as `attachment:NAME` gets the
-//! whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
+//! Attachments of the question. Prompts show the beginning of each attachment. A call that names an attachment as `attachment:NAME`
+//! gets its whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
 //! Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
 
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(crate) enum Places {
     /// In every text: a model has written all of them.
     #[default]
     Anywhere,
-    /// In the texts at these JSON pointers. The others are values, for example of an output, and could only look like a name.
+    /// In the texts at these JSON pointers. Other texts are data, for example from an output, and may look like a name by chance.
     At(BTreeSet<String>),
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn argument_bytes(name: &str, attachments: &[QueryAttachment], files:
 }
 
 /// Returns an error if `arguments` name an attachment that does not exist, or would exceed the input limit of every tool when
-/// expanded. Must be called before [`expand`], because a short text may name a large file many times.
+/// expanded. Must be called before [`expand`], because short arguments may name a large file many times.
 pub(crate) fn check(
     arguments: &Value,
     places: &Places,

@@ -26,7 +26,7 @@ pub(crate) struct RawCall {
 }
 
 impl RawCall {
-    /// Creates a call of `tool_name`. Arguments that are not an object are a problem of the call.
+    /// Creates a call of `tool_name`. If the arguments are not an object, sets the problem of the call.
     pub(crate) fn new(call_id: Option<String>, tool_name: String, arguments: Value) -> Self {
         let problem = (!arguments.is_object()).then(|| "`arguments` has to be a JSON object".to_owned());
         Self {
@@ -75,7 +75,7 @@ fn is_valid_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES && id.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// Returns the call in the form of an assistant message.
+/// Returns the call in the form in which an assistant message contains it.
 pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
     ToolCallRequest {
         id: call.call_id.clone(),

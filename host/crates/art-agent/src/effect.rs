@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::event::CallEnd;
 use crate::observe;
 
-/// Something that an event leads to, committed together with it. The state comes before observations that
-/// describe it (P40).
+/// Something to do because of an event. The driver commits it together with the event. `SaveState` comes before observations that
+/// describe the state (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.

@@ -31,7 +31,7 @@ pub enum ApplyError {
         /// Number of the action.
         action: ActionId,
     },
-    /// The end of a call that was not made.
+    /// A call has ended that was not made.
     #[error("a call of action `{action}` has ended that was not made; announce each call before it is made")]
     NotMade {
         /// Number of the action.

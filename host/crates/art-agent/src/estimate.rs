@@ -1,6 +1,6 @@
 //! Estimates of what the planned calls of a plan, its other steps and its answer will use, before anything runs.
 //!
-//! The records of earlier calls enter a run with its start, so that a replay estimates the same.
+//! The start of a run contains the records of earlier calls, so that a replay gives the same estimates.
 
 mod model;
 mod plan;
@@ -14,12 +14,12 @@ pub use plan::{AnswerEstimate, CallEstimate, PlanEstimate};
 pub(crate) use plan::{Estimator, answer, json_bytes};
 pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
 
-/// The median and the 95th percentile of a number.
+/// The median and the 95th percentile of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantiles {
     /// Half of the numbers are at most this.
     pub median: u64,
-    /// 95 of a hundred numbers are at most this.
+    /// 95 percent of the numbers are at most this.
     pub p95: u64,
 }
 
@@ -33,7 +33,7 @@ impl Quantiles {
         }
     }
 
-    /// Returns the quantiles of `numbers`, each of which is one of them; 0 if there are none.
+    /// Returns the quantiles of `numbers`. Each quantile is one of the numbers, or 0 if there are none.
     #[must_use]
     pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut sorted: Vec<u64> = numbers.into_iter().collect();
@@ -48,7 +48,7 @@ impl Quantiles {
         }
     }
 
-    /// Returns the sum of both quantiles. That of the 95th percentiles is rather too high for a sum of numbers.
+    /// Adds the medians and the 95th percentiles. The second sum is usually above the 95th percentile of the summed numbers.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Quantiles {
         }
     }
 
-    /// Applies a function that does not decrease to both quantiles.
+    /// Applies `function`, which must not decrease, to both quantiles.
     #[must_use]
     pub fn map(self, function: impl Fn(u64) -> u64) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Quantiles {
     }
 }
 
-/// What a call uses.
+/// Quantiles of what a call uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallQuantiles {
@@ -80,7 +80,7 @@ pub struct CallQuantiles {
 }
 
 impl CallQuantiles {
-    /// Returns the sum of two calls.
+    /// Returns the sum of what two calls use.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {

@@ -36,14 +36,14 @@ pub enum RunEvent {
         /// Everything that the run starts with.
         start: Box<RunStart>,
     },
-    /// The model is asked. In the journal before the request is sent.
+    /// The model is asked. This event is in the journal before the request is sent.
     ModelAsked {
         /// Time of the event.
         at: Timestamp,
         /// Number of the action. Its name in the journal is `step`.
         #[serde(rename = "step")]
         action: ActionId,
-        /// The plan item for which it is asked; `None` for planning and synthesis.
+        /// The plan item for which the model is asked; `None` for planning and synthesis.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item_id: Option<String>,
         /// Number of tokens of the request, estimated; 0 if the context of the model is unlimited.
@@ -60,7 +60,7 @@ pub enum RunEvent {
         /// Number of the model call.
         #[serde(rename = "step")]
         action: ActionId,
-        /// Why.
+        /// The reason.
         refusal: CallRefusal,
     },
     /// The model replied.
@@ -86,7 +86,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "PartialReply::is_empty")]
         received: PartialReply,
     },
-    /// A tool is called. In the journal before the tool runs, so that a host which takes over the run knows that it may have run.
+    /// A tool is called. This event is in the journal before the tool runs, so that a host which takes over the run knows that the
+    /// tool may have run.
     ToolCalled {
         /// Time of the event.
         at: Timestamp,
@@ -119,7 +120,7 @@ pub enum RunEvent {
         /// How the call ended.
         end: Box<CallEnd>,
     },
-    /// A tool call is not made before a person has decided. The calls of a tool that asks itself end with
+    /// A tool call is not made before a person has decided. If the tool itself asks the person, its call ends with
     /// [`CallEnd::suspension`] instead.
     CallSuspended {
         /// Time of the event.
@@ -134,10 +135,10 @@ pub enum RunEvent {
     PlanChecked {
         /// Time of the event.
         at: Timestamp,
-        /// The questions about them, all of which have to be decided before the first step starts.
+        /// The questions about these calls. All of them have to be decided before the first step starts.
         questions: Vec<PlannedQuestion>,
     },
-    /// A person decided about a call, or the time of the question was over.
+    /// A person decided about a call, or the question expired.
     CallDecided {
         /// Time of the event.
         at: Timestamp,
@@ -146,15 +147,15 @@ pub enum RunEvent {
         /// The decision, valid under the form of the question.
         decision: Box<Decision>,
     },
-    /// Another host goes on with the run. Model calls in progress are made again, and so are tool calls that have no end yet.
+    /// Another host resumes the run. Model calls in progress are made again, and so are tool calls that have no end yet.
     Resumed {
         /// Time of the event.
         at: Timestamp,
-        /// What the fuel of calls in this host depends on.
+        /// Identifier of the engine version and the fuel prices of this host: see [`RunStart::fuel_basis`].
         #[serde(default, skip_serializing_if = "String::is_empty")]
         fuel_basis: String,
     },
-    /// All calls of a batch ended. Only in journals of version 1.
+    /// All calls of a batch ended. Only journals of version 1 have this event.
     ToolsReturned {
         /// Time of the event.
         at: Timestamp,
@@ -202,7 +203,7 @@ pub struct PlannedQuestion {
 pub struct CallEnd {
     /// Result for the model. It names the call.
     pub result: ToolResult,
-    /// The kind of the end.
+    /// How the call ended.
     pub ending: CallEnding,
     /// Usage of the call; zero if it never ran.
     #[serde(default, skip_serializing_if = "is_unused")]
@@ -210,10 +211,10 @@ pub struct CallEnd {
     /// Time from the request to the end, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub duration_ms: u64,
-    /// What the call took in from outside, so that it can be run again.
+    /// What the tool learned from outside during the call, apart from its input. With it the call can be repeated.
     #[serde(default, skip_serializing_if = "Intake::is_empty")]
     pub intake: Intake,
-    /// What the call used of what it is granted.
+    /// The granted rights that the call used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<Use>,
     /// The question of a tool that asks a person. The call has no result before the decision.
@@ -253,7 +254,7 @@ pub enum CallRefusal {
         /// The reason, with both sizes in tokens.
         reason: String,
     },
-    /// The provider refused the request as too long, and it cannot be shortened to the half.
+    /// The provider refused the request as too long, and the request cannot be shortened to half its length.
     NotShorter,
 }
 
@@ -270,7 +271,7 @@ pub struct InterruptedCall {
 }
 
 impl RunEvent {
-    /// Returns the event of a model call that ended, of which nothing had arrived if it failed.
+    /// Returns the event for the result of a model call. For a failed call, the event says that no part of a reply had arrived.
     #[must_use]
     pub fn of_reply(at: Timestamp, action: ActionId, reply: Result<ModelReply, ModelError>) -> Self {
         match reply {
@@ -334,7 +335,8 @@ pub struct RunStart {
     /// Version of the journal that begins with this start: see [`RunStart::VERSION`].
     #[serde(default = "first_version")]
     pub version: u32,
-    /// What the fuel of calls in this host depends on: only with the same engine and prices is the fuel of a repeated call the same.
+    /// Identifier of the engine version and the fuel prices of this host. Only with the same identifier does a repeated call use
+    /// the same fuel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fuel_basis: String,
     /// The question and its origin. `traceId` must be set.
@@ -351,14 +353,14 @@ pub struct RunStart {
     /// A tool call to make in place of answering the question. No model is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallToMake>>,
-    /// Whether a person is asked about all calls of the plan whose arguments are known before the first step starts. Otherwise, and if
-    /// they are known only later, each is asked about when it is to be made.
+    /// Whether a person is asked about all calls of the plan whose arguments are known before the first step starts. The person is
+    /// asked about any other call when it is to be made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_together: bool,
-    /// What the tools may use in a call, and what their recorded calls used, by name.
+    /// What each tool may use in a call, and what its recorded calls used, by name of the tool.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, ToolRecord>,
-    /// What the model used for its recorded steps and answers.
+    /// Calls and tokens that the model used for its recorded steps and answers.
     #[serde(default, skip_serializing_if = "ModelRecord::is_empty")]
     pub model_record: ModelRecord,
     /// The last messages of the thread, oldest first (P10).
@@ -393,11 +395,12 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// Tokens of a request to a planner, estimated, for a run that has a plan and asks no planner: the request for the answer begins in
-    /// the same way. See [`with_request_tokens`](Self::with_request_tokens).
+    /// Estimated tokens of a request to a planner. Only set for a run that has a plan and asks no planner, because its request for
+    /// the answer begins in the same way. See [`with_request_tokens`](Self::with_request_tokens).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_tokens: u64,
-    /// Whether the model cannot carry out a step. If so, a step fails with the error of its planned calls, or because it has none.
+    /// Whether the model cannot carry out a step. If so, a step fails with the error of its planned calls, or because it has no
+    /// planned calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plans_only: bool,
     /// Whether the model has vision. Otherwise no request contains pictures or similar files, and the prompts say so.
@@ -473,7 +476,7 @@ impl RunStart {
     /// ended with one event. Journals of every version are read.
     pub const VERSION: u32 = 2;
 
-    /// Name of the provider and of the model in the start of a run that asks none.
+    /// Name of the provider and of the model in the start of a run that asks no model.
     pub const NO_MODEL: &str = "none";
 
     /// Creates the start of a run that makes one call and asks no model. Adds a random `traceId` if `props` has none.

@@ -39,7 +39,7 @@ pub struct RunFile {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Files {
     all: Vec<RunFile>,
-    /// Number of files of earlier runs.
+    /// Number of files of earlier questions and runs.
     earlier: usize,
     /// Position of each name in `all`.
     positions: BTreeMap<String, usize>,
@@ -48,8 +48,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the list from the earlier questions in `history`, which came with files, and from the results in `state`, whose
-    /// files earlier runs produced.
+    /// Creates the list from the files that came with the earlier questions in `history`, and from the files in the results of
+    /// `state`, which earlier runs produced.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,

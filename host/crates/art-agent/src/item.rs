@@ -38,13 +38,13 @@ pub(crate) struct ItemRun {
     runs_plan: bool,
     /// Number of the current or last model call, from 1.
     pub(crate) iteration: u32,
-    /// What its model calls used.
+    /// What the model calls of the item used.
     pub(crate) used: ModelUsage,
     /// All results so far.
     pub(crate) results: Vec<ToolResult>,
     /// Planned calls that succeeded when the item was in progress before, with their results. They are not made again.
     earlier: Vec<(ParsedToolCall, ToolResult)>,
-    /// The identifiers of the planned calls, with those that were refused.
+    /// The identifiers of the planned calls, including refused calls.
     pub(crate) planned_call_ids: Vec<String>,
     /// Whether the item used all of its model calls.
     pub(crate) out_of_iterations: bool,
@@ -101,7 +101,7 @@ impl Batch {
 enum Closed {
     /// The tool was denied a right.
     Denied,
-    /// A planned call that succeeded. What follows goes on from its result.
+    /// The plan made the call, and it succeeded. The model continues from its result.
     Done,
     /// A person answered the question of its tool (A39).
     Answered,
@@ -146,7 +146,8 @@ impl ItemRun {
         }
     }
 
-    /// Creates a run of an item that may have been in progress before. What its planned calls gave then is kept.
+    /// Creates a run of an item that may have been in progress before. Keeps complete results of planned calls that succeeded then
+    /// and took no file.
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
@@ -156,7 +157,7 @@ impl ItemRun {
             let calls = results.filter_map(|result| {
                 let mut calls = item.actual_tool_calls.iter();
                 let call = calls.find(|call| call.call_id == result.call_id)?;
-                // A file of the same name may have another content today.
+                // A file of the same name may have other content now.
                 let takes_a_file = attachment::may_name_a_file(&call.arguments);
                 (!takes_a_file).then(|| (call.clone(), result.clone()))
             });
@@ -213,7 +214,7 @@ impl ItemRun {
         let batch = std::mem::take(&mut self.batch);
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
-        // In the order of the calls, whatever the order in which they ended.
+        // Adds the results in the order of the calls, whatever the order in which the calls ended.
         let result_of = |call: &ParsedToolCall| {
             let mut all = results.iter().chain(&batch.kept);
             all.find(|result| result.call_id == call.call_id).cloned()
@@ -269,7 +270,7 @@ impl ItemRun {
         }
     }
 
-    /// Notes that a person answered the question of an open call, so that the model does not make it again.
+    /// Notes that a person answered the question of an open call, so that the model does not make the call again.
     pub(crate) fn note_answer(&mut self, call_id: &str) {
         let call = self.batch.calls.iter().find(|call| call.call_id == call_id);
         self.closed

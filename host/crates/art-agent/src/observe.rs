@@ -41,7 +41,7 @@ fn content(result: &ToolResult) -> Value {
     value.unwrap_or_default()
 }
 
-/// Returns the result with only the beginning of its output, as text that ends with a marker.
+/// Returns the result with long parts cut. The output becomes text, which ends with a marker if it was cut.
 fn shortened(result: &ToolResult) -> ToolResult {
     let output = result.output.as_ref();
     let output = output.map(|output| Value::String(shortened_text(&output.to_string())));
@@ -56,7 +56,7 @@ fn shortened(result: &ToolResult) -> ToolResult {
     }
 }
 
-/// Returns the metadata, or only the fields that the host sets if there is too much of it.
+/// Returns the metadata. If it is too large, returns only a few small fields and a marker.
 fn shortened_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     let bytes = text_len(metadata);
     if bytes <= KEPT_METADATA_BYTES {

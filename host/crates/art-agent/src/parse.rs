@@ -29,8 +29,8 @@ pub(crate) const MAX_TODO_ITEMS: usize = 50;
 /// Maximum number of calls of one reply that are made.
 pub(crate) const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// Maximum number of calls of one reply that get a result. Those over [`MAX_CALLS_PER_REPLY`] get one that says that they were not
-/// made. Further calls are dropped and counted.
+/// Maximum number of calls of one reply that get a result. Calls over [`MAX_CALLS_PER_REPLY`] get a result that says that they were
+/// not made. Further calls are dropped and counted.
 pub(crate) const MAX_CALLS_ANSWERED: usize = 512;
 
 /// The problem to report to the model when its reply was cut off (M10).

@@ -70,7 +70,7 @@ impl RunReport {
     }
 }
 
-/// Returns whether a line can be a short question. The `...` of the instructions is none.
+/// Returns whether a line can be a short question. The placeholder `...` of the instructions is not one.
 fn is_short_question(line: &str) -> bool {
     line.contains(char::is_alphanumeric) && prefix(line, MAX_SUGGESTED_CHARS).len() == line.len()
 }
@@ -99,7 +99,8 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns what a completed item gave: the outputs of all its calls, unwrapped (P37), if the plan has several for it, else its result.
+/// Returns the outputs of a completed item: those of all its calls, unwrapped (P37), if the plan has several calls for it, else its
+/// result.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);
@@ -118,8 +119,8 @@ fn unwrapped_output(result: &ToolResult) -> Option<Cow<'_, Value>> {
     })
 }
 
-/// Returns the output of the only successful call of `item`, as the tool gave it. There is none if it is drawn for a person, since the
-/// answer becomes part of the conversation that models read (C9).
+/// Returns the output of the only successful call of `item`, as the tool gave it, or `None` if there is no such call or its output
+/// is drawn for a person, since the answer becomes part of the conversation that models read (C9).
 pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
     let mut successes = item
         .tool_results

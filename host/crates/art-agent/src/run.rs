@@ -60,25 +60,26 @@ pub struct Run {
     conversation: Conversation,
     /// The calls of the planner's last turn that have no result in the conversation yet.
     planner_calls: Vec<PlannerCall>,
-    /// Identifiers of the items that make a native call of the planner, which reads the result itself.
+    /// Identifiers of the items that make a native call of the planner. The planner reads the results of these calls itself.
     direct_items: BTreeSet<String>,
-    /// Those of them that failed and whose call the planner made again.
+    /// Identifiers of such items that failed and whose call the planner made again.
     made_again: BTreeSet<String>,
     state: PesAgentStateData,
     /// The items in progress, by identifier.
     running: BTreeMap<String, ItemRun>,
     /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
-    /// The open model calls that are made, with the tokens of their requests.
+    /// The open model calls that were made, with the tokens of their requests.
     asked: BTreeMap<ActionId, u64>,
     /// What these calls may use, if the run has a budget for it.
     reserved: BTreeMap<ActionId, Reservation>,
     /// The estimate of the plan.
     estimate: PlanEstimate,
-    /// The tokens of requests that are sent again because the provider refused them as too long. They are cut to the half.
+    /// The model calls that are made again because the provider refused their requests as too long, with the tokens of the refused
+    /// requests. The new requests are cut to half of that.
     shortened: BTreeMap<ActionId, u64>,
     action_count: u64,
-    /// How often an item was started, for the limit of the run. An item that is started again counts twice.
+    /// Number of times that items were started, for the limit of the run. An item that is started again counts twice.
     started_item_count: u32,
     /// Whether the plan in the state is that of the question. Before planning it may be one that an earlier run did not finish.
     owns_plan: bool,
@@ -89,12 +90,12 @@ pub struct Run {
     usage: RunUsage,
     /// The tokens of the last request to the planner and of its reply, estimated.
     planner_tokens: Option<u64>,
-    /// What the model used for each step and for the answer, in the order in which they ended.
+    /// Calls and tokens that the model used for each step and for the answer, in the order in which they ended.
     work: Vec<(ModelWork, ModelUsage)>,
     limits_hit: Vec<String>,
     /// How often a plan was sent back to the model.
     repairs: u32,
-    /// What a person rejected.
+    /// The calls and tools that a person rejected.
     rejections: Rejections,
     /// The questions about calls of the plan whose steps have not started.
     plan_questions: PlanQuestions,
@@ -302,8 +303,9 @@ impl Run {
         self.files.of_this_run()
     }
 
-    /// Returns what the model used for each step without planned calls that has ended and for the answer, in the order in which they
-    /// ended. An answer to which no tool contributed is not among them, and neither is anything that the model reads for free.
+    /// Returns the calls and tokens that the model used for each step without planned calls that has ended and for the answer, in
+    /// the order in which they ended. An answer to which no tool contributed is left out. For a model with an unbounded context the
+    /// list is empty.
     #[must_use]
     pub fn model_work(&self) -> &[(ModelWork, ModelUsage)] {
         &self.work
@@ -379,7 +381,7 @@ impl Run {
         id
     }
 
-    /// Closes an action, and settles what it reserved.
+    /// Closes an action, and releases what it reserved.
     fn close_action(&mut self, id: ActionId) -> Option<OpenAction> {
         self.reserved.remove(&id);
         self.asked.remove(&id);

@@ -14,7 +14,7 @@ pub(crate) fn is_tool_step(item: &TodoItem) -> bool {
 pub(crate) struct ToolValidation {
     /// Status of the item after its calls so far.
     pub(crate) status: ValidationStatus,
-    /// Required tools that were not called yet, including by this reply.
+    /// Required tools that neither an earlier reply nor this reply calls.
     pub(crate) missing: Vec<String>,
     /// Whether to remind the model. If so, none of the calls of the reply is made (P53).
     pub(crate) enforce: bool,
@@ -65,7 +65,7 @@ mod tests {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
-    // A30, which lets `reasoning` win over required tools. Here required tools win: a step that names a tool is not done without it.
+    // A30 lets the type `reasoning` win over required tools. Here required tools win: a step that names a tool is not done without it.
     #[test]
     fn the_kind_of_a_step_follows_its_type_and_its_tools() {
         let kind = |step_type, tools: &[&str]| {

@@ -62,7 +62,7 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
 /// Returns `whole` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON.
 fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
-    // Most are so small that nothing in them has to be cut.
+    // Most values are so small that nothing in them has to be cut.
     let size = measure(whole);
     if size.bytes <= first && size.depth < MAX_DEPTH {
         return Cow::Borrowed(whole);

@@ -35,8 +35,8 @@ pub struct AgentProps {
     /// Files that come with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
-    /// Whether the output of the only call of the only step is the answer, as the tool gave it, so that no model writes one. If the
-    /// plan has more, or anything failed, the model writes the answer as usual.
+    /// Whether the answer is the output of a tool, as the tool gave it, so that no model writes an answer. This needs a plan with a
+    /// single step and a single call. If the plan has more, or anything failed, the model writes the answer as usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
 }
@@ -103,7 +103,7 @@ fn names_or_none<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::
 /// The state that an agent keeps for a thread, with a version for compare-and-set (C50).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentState {
-    /// The state; its shape depends on the agent. Ours is [`crate::pes::PesAgentStateData`].
+    /// The state; its shape depends on the agent. The agent of this host uses [`crate::pes::PesAgentStateData`].
     pub data: serde_json::Value,
     /// Version, from 1; each write increases it by one.
     pub version: u64,

@@ -1,9 +1,9 @@
-//! What a tool may touch outside of its sandbox: what it requests, what its operator grants, and what one call gets.
+//! What a tool may touch outside of its sandbox: what its manifest requests, what its operator grants, and what one call gets.
 //!
-//! Authority needs two keys. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the
-//! file beside the component ([`ToolPolicy`]). [`Authority`] joins both, and returns for the arguments of a call the
-//! [`Grants`] that this call has, or the [`Denial`]s that say which grant is missing. Everything is denied by default, and
-//! nothing here does I/O: paths and addresses are compared as text, and the sandbox opens them beneath what is granted.
+//! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the file
+//! beside the component ([`ToolPolicy`]). [`Authority`] joins both. For the arguments of a call, it returns the [`Grants`] of this
+//! call, or the [`Denial`]s that say which grants are missing. Everything is denied by default. Nothing here does I/O: paths and
+//! addresses are only compared as text. The sandbox opens files, and only beneath the granted paths.
 
 mod addresses;
 mod authority;
@@ -79,7 +79,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Returns what is done with files, as in denials and uses.
+    /// Returns the name that denials and uses have for the action: `read` or `write`.
     #[must_use]
     pub const fn action(self) -> &'static str {
         match self {

@@ -50,11 +50,12 @@ pub struct AttachedFile {
     pub digest: Option<String>,
 }
 
-/// Key of the metadata of a message under which its files are.
+/// Key of the attached files in the metadata of a message.
 const ATTACHMENTS: &str = "attachments";
 
 impl ConversationMessage {
-    /// Returns the files that came with a question, as its metadata name them. Metadata that cannot be read name none.
+    /// Returns the files that came with a question, as its metadata lists them. Returns none for other messages, or if the metadata
+    /// cannot be read.
     #[must_use]
     pub fn attachments(&self) -> Vec<AttachedFile> {
         let named = self
@@ -65,7 +66,7 @@ impl ConversationMessage {
         files.unwrap_or_default()
     }
 
-    /// Names the files that came with a question in its metadata.
+    /// Lists the files that came with a question in its metadata.
     pub fn set_attachments(&mut self, files: &[AttachedFile]) {
         self.metadata.insert(ATTACHMENTS.to_owned(), json!(files));
     }

@@ -90,7 +90,7 @@ pub struct ModelError {
     /// Delay that the provider asks for before a retry, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// Whether the model has surely not read the request: no connection was made, or the provider refused it.
+    /// Whether it is certain that the model has not read the request: no connection was made, or the provider refused it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
 }

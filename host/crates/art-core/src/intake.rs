@@ -21,21 +21,22 @@ pub struct Intake {
     /// Seed of the random generator; `None` if the guest drew no random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// The answers of the host, in the order in which the guest asked. Equal neighbours without bodies are one entry.
+    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without bodies share one entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<Crossing>,
     /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
     /// replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The kind of authority by which the guest took in what is not recorded, such as the contents of a file. Only records of earlier
-    /// hosts have it; the call cannot be replayed.
+    /// The kind of authority by which the guest took in something that is not recorded, such as the contents of a file. Only
+    /// records of earlier versions of the host have it. Such a call cannot be replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Capability>,
-    /// Whether the guest took in a secret of the host. No record has one, so this one has no crossings, and the call cannot be replayed.
+    /// Whether the guest took in a secret of the host. Secrets are never recorded, so the record has no crossings, and the call
+    /// cannot be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
-    /// What the call was given. `None` in records of earlier hosts.
+    /// What the operator gave to the call. `None` in records of earlier versions of the host, and if `secret` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
     /// What files and addresses the guest was not allowed to use.
@@ -43,14 +44,14 @@ pub struct Intake {
     pub denials: Vec<Denial>,
 }
 
-/// What a call was given by the operator, as far as its guest can notice it. A replay gives the same, whatever the operator grants now.
+/// What the operator gave to a call, as far as the guest can notice it. A replay gives the same, whatever the operator grants now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Given {
-    /// The limits; absent in JSON if they are those of every tool.
+    /// The limits; absent in JSON if they are the default.
     #[serde(default = "limits_by_default", skip_serializing_if = "are_limits_by_default")]
     pub limits: Limits,
-    /// The interfaces; absent in JSON if they are those of every tool.
+    /// The interfaces; absent in JSON if they are the default.
     #[serde(default = "LinkSet::by_default", skip_serializing_if = "is_by_default")]
     pub links: LinkSet,
     /// The variables.
@@ -76,7 +77,7 @@ impl Intake {
     /// Maximum number of bytes that the bodies of a record have together: the contents of files, and the headers and contents of responses.
     pub const MAX_BODY_BYTES: usize = 4 << 20;
 
-    /// Returns whether the record has nothing.
+    /// Returns whether the record is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -95,7 +96,7 @@ impl Intake {
         self.truncated = true;
     }
 
-    /// Drops everything that the guest took in, and marks the record as one that would have a secret.
+    /// Drops the crossings, the denials and what was given, and marks the record as that of a call that took in a secret.
     pub fn withhold(&mut self) {
         self.crossings = Vec::new();
         self.denials = Vec::new();
@@ -103,7 +104,7 @@ impl Intake {
         self.secret = true;
     }
 
-    /// Returns why the record does not have all that the guest took in, or `None` if it has.
+    /// Returns why the record is incomplete, or `None` if it is complete.
     #[must_use]
     pub fn missing(&self) -> Option<DivergenceReason> {
         let secret = self.secret.then_some(DivergenceReason::Secret);
@@ -150,7 +151,7 @@ impl Crossing {
     }
 }
 
-/// Returns the maximum size of bodies in base64. Each has its own padding, which the frame of its answer has room for.
+/// Returns the maximum size of bodies in base64. Each body has its own padding, for which the frame of the answer has room.
 const fn encoded(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
@@ -204,13 +205,13 @@ impl Answer {
         }
     }
 
-    /// Returns the number of these bytes.
+    /// Returns the total size of the bodies, in bytes.
     #[must_use]
     pub fn body_bytes(&self) -> usize {
         self.bodies().iter().map(|body| body.len()).sum()
     }
 
-    /// Returns what was asked.
+    /// Returns what the guest asked.
     #[must_use]
     pub const fn kind(&self) -> CrossingKind {
         match self {
@@ -240,7 +241,7 @@ pub enum CrossingKind {
     File,
     Stream,
     Response,
-    /// The first random number; the record has its seed instead of an answer.
+    /// The first random number. The record contains the seed instead of an answer.
     Random,
 }
 
@@ -287,7 +288,7 @@ impl From<Seed> for String {
     }
 }
 
-/// The text of a seed is not 64 hexadecimal digits.
+/// The error for a seed whose text is not 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the seed of a recorded call is not 64 hexadecimal digits; the record is damaged, so run the call again")]
 pub struct InvalidSeed;
@@ -342,19 +343,19 @@ pub enum DivergenceReason {
         /// What the record answers.
         recorded: CrossingKind,
     },
-    /// The guest asked more than the record answers.
+    /// The guest asked for more than the record answers.
     #[error("the guest asked `{asked}`, the record has nothing more")]
     Exhausted {
         /// What the guest asked.
         asked: CrossingKind,
     },
-    /// The guest ended before it had asked everything that the record answers.
+    /// The guest ended before it had asked for everything that the record answers.
     #[error("the guest ended, the record has `{recorded}`")]
     Unused {
         /// What the record answers next.
         recorded: CrossingKind,
     },
-    /// The recorded answer does not fit the question: it has an index beyond the end of the polled list.
+    /// The recorded answer does not fit the question. For example, it has an index beyond the end of the polled list.
     #[error("the recorded answer to `{asked}` does not fit what the guest asked")]
     Unfit {
         /// What the guest asked.
@@ -363,13 +364,13 @@ pub enum DivergenceReason {
     /// The record was truncated, so the guest was not run.
     #[error("the record is truncated, so the call cannot be replayed")]
     Truncated,
-    /// The guest took in a secret, which no record has, so it was not run.
+    /// The guest took in a secret, which is never recorded, so the guest was not run.
     #[error("the call took in a secret, which is not recorded, so it cannot be replayed")]
     Secret,
-    /// The guest took in what is not recorded, so it was not run.
+    /// The guest took in something that is not recorded, so the guest was not run.
     #[error("what the call took in by `{capability}` is not recorded, so it cannot be replayed")]
     Unrecorded {
-        /// The kind of authority by which it did.
+        /// The kind of authority by which the guest took it in.
         capability: Capability,
     },
 }

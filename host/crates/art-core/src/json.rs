@@ -1,4 +1,4 @@
-//! Depth and size of untrusted JSON, and a text of JSON that does not depend on the order of keys.
+//! Depth and size of untrusted JSON, and a text of JSON that does not depend on the order of its keys.
 
 use std::io::{self, Write};
 
@@ -23,8 +23,8 @@ pub fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Returns a text that is equal for equal values, in any order of their keys, and different for different ones. It is JSON with
-/// sorted keys and a comma after each entry, and not meant to be parsed.
+/// Returns a text that is the same for equal values, whatever the order of their keys, and differs for different values. It is like
+/// JSON, but has sorted keys and a comma after each entry, and is not meant to be parsed.
 #[must_use]
 pub fn sorted_text(value: &Value) -> String {
     let mut text = String::new();

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 pub use policy::{LimitPolicy, LimitsNotGranted, SettableLimit};
 
-/// Limits of one call. A call that exceeds one ends with the [`Ending`](crate::outcome::Ending) of that limit.
+/// Limits of one call. A call that exceeds a limit fails, usually with the [`Ending`](crate::outcome::Ending) for that limit. A log
+/// that exceeds its limits is only cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
@@ -119,7 +120,7 @@ pub struct LimitOverrides {
     pub output_bytes: Option<u64>,
 }
 
-/// A requested limit exceeds its hard maximum.
+/// The error for a requested limit that exceeds its hard maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("limit `{name}` is {requested}, more than the hard maximum {maximum}")]
 pub struct LimitTooHigh {

@@ -13,7 +13,7 @@ use crate::usage::Usage;
 /// The outcome of a call in the sandbox.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the call ended.
     pub ending: Ending,
     /// Usage, measured also if the call failed.
     pub usage: Usage,
@@ -23,7 +23,7 @@ pub struct Outcome {
     pub intake: Intake,
     /// What the call was not allowed to do, whatever its ending.
     pub denials: Vec<Denial>,
-    /// What the call used of what it is granted.
+    /// How the call used its grants.
     pub uses: Vec<Use>,
 }
 
@@ -143,7 +143,7 @@ pub enum CallEnding {
     Suspended,
     /// The tool asked for a subtask, which this host cannot run yet.
     Continuation,
-    /// The call exhausted its fuel.
+    /// The call exhausted its fuel, or its calls into the host.
     FuelExhausted,
     /// The call exceeded its time limit.
     Timeout,
@@ -169,7 +169,7 @@ pub enum CallEnding {
     NotFound,
     /// Refused: the arguments are invalid.
     InvalidArguments,
-    /// Not run: an earlier call waits for a decision, or a file that the call names no longer exists.
+    /// Not run, for example because an earlier call waits for a decision, or because a file that the call names no longer exists.
     NotRun,
     /// The host stopped while the call ran.
     UnknownOutcome,

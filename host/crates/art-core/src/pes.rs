@@ -109,8 +109,8 @@ pub struct TodoItem {
     /// The calls that passed validation, with values in place of references. A step in progress has those that it has made so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actual_tool_calls: Vec<ParsedToolCall>,
-    /// The identifier of each call that was made of `tool_calls`, in their order. A call that was refused has one too, but it is not
-    /// among `actual_tool_calls`. Empty if a reference in the calls found nothing, so that none was made.
+    /// Identifiers of the calls that were made from `tool_calls`, in the same order. A refused call has an identifier too, but is
+    /// not among `actual_tool_calls`. Empty if a reference in `tool_calls` could not be resolved, so that no call was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned_call_ids: Vec<String>,
     /// Results of the calls.
@@ -174,7 +174,7 @@ pub struct StepOutputEntry {
 pub struct EarlierQuestion {
     /// Number of the question among the questions of the thread that had a plan, from 1.
     pub number: u64,
-    /// The question. Empty if the thread was stored before threads had the questions of their plans.
+    /// The question. Empty if an earlier version of the host stored the thread without it.
     pub query: String,
     /// The items of its plan that ended. An identifier may occur in several questions.
     pub items: Vec<TodoItem>,
@@ -186,7 +186,7 @@ pub struct EarlierQuestion {
 pub struct PesAgentStateData {
     /// Identifier of the conversation.
     pub thread_id: String,
-    /// The question of the plan. Empty if the thread was stored before threads had it.
+    /// The question of the plan. Empty if an earlier version of the host stored the thread without it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub query: String,
     /// Intent of the person.

@@ -50,7 +50,7 @@ pub struct LongPrice {
     pub cache_write: Option<f64>,
 }
 
-/// Deserializes a price. Refuses negative prices and NaN, with which a call would never reach a cost limit.
+/// Deserialises a price. Refuses infinite and negative prices and NaN, since with these a cost limit would not work.
 fn amount<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     let price = f64::deserialize(source)?;
     if price.is_finite() && price >= 0.0 {

@@ -33,19 +33,19 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role named `name`.
+    /// Returns the role named `name`, or `None` if there is no such role.
     fn from_name(name: &Value) -> Option<Self> {
         Self::deserialize(name).ok()
     }
 }
 
-/// A message of a prompt (C24). Deserialising one checks the rules of C25 and C27; see [`Message::check`].
+/// A message of a prompt (C24). Deserialising a message checks the rules of C25 and C27; see [`Message::check`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Message {
     /// Role of the sender.
     pub role: Role,
-    /// Content: text, or null for an assistant message that only calls tools.
+    /// Content: text. It may be null in an assistant message, and is an object or null in a tool request.
     pub content: Value,
     /// Name of the tool, in a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,8 +56,8 @@ pub struct Message {
     /// Identifier of the call that a result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// State that must be sent back to the provider together with an assistant message. An addition to C24, which only the
-    /// protocol of that provider reads.
+    /// State that must be sent back to the provider together with an assistant message. This field is an addition to C24. Only the
+    /// protocol of that provider reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }

@@ -36,7 +36,7 @@ pub struct ModelRequest {
     /// Format of the reply, if the provider supports the choice.
     #[serde(default, skip_serializing_if = "crate::wire::is_default")]
     pub reply_format: ReplyFormat,
-    /// JSON Schema of a reply in JSON, which keeps to what strict modes of providers accept. Providers without such a mode ignore it.
+    /// JSON Schema of a reply in JSON, limited to what the strict modes of providers accept. Providers without such a mode ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_schema: Option<Shared<Value>>,
     /// Capabilities that the model must have.
@@ -46,8 +46,8 @@ pub struct ModelRequest {
     /// provider-specific ones.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub params: JsonObject,
-    /// The data from which the prompt was written, for models that do not read prose. Absent in a request that has only
-    /// a prompt. It stays in memory.
+    /// The data from which the prompt was written, for models that do not read prose. Absent in a request that has only a prompt.
+    /// It is never serialised.
     #[serde(skip)]
     pub task: Option<Arc<Task>>,
 }

@@ -1,7 +1,7 @@
 //! Secrets that the host adds to requests of tools, and their redaction from everything that leaves a tool.
 //!
-//! Only values that the host knows are redacted, in the encodings in which servers and libraries echo them. What a program does
-//! to a secret on purpose is out of reach, which is why no tool ever gets one.
+//! Only values that the host knows are redacted, in the encodings in which servers and libraries echo them. A program that
+//! disguises a secret on purpose cannot be detected, which is why no tool ever gets a secret.
 
 mod encodings;
 mod outcome;
@@ -33,10 +33,10 @@ pub struct Secret {
     canary: bool,
 }
 
-/// A secret cannot be used. The text never has the value.
+/// The error for a secret that cannot be used. Its text never contains the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSecret {
-    /// The name is not one.
+    /// The name is not valid.
     #[error("`{0}` is no name of a secret; expected a letter, then at most 63 letters, digits and `_`")]
     Name(String),
     /// The value is too short to be told from ordinary text.
@@ -48,7 +48,7 @@ pub enum InvalidSecret {
     /// The value cannot be sent in a header.
     #[error("the value of `{0}` has white space or a character that a header cannot have")]
     Character(String),
-    /// There are too many.
+    /// There are too many secrets.
     #[error("there are more than {MAX_SECRETS} secrets")]
     Many,
 }
@@ -108,7 +108,7 @@ impl fmt::Debug for Secret {
 /// Checks the name of a secret.
 ///
 /// # Errors
-/// Fails if it is not one.
+/// Fails if the name is not valid.
 pub fn check_name(name: &str) -> Result<(), InvalidSecret> {
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -119,7 +119,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidSecret> {
     Err(InvalidSecret::Name(crate::text::truncate(name, MAX_NAME_BYTES)))
 }
 
-/// All secrets that the host knows, with what redacts them.
+/// All secrets that the host knows, with the redactors that find them.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     secrets: Vec<Secret>,
@@ -128,7 +128,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Collects secrets. Of two with one name, the later one counts.
+    /// Collects secrets. Of two secrets with the same name, the later one counts.
     ///
     /// # Errors
     /// Fails if there are too many.
@@ -155,7 +155,7 @@ impl Secrets {
         Arc::clone(&NONE)
     }
 
-    /// Returns a secret that can be sent. A canary cannot.
+    /// Returns the secret named `name`, or `None` if there is none or it is a canary, which is never sent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Secret> {
         self.secrets.iter().find(|secret| secret.name == name && !secret.canary)
@@ -167,13 +167,13 @@ impl Secrets {
         &self.secrets
     }
 
-    /// Returns what redacts all of them.
+    /// Returns the redactor of all secrets.
     #[must_use]
     pub const fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Returns what finds the canaries alone.
+    /// Returns the redactor of the canaries alone.
     #[must_use]
     pub const fn canaries(&self) -> &Redactor {
         &self.canaries

@@ -9,15 +9,15 @@ use crate::text::truncate;
 
 /// Maximum number of rows of a table that are shown.
 const MAX_ROWS: usize = 50;
-/// Maximum length of one value, in bytes.
+/// Maximum length of one value, in characters.
 const MAX_VALUE: usize = 2_000;
 /// Maximum length of a label, in characters.
 const MAX_LINE: usize = 300;
 
-/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value has at most 2,000 bytes.
+/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value has at most 2,000 characters.
 ///
-/// Shown is the part of a result that a question asks for: a list that is the first field, a value that is the only one, or the
-/// result itself.
+/// Only the part of the result that a question asks for is shown: the first field if it is a list, the only field or item, or else
+/// the whole result.
 #[must_use]
 pub fn labelled(label: &str, result: &Value) -> String {
     match main_value(result) {
@@ -34,7 +34,8 @@ pub fn labelled(label: &str, result: &Value) -> String {
     }
 }
 
-/// Returns what a step was asked as a label for its result: one line with a capital letter, without "what is".
+/// Returns the description of a step as a label for its result: one line that begins with a capital letter, without an opening such as
+/// "what is".
 #[must_use]
 pub fn label(description: &str) -> String {
     let line = one_line(description.trim().trim_end_matches(['?', '.', '!', ':', ',']));
@@ -82,7 +83,7 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// A table with the columns of all rows, in the order in which they first appear.
+/// Returns a Markdown table with the columns of all shown rows, in the order in which the columns first appear.
 fn table(rows: &[&JsonObject]) -> String {
     let shown = || rows.iter().take(MAX_ROWS);
     let mut seen = BTreeSet::new();

@@ -179,7 +179,7 @@ pub struct ProviderState {
     pub content: Value,
 }
 
-/// A complete reply: the fold of its events.
+/// A complete reply, put together from its events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelReply {

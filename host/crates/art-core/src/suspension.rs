@@ -17,7 +17,7 @@ pub const REQUEST_USER_INPUT: &str = "request_user_input";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedCall {
-    /// Random identifier, by which the person decides. Chosen by the host.
+    /// Random identifier that the host creates. A person's decision refers to it.
     pub suspension_id: String,
     /// The call, with the arguments that the person sees: validated, defaults included.
     pub call: ParsedToolCall,
@@ -108,7 +108,7 @@ pub enum DecidedBy {
         #[serde(default, rename = "userId", skip_serializing_if = "Option::is_none")]
         user_id: Option<String>,
     },
-    /// The time of the question was over.
+    /// Nobody: the time of the question was over.
     Expiry,
 }
 
@@ -119,7 +119,7 @@ impl SuspendedCall {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// Returns what an approved or rejected call gets when it runs after the decision (C18). Its `feedback` is the answer.
+    /// Returns the context that a call gets when it runs again after the decision (C18). Its `feedback` is the answer.
     #[must_use]
     pub fn context(&self, feedback: &Feedback) -> HitlContext {
         HitlContext {

@@ -23,8 +23,8 @@ pub struct PlanTask {
     pub files: Vec<TaskFile>,
     /// All tools that may be called, with their examples.
     pub tools: Vec<ToolSchema>,
-    /// The steps of earlier questions of the conversation, oldest first, and then those of a plan that was not finished. Those of
-    /// earlier questions have names such as `q1.step_1`, which no step of the plan has.
+    /// The steps of earlier questions of the conversation, oldest first, and then the steps of a plan that was not finished. The
+    /// steps of earlier questions have names such as `q1.step_1`, which no step of the new plan has.
     pub earlier: Vec<TaskStep>,
 }
 
@@ -42,7 +42,7 @@ pub struct AnswerTask {
 /// A step and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskStep {
-    /// Identifier by which steps of the plan refer to it, unique in the thread.
+    /// Identifier by which the plan refers to the step, unique in the thread.
     pub id: String,
     /// Description of the step.
     pub description: String,
@@ -68,7 +68,7 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// Returns the last result of a completed step, which is what a reference to the step takes.
+    /// Returns the last result of a completed step, which a reference to the step stands for. Returns `None` for any other step.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
         match &self.outcome {

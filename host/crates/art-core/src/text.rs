@@ -16,8 +16,8 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
     }
 }
 
-/// Returns `text`, or its first sentences that have at most `max_chars` characters. If the first one is longer, it is cut after a word
-/// and followed by `...`.
+/// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is cut
+/// after a word and followed by `...`.
 #[must_use]
 pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
     let beginning = prefix(text, max_chars);
@@ -44,7 +44,8 @@ pub fn byte_prefix(text: &str, max_bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
-/// Returns `text` cut to `max_chars` characters, followed by a note: `... [truncated 120 of 1120 characters]`.
+/// Returns `text`, or if it is longer than `max_chars` characters, its beginning and a note:
+/// `... [truncated 120 of 1120 characters]`.
 #[must_use]
 pub fn truncate(text: &str, max_chars: usize) -> String {
     let beginning = prefix(text, max_chars);

@@ -124,7 +124,7 @@ impl ThinkTags {
         on_part(ThinkPart::BlockEnd);
     }
 
-    /// Reports `text`, which contains no tag.
+    /// Reports `text` as a part of the open block, or as text of the reply if no block is open.
     fn report(&mut self, text: &str, on_part: &mut dyn FnMut(ThinkPart<'_>)) {
         if self.depth == 0 {
             return self.report_text(text, on_part);
@@ -146,7 +146,7 @@ impl ThinkTags {
     }
 }
 
-/// Splits `text` at its first tag.
+/// Splits `text` at its first tag. Returns `None` if it has no tag.
 fn split_at_tag(text: &str) -> Option<(&str, &'static str, &str)> {
     text.match_indices('<').find_map(|(at, _)| {
         let (before, tail) = text.split_at_checked(at)?;

@@ -14,7 +14,7 @@ pub struct Usage {
     pub peak_memory_bytes: u64,
     /// Duration, in microseconds.
     pub wall_us: u64,
-    /// Processor time, in microseconds. The first time slice, a quarter of a millisecond, counts as wall-clock time.
+    /// Processor time, in microseconds. For the first time slice of about a quarter of a millisecond, wall-clock time is counted instead.
     pub cpu_us: u64,
     /// Size of the input, in bytes.
     pub bytes_in: u64,
@@ -25,7 +25,7 @@ pub struct Usage {
     /// Number of HTTP requests that the tool sent.
     #[serde(skip_serializing_if = "is_zero")]
     pub http_requests: u64,
-    /// Size of the bodies of these requests and of their responses, in bytes.
+    /// Size of the bodies of these HTTP requests and of their responses, in bytes.
     #[serde(skip_serializing_if = "is_zero")]
     pub http_bytes: u64,
 }
@@ -50,7 +50,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// What a model is called for when it works on a plan that was made.
+/// Work for which a model is called after the plan is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelWork {
@@ -60,15 +60,15 @@ pub enum ModelWork {
     Answer,
 }
 
-/// What a model used for one piece of work.
+/// Model calls and tokens for one piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelUsage {
     /// Number of model calls.
     pub model_calls: u64,
-    /// Tokens of their requests.
+    /// Tokens of the requests.
     pub input_tokens: u64,
-    /// Tokens of their replies.
+    /// Tokens of the replies.
     pub output_tokens: u64,
 }
 

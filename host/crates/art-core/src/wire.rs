@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Deserialises a key that is present. Serde reads `null` as absent, but `null` is a valid output of a tool.
+/// Deserialises the value of a key that is present. For an `Option`, Serde would read `null` as absent, but `null` is a valid
+/// output of a tool.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,7 +1,7 @@
 //! Compares the contract types with documents written from the contract, sections 1.1 to 1.10.
 //!
-//! Each document in `golden/` has every key of its type, in the order of writing. The table of [`contracts`] says which
-//! keys may be absent and what absence means. Tests of what the table cannot express follow it.
+//! Each document in `golden/` has every key of its type, in the order in which the keys are written. The table of [`contracts`]
+//! says which keys may be absent and what absence means. Tests of what the table cannot express follow it.
 #![expect(clippy::unwrap_used, reason = "a document that cannot be read fails its test")]
 
 use std::fmt::Debug;
@@ -35,7 +35,7 @@ struct Contract {
     defaults: Value,
     /// Whether an unknown key is an error.
     strict: bool,
-    /// Parses a document and serializes it.
+    /// Parses a document and serialises it.
     round_trip: fn(&Value) -> serde_json::Result<String>,
 }
 
@@ -89,7 +89,7 @@ fn contract<T: Serialize + DeserializeOwned>(
     }
 }
 
-/// Parses a document as `T` and serializes it.
+/// Parses a document as `T` and serialises it.
 fn round_trip<T: Serialize + DeserializeOwned>(document: &Value) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&serde_json::from_str::<T>(&document.to_string())?)
 }

@@ -12,14 +12,14 @@ use crate::reading::Reading;
 use crate::token::{Kind, Token};
 use crate::words::{is_article, is_asking, is_content};
 
-/// Cost of a word or a slot that is left over: more than any alignment that is accepted.
+/// Cost of a word or a slot that is left over. It exceeds the cost of any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
-/// Maximum cost of an alignment that is looked at, so that a refusal can name up to three words.
+/// Maximum cost of an alignment that is considered. It lets a refusal name up to three words that are left over.
 const MAX_LEFT_OVER: f64 = 3.5 * LEFT_OVER;
-/// Cost of a word with content that only one of both has, where the examples or the data show that it does not matter, and of
-/// a value of which the examples know nothing.
+/// Cost of a word with content that only the question or only the pattern has, if the examples or the data show that it does not
+/// matter. Also the cost of a value that is unlike those of the examples.
 const OTHER_WORD: f64 = 0.2;
-/// Cost of a word without content that only one of both has.
+/// Cost of a word without content that only the question or only the pattern has.
 const SMALL: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
 const MAX_COST: f64 = 3.0;
@@ -27,25 +27,25 @@ const MAX_COST: f64 = 3.0;
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// The question has a word of the pattern, or of another one with the same template.
+    /// The question has a word of the pattern, or of another pattern with the same template.
     Match,
-    /// The question lacks a word with content.
+    /// The question lacks a word with content that the pattern has.
     Lack,
-    /// One of them has a word that does not matter.
+    /// The question has a word that does not matter, or lacks such a word or a value of the pattern.
     Differ,
     /// The question has a whole text, or refers to an earlier result.
     Text,
     /// The question has a token that nothing accounts for.
     LeaveOver,
-    /// The slot of that name has a value; whether the examples know nothing of such a value.
+    /// The slot of this name gets this value. The flag tells whether the value is unlike those of the examples.
     Fill(String, Value, bool),
 }
 
-/// A way on: its effect, how many items of the pattern and tokens of the question it consumes, and its cost.
+/// A possible step of an alignment: its effect, how many items of the pattern and tokens of the question it consumes, and its cost.
 #[derive(Clone, Debug)]
 struct Move(Effect, usize, usize, f64);
 
-/// How a question and a pattern go together.
+/// A word-by-word alignment of a question with a pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Alignment {
     pub(crate) cost: f64,
@@ -60,7 +60,7 @@ impl Alignment {
         steps.filter_map(|step| reading.tokens.get(step.1.start))
     }
 
-    /// Returns the values of all slots but for whole texts.
+    /// Returns the names and values of all slots except those for whole texts.
     pub(crate) fn values(&self) -> impl Iterator<Item = (String, Value)> {
         self.steps.iter().filter_map(|step| match &step.0 {
             Effect::Fill(slot, value, _) => Some((slot.clone(), value.clone())),
@@ -68,9 +68,8 @@ impl Alignment {
         })
     }
 
-    /// Returns whether it accounts for everything: no token is left over, and the question has all words of an example with the
-    /// same template. A value of which the examples know nothing is one only where the question has all words of the pattern and
-    /// nothing else that is unknown.
+    /// Returns whether the alignment accounts for everything: no token is left over, and the question has all words of an example with the
+    /// same template. One value that is unlike those of the examples is accepted if the question has all words of the pattern.
     pub(crate) fn is_sound(&self, pattern: &Pattern, reading: &Reading) -> bool {
         let said = self.tokens(Effect::Match, reading).map(|token| &token.stem);
         let said: BTreeSet<&String> = said.filter(|word| is_content(word)).collect();
@@ -83,14 +82,15 @@ impl Alignment {
         let has_value = has_word || count(|effect| matches!(effect, Effect::Fill(..))) > 0;
         let has_name = has_word || count(|effect| matches!(effect, Effect::Fill(_, Value::String(_), false))) > 0;
         let is_clear = unknown == 0 || (unknown == 1 && is_whole && has_name);
-        // A path alone asks for nothing.
+        // A path without a word is no question.
         let says_enough = !said.is_empty() || self.steps.iter().all(|step| !step.1.is_empty());
         self.cost <= MAX_COST && has_value && is_shown && is_clear && says_enough
     }
 }
 
-/// The ways in which the tokens from `at` on are what an item asks for. A name in the data is nothing else: "how many employees"
-/// does not ask for the number of rows. A word of the examples is no value that they do not show.
+/// Returns the steps in which `item` matches the tokens from `at` on. A name in the data matches no word of the pattern: "how many
+/// employees" does not ask for the number of rows if there is a column `employees`. A value that is unlike those of the examples
+/// has no word of the examples.
 fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move> {
     let rest = reading.rest(at);
     let Some(class) = &item.class else {
@@ -113,7 +113,7 @@ fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move
     free.map(fill).collect()
 }
 
-/// The question has a token that the pattern lacks.
+/// Returns the step for a token of the question that the pattern lacks, or `None` at the end of the question.
 fn skip(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Move> {
     let (rest, takes_texts) = (reading.rest(at), !pattern.texts.is_empty());
     let token = rest.first()?;
@@ -132,7 +132,7 @@ fn skip(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Move> {
     Some(Move(effect, 0, length, cost))
 }
 
-/// The question lacks an item.
+/// Returns the step for an item of the pattern that the question lacks.
 fn drop_item(item: &Item) -> Move {
     match (&item.class, item.content()) {
         (Some(_), _) => Move(Effect::Differ, 1, 0, LEFT_OVER),
@@ -141,12 +141,12 @@ fn drop_item(item: &Item) -> Move {
     }
 }
 
-/// Returns the cheapest alignment of a question with a pattern: the shortest way from their beginnings to their ends. None
-/// if they have little in common.
+/// Returns the cheapest alignment of a question with a pattern, which is the shortest path from their beginnings to their ends.
+/// Returns `None` if they have little in common.
 pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
     let end = (pattern.items.len(), reading.tokens.len());
     let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);
-    // No step leads back, so nothing changes the cost of the first place that is left.
+    // No step leads back, so the cost of the first remaining position is final.
     while let Some(((item, token), way)) = cheapest.pop_first() {
         if (item, token) == end {
             return Some(way);

@@ -1,4 +1,4 @@
-//! Writes the answer: what the tools gave, and what the plan says it lacks.
+//! Writes the answer: the results of the tools, and what no tool can do according to the plan.
 
 use art_core::show::{label, labelled, one_line};
 use art_core::task::{AnswerTask, StepOutcome, TaskStep};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::find::CANNOT;
 
-/// The reply that answers `task`, and the parts of the question that it says nothing to.
+/// Returns the answer for `task`, and the sentences of the plan about parts of the question that no tool can answer.
 pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     let mut blocks: Vec<String> = task.steps.iter().map(block).collect();
-    // The plan says in sentences what cannot be done.
+    // The plan has a sentence for each part that no tool can answer.
     let unanswered = task.plan.lines().filter(|line| line.starts_with(CANNOT));
     let unanswered = unanswered.map(str::to_owned).collect_vec();
     blocks.extend(unanswered.clone());
@@ -30,7 +30,7 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     (text, unanswered)
 }
 
-/// What one step brought.
+/// Returns the paragraph about one step.
 fn block(step: &TaskStep) -> String {
     let subject = label(&step.description);
     match &step.outcome {
@@ -40,7 +40,7 @@ fn block(step: &TaskStep) -> String {
     }
 }
 
-/// The results of a step, numbered if it had several calls.
+/// Returns the results of a step as text, numbered if the step had several calls.
 fn completed(subject: &str, results: &[Value]) -> String {
     let label = |number| match results.len() {
         1 => subject.to_owned(),

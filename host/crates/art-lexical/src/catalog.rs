@@ -1,4 +1,4 @@
-//! The patterns of a set of tools, and what comparing them shows about their words.
+//! The patterns of a set of tools, and a search for the examples that are nearest to a question.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub(crate) struct Catalog {
     pub(crate) tools: Vec<Tool>,
     compile: CompileSchema,
     pub(crate) patterns: Vec<Pattern>,
-    /// The content of the question of each pattern.
+    /// For each pattern, the words with content in its question.
     contents: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Catalog {
         })
     }
 
-    /// Returns questions of examples that share a word with `text`, the nearest first, one for each tool.
+    /// Returns the questions of the nearest examples that share a word with `text`: nearest first, one for each tool, at most `limit`.
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
         let ranked = rank(&self.contents, &content(text), self.patterns.len());
         let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));
@@ -61,7 +61,7 @@ impl Catalog {
     }
 }
 
-/// The stems of the words of a text that name something, joined by blanks.
+/// Returns the stems of the words with content in a text, joined by blanks.
 fn content(text: &str) -> String {
     let tokens = tokens(text, &[]);
     tokens.iter().filter(|token| is_plain(token)).map(Token::word).join(" ")

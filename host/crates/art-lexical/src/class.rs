@@ -32,18 +32,18 @@ pub(crate) enum Class {
     Place(Place),
     /// A value such as those of the examples: arithmetic, a date, a unit, a quoted text.
     Run(Run),
-    /// A whole text in one of these forms. It has no place among the words of a question.
+    /// A whole text in one of these forms. It is not aligned with the words of a question.
     Text(Forms),
 }
 
 /// What the values of a parameter consist of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Run {
-    /// Whole values.
+    /// The values of the examples.
     pub(crate) shown: Names,
     /// Kinds of tokens that follow each other in a value, with [`EDGE`] before the first and after the last one.
     pairs: BTreeSet<(String, String)>,
-    /// Whether values have numbers or dates; if not, it is open to words that no example shows.
+    /// Whether the values have numbers or dates. If not, the slot is open: it also accepts words that no example shows.
     has_operands: bool,
     /// The kinds of values that are one token.
     alone: BTreeSet<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Run {
     are_quoted: bool,
 }
 
-/// The kind of the edge of a value, and of numbers and dates in it.
+/// Kinds that stand for the edge of a value, and for numbers and dates in a value.
 const EDGE: &str = "^";
 const NUMBER: &str = "#";
 const DATE: &str = "@";
@@ -78,7 +78,7 @@ impl Filler {
 }
 
 impl Class {
-    /// Returns the values of an open class.
+    /// Returns the run of an open slot, which also accepts words that no example shows. Returns `None` for any other class.
     pub(crate) fn open(&mut self) -> Option<&mut Run> {
         match self {
             Self::Run(run) if !run.has_operands => Some(run),
@@ -86,7 +86,7 @@ impl Class {
         }
     }
 
-    /// Returns every way to fill a slot of this class with the first of `tokens`.
+    /// Returns every way to fill a slot of this class with tokens at the beginning of `tokens`.
     pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         match self {
             Self::Number => Vec::from_iter(number(tokens, reading)),
@@ -120,14 +120,15 @@ impl Run {
     }
 
     fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
-        // An example may show a quoted "the" as a value; without quotes it is grammar.
+        // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
         let has_content = |one: &Filler| tokens.iter().take(one.length).any(|token| !is_functional(token.word()));
         let shown = named(tokens, [&self.shown]).into_iter().filter(has_content);
         let runs = self.runs(tokens, reading);
         shown.chain(runs).chain(self.others(tokens)).collect()
     }
 
-    /// Every value with a number or a date at the beginning of `tokens`: each two of its tokens follow each other in an example.
+    /// Returns every value with a number or a date at the beginning of `tokens` whose neighbouring tokens also follow each other in
+    /// the values of examples. A reference to an earlier result counts as a number.
     fn runs(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         let (mut runs, mut text, mut at, mut has_operand) = (Vec::new(), String::new(), 0, false);
         let (mut before, mut end) = (EDGE.to_owned(), usize::MAX);
@@ -153,8 +154,8 @@ impl Run {
         runs
     }
 
-    /// Values that no example shows: a quoted text, or a few plain words. These are no longer than those of the examples: units
-    /// have up to three words, a word to find has one.
+    /// Returns values that need not be in an example: a quoted text, or a few words with content. They have at most as many words
+    /// as the longest value of the examples: units have up to three words, a word to find has one.
     fn others(&self, tokens: &[Token]) -> Vec<Filler> {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN);
@@ -168,7 +169,8 @@ impl Run {
     }
 }
 
-/// The kind of a token in a value: numbers, dates and signs are alike, words are themselves.
+/// Returns the kind of a token in a value. Long numbers, other numbers, dates, quoted texts and signs have a kind each. The kind of a word
+/// is its stem.
 fn kind(token: &Token) -> String {
     match token.kind {
         Kind::Number if token.text.len() > 8 => "Unix time".to_owned(),
@@ -180,7 +182,7 @@ fn kind(token: &Token) -> String {
     }
 }
 
-/// The kind of the first token of a value: what a value begins with is not what stands within another.
+/// Returns the kind of the first token of a value. A word at the beginning is of another kind than the same word within a value.
 fn first(kind: &str) -> String {
     let edge = if matches!(kind, NUMBER | DATE) { "" } else { EDGE };
     format!("{edge}{kind}")
@@ -199,7 +201,7 @@ fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     Some(Filler::new(1 + signed, value, false))
 }
 
-/// The names at the beginning of `tokens`, the longest first.
+/// Returns the known names at the beginning of `tokens`, the longest first.
 fn named<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a Names>) -> Vec<Filler> {
     let known: Vec<&Names> = known.into_iter().collect();
     let filler = |words: &[Token]| {

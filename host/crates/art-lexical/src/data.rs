@@ -13,10 +13,10 @@ use crate::words::is_functional;
 const MAX_NAMES: usize = 4_000;
 /// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 100;
-/// Begins the text that stands for an attachment in an input.
+/// Prefix of the text that stands for an attachment in an input.
 pub(crate) const ATTACHMENT: &str = "attachment:";
 
-/// Names and other values in words, by their stems.
+/// Names and other texts, each with the stems of its words as key.
 pub(crate) type Names = BTreeMap<String, String>;
 
 /// The form of a text.
@@ -34,7 +34,7 @@ pub(crate) enum Form {
 /// The forms of texts that a parameter accepts.
 pub(crate) type Forms = BTreeSet<Form>;
 
-/// Returns whether a slot for texts of `forms` accepts one of `form`: a slot for prose accepts every text.
+/// Returns whether a slot for texts of `forms` accepts a text of `form`. A slot for prose accepts every text.
 pub(crate) fn accepts(forms: &Forms, form: Form) -> bool {
     forms.contains(&form) || forms.contains(&Form::Prose)
 }
@@ -46,12 +46,12 @@ pub(crate) struct Data {
     pub(crate) name: String,
     pub(crate) is_file: bool,
     pub(crate) form: Form,
-    /// Names of columns or keys, and words that are part of one of them only.
+    /// Names of columns or keys, and words that are part of only one of these names.
     pub(crate) keys: Names,
-    /// Texts in the cells or under the keys, and words that are part of one of them only.
+    /// Texts in the cells or under the keys, and words that are part of only one of these texts.
     pub(crate) cells: Names,
-    /// Stems of words that name the data or its records, which a question may have or lack: those in the name of the file, and
-    /// those of keys that have objects or lists.
+    /// Stems of words that name the data or its records, so that a question may have or lack them: the words in the name of the
+    /// file, the first words of names of columns, and keys that have objects or lists.
     pub(crate) context: BTreeSet<String>,
 }
 
@@ -62,7 +62,7 @@ impl Data {
         Self::new(&text, false, form_of(&text), &text)
     }
 
-    /// Reads an attachment, if it is a text.
+    /// Reads an attachment. Returns `None` if it is not a text.
     pub(crate) fn of_file(file: &TaskFile) -> Option<Self> {
         let form = match file.media_type.rsplit('/').next().unwrap_or_default() {
             _ if file.beginning.is_empty() && !file.media_type.starts_with("text/") => return None,
@@ -107,7 +107,7 @@ impl Data {
     fn read_json(&mut self, value: &Value) {
         match value {
             Value::Object(map) => {
-                // One of several objects is a choice: a question about it does not ask for the others.
+                // If there are several objects, their keys are a choice: a question about one does not ask for the others.
                 let is_only = map.values().filter(|value| value.is_object()).count() == 1;
                 for (key, value) in map {
                     if value.is_array() || (is_only && value.is_object()) {
@@ -123,28 +123,28 @@ impl Data {
         }
     }
 
-    /// Returns the argument that passes it to a tool, and its form.
+    /// Returns the argument that passes the text to a tool, and the form of the text.
     pub(crate) fn passed(&self) -> (Value, Form) {
         let prefix = if self.is_file { ATTACHMENT } else { "" };
         (Value::from(format!("{prefix}{}", self.name)), self.form)
     }
 }
 
-/// Adds a text to `names`, by its stems.
+/// Adds a text to `names`, with its stems as key.
 fn add(names: &mut Names, text: &str) {
     if text.len() <= MAX_NAME && names.len() < MAX_NAMES {
         names.insert(folded(text), text.to_owned());
     }
 }
 
-/// Returns `texts` by their stems.
+/// Returns `texts`, each with its stems as key.
 pub(crate) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> Names {
     let mut names = Names::new();
     texts.for_each(|text| add(&mut names, text));
     names
 }
 
-/// Adds the words that are part of one name only. The first `skipped` words of a name do not stand for it.
+/// Adds the words that are part of only one name. The first `skipped` words of a name are not added.
 fn add_parts(names: &mut Names, skipped: usize) {
     let mut only: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {

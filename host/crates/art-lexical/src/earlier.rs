@@ -18,7 +18,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Returns the main value of a step of an earlier question, if it is completed and has one.
+    /// Returns the place of the main value of a step of an earlier question, or `None` if the step is not completed or has no such value.
     pub(crate) fn of(step: &TaskStep) -> Option<Self> {
         let path = match step.result()? {
             Value::Object(fields) => main_value(fields.iter().map(|(name, value)| (name, is_scalar(value))), &[])?,
@@ -28,7 +28,7 @@ impl Origin {
         Some(Self { step, path })
     }
 
-    /// Returns `text` with a reference in place of each [`EARLIER`]. Where a text is asked for, the reference alone becomes one.
+    /// Returns `text` with a reference in place of each [`EARLIER`]. With `is_text`, a reference that stands alone is converted to text.
     pub(crate) fn put_into(&self, text: &str, is_text: bool) -> Value {
         let from = json!({"$from": self.step, "path": self.path});
         if text == EARLIER && !is_text {
@@ -43,7 +43,7 @@ impl Origin {
     }
 }
 
-/// Returns where the main value of the output of a planned call will be.
+/// Returns the JSON pointer to the main value in the output of a planned call, or `None` if the output schema shows none.
 pub(crate) fn main_output(tool: &ToolSchema, arguments: &Value) -> Option<String> {
     let declared = tool.output_schema.as_ref()?.get("properties")?.as_object()?;
     let arguments = arguments.as_object()?.values().filter_map(Value::as_str).collect_vec();
@@ -51,8 +51,8 @@ pub(crate) fn main_output(tool: &ToolSchema, arguments: &Value) -> Option<String
     main_value(fields, &arguments)
 }
 
-/// Returns the pointer to the main value of an object, whose fields are scalars or not: the one that is called `result` or
-/// `value`, the one that an argument of its call names, or the only one.
+/// Returns the JSON pointer to the main value of an object: the scalar that is called `result` or `value`, else the scalar that an
+/// argument of its call names, else the only field. `fields` tells which fields are scalars.
 fn main_value<'a>(fields: impl Iterator<Item = (&'a String, bool)>, arguments: &[&str]) -> Option<String> {
     let fields = fields.collect_vec();
     let scalars = fields.iter().filter(|(_, is_scalar)| *is_scalar);

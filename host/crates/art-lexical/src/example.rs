@@ -14,7 +14,7 @@ use crate::place::Place;
 use crate::reading::Reading;
 use crate::token::{Kind, Token, folded, tokens};
 
-/// Maximum length of the question of an example, in bytes.
+/// Maximum length of the question of an example, in characters.
 const MAX_ASK: usize = 400;
 /// Maximum number of values in one input.
 const MAX_LEAVES: usize = 32;
@@ -31,7 +31,7 @@ pub(crate) struct Example {
     pub(crate) shape: String,
 }
 
-/// A scalar of an input, or a value of any type.
+/// A value in an input that is not taken apart any further, usually a scalar.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     /// Place in the input, as a JSON pointer.
@@ -47,7 +47,7 @@ pub(crate) struct Leaf {
 pub(crate) type Classes = BTreeMap<String, Arc<Class>>;
 
 impl Example {
-    /// Takes an example of `tool` apart, if it has a question.
+    /// Takes an example of `tool` apart. Returns `None` if it has no question or too many values.
     pub(crate) fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
         let text = prefix(example.description.as_deref()?, MAX_ASK);
         let (mut leaves, input) = (Vec::new(), example.input.clone());
@@ -74,7 +74,7 @@ impl Example {
     }
 }
 
-/// Adds the values within `value` to `leaves`. Those of objects whose keys the schema does not name are whole.
+/// Adds the values within `value` to `leaves`. An object or a list that the schema does not describe is added as one value.
 fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
     let schema = present(schema);
     let fields = schema.get("properties").or_else(|| schema.get("additionalProperties"));
@@ -102,7 +102,7 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
     }
 }
 
-/// The schema of a value that is there, when it may be absent.
+/// Returns the first variant of a schema that is not for null, or the schema itself if it has no variants.
 fn present(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     let is_present = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
@@ -114,7 +114,7 @@ pub(crate) fn classes(examples: &[Example]) -> Classes {
     let leaves = examples.iter().flat_map(Example::read_leaves);
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
-    // One parameter accepts the words of another: both units of a conversion, both time zones.
+    // Open parameters accept the words of each other, such as both units of a conversion or both time zones.
     let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
     let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
     open.iter_mut().for_each(|run| run.shown.clone_from(&all));
@@ -122,7 +122,7 @@ pub(crate) fn classes(examples: &[Example]) -> Classes {
     classes.map(|(name, class)| (name, Arc::new(class))).collect()
 }
 
-/// The class of a parameter, from all values that the examples give it.
+/// Returns the class of a parameter, learnt from all values that the examples give it.
 fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     let text = |(reading, leaf): &(_, &'a Leaf)| Some((*reading, leaf.value.as_str()?));
     let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text).collect();
@@ -133,7 +133,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
         let mut are_in = given.map(|(reading, text)| is_in(text, &reading.data));
         are_in.next() == Some(true) && are_in.all(|is_in| is_in)
     };
-    // Dates and arithmetic in words are no whole texts.
+    // Dates and arithmetic in words do not count as whole texts.
     let has_operand = |text: &str| tokens(text, &[]).iter().any(Token::is_operand);
     let is_line = |value: &Value| !value.to_string().contains("\\n") && Data::of_value(value).form == Form::Prose;
     let is_run = |value: &Value| is_line(value) && value.as_str().is_some_and(has_operand);
@@ -154,7 +154,8 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     }
 }
 
-/// Returns whether a value is a whole text and not a word or code, which has few words that are only letters.
+/// Returns whether a value is a whole text, an object or a list, and not a word or a code. A code has few words that consist only of
+/// letters.
 pub(crate) fn is_whole(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();

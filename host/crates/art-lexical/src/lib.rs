@@ -50,7 +50,7 @@ pub trait Validator: fmt::Debug + Send + Sync {
 /// Compiles an input schema, or returns `None` if it is refused.
 pub type CompileSchema = fn(&Value) -> Option<Box<dyn Validator>>;
 
-/// Finds the tool call whose examples are like a question.
+/// A model that finds the tool whose examples are like a question.
 #[derive(Debug)]
 pub struct LexicalModel {
     config: RuntimeProviderConfig,
@@ -65,7 +65,7 @@ impl LexicalModel {
     /// Name of the model.
     pub const MODEL: &'static str = "lexical";
 
-    /// Creates the model. Tools write their schemas, so the program that embeds it says how they are compiled and bounded.
+    /// Creates the model. The schemas that `compile` gets come from tools, so `compile` has to bound the cost of checking arguments.
     #[must_use]
     pub fn new(compile: CompileSchema) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl LexicalModel {
         }
     }
 
-    /// Returns the catalog of `tools`, which is made once for each set of tools.
+    /// Returns the catalog of `tools`, which is kept for later requests with the same tools.
     fn catalog(&self, tools: &[ToolSchema]) -> Arc<Catalog> {
         let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, catalog)) = catalogs.iter().find(|(of, _)| of == tools) {
@@ -108,7 +108,7 @@ impl Model for LexicalModel {
 
     fn capabilities(&self) -> &[ModelCapability] {
         use ModelCapability::{Reasoning, Streaming, Text};
-        // Planning asks for reasoning; it takes this call, in its own way.
+        // Requests for a plan require this capability, and the model can plan without reasoning.
         &[Text, Streaming, Reasoning]
     }
 
@@ -126,7 +126,7 @@ impl Model for LexicalModel {
     }
 }
 
-/// What a call cost. The model has no tokens of its own, so words stand for them.
+/// Returns the token counts of a call. The model has no tokens of its own, so words are counted instead.
 fn metadata(request: &ModelRequest, text: &str) -> LlmMetadata {
     let words = |text: &str| u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX);
     let read = request.prompt.0.iter().map(|message| words(message.content_text()));

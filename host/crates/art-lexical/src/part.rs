@@ -18,8 +18,8 @@ static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
 
-/// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls. It stays
-/// whole when no part of it asks for a call.
+/// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls. The text
+/// stays whole if it asks for one call, or if no part of it asks for a call.
 pub(crate) fn parts(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
     let whole = (text.to_owned(), finder.find(text));
@@ -43,7 +43,7 @@ pub(crate) fn parts(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
     vec![whole]
 }
 
-/// Returns the finder for the part after `parts`.
+/// Returns the finder for the text after `parts`.
 fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
@@ -54,8 +54,8 @@ fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     next
 }
 
-/// Returns where the one part ends and the next begins, outside of quotes and data, and whether a sentence ends there: its mark
-/// belongs to it.
+/// Returns the places where the text may be split, outside of quotes and data, and whether a sentence ends there. The mark that
+/// ends a sentence belongs to the sentence.
 fn places(text: &str) -> Vec<(bool, Range<usize>)> {
     let tokens = tokens(text, &[]);
     let has = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;

@@ -14,7 +14,7 @@ use crate::example::{Classes, Example, Leaf, classes, is_whole};
 use crate::token::{Kind, folded};
 use crate::words::{is_article, is_asking, is_content};
 
-/// Begins the name of each slot, so that no value of an input is taken for one.
+/// First character of the name of each slot, so that no value of an input is mistaken for a slot.
 const SLOT: char = '\u{e000}';
 
 /// A question with slots, and the input that it asks for.
@@ -28,31 +28,31 @@ pub(crate) struct Pattern {
     pub(crate) items: Vec<Item>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) texts: Vec<(String, Forms)>,
-    /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same have
-    /// the same one.
+    /// The input, with the names of slots in place of the values that questions give. Questions that ask for the same thing have
+    /// the same template.
     pub(crate) template: Value,
-    /// What is asked with the same template.
+    /// The words of all questions with the same template.
     pub(crate) asks: Arc<Asks>,
 }
 
 /// The words of all questions with one template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asks {
-    /// The stems of those with content.
+    /// The stems of all words with content.
     pub(crate) words: BTreeSet<String>,
-    /// Those of each question that has any beside `how many`, or a slot.
+    /// The words with content of each question. A question is left out if it has no slot and no word but those such as `how many`.
     pub(crate) each: BTreeSet<BTreeSet<String>>,
-    /// Words, each with the name of a slot right behind it.
+    /// Words, each with the name of a slot that directly follows it.
     leads: BTreeSet<(String, String)>,
 }
 
 /// A word of a pattern, or a slot for a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
-    /// The stem of the word, or the name of the slot: its place in the input as a JSON pointer. It stands for the value in the
-    /// template.
+    /// The stem of the word, or the name of the slot, which stands for the value in the template: [`SLOT`] and the JSON pointer to
+    /// the value in the input.
     pub(crate) key: String,
-    /// Which words can fill the slot.
+    /// Which words can fill the slot; `None` for a word.
     pub(crate) class: Option<Arc<Class>>,
 }
 
@@ -62,14 +62,15 @@ impl Item {
         Self { key, class }
     }
 
-    /// Returns the stem, if it is a word with content.
+    /// Returns the stem of a word with content, or `None` for any other item.
     pub(crate) fn content(&self) -> Option<&String> {
         Some(&self.key).filter(|word| self.class.is_none() && is_content(word))
     }
 }
 
 impl Asks {
-    /// Returns whether `word` leads to other slots than `slot`: `from` before the unit that is converted to.
+    /// Returns whether `word` stands only before other slots than `slot`. For example, `from` never stands before the unit that is
+    /// converted to.
     pub(crate) fn leads_elsewhere(&self, word: &str, slot: &str) -> bool {
         let mut led = self.leads.iter().filter(|(lead, _)| lead == word).peekable();
         led.peek().is_some() && !led.any(|(_, led)| led == slot)
@@ -86,7 +87,7 @@ pub(crate) fn fill(template: &Value, values: &Values) -> Value {
     })
 }
 
-/// Returns `template` with what `value` makes of its texts.
+/// Returns `template` with each text replaced by what `value` returns for it.
 pub(crate) fn put_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Value {
     match template {
         Value::String(text) => value(text),
@@ -135,8 +136,8 @@ fn share_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// Returns the pattern of one of `examples`, or `None` if its input names a column or a cell of its data that its question does
-/// not. Values that the question says become slots; other values stay as they are.
+/// Returns the pattern of one of `examples`. Values that its question says become slots, and other values stay as they are. Returns
+/// `None` if the input has a column, a cell or a whole text that can become no slot because the question does not say it.
 fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes) -> Option<Pattern> {
     let mut template = example.input.clone();
     let (mut slots, mut texts) = (Vec::new(), Vec::new());
@@ -153,9 +154,9 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
                 texts.push((usize::MAX, (key.clone(), forms.clone())));
                 key
             }
-            // A value that the question does not say again is that of the other slot.
+            // If the question says a value only once, it also stands for an equal value.
             (None, Class::Key | Class::Cell) => equal(example, leaf, &template)?,
-            // The text of an example is never passed along itself.
+            // A whole text of an example is never passed along for other questions.
             (None, _) if is_whole(&leaf.value) => return None,
             (None, _) => continue,
         };
@@ -183,12 +184,12 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
     })
 }
 
-/// Returns the classes of which a question may say a value: a short text may stand among the words, as in "the letters in the word
+/// Returns the classes by which a value may be found in a question: a short text may stand among the words, as in "the letters in the word
 /// strawberry", a number may be a condition on a cell, and a choice may be that of another example with the same parameters.
 fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     match class.as_ref() {
         Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::Run(Run::default()))],
-        // Nobody knows the columns of a file that is named by its path.
+        // The columns of a file that is only named by its path are unknown.
         Class::Key if example.reading.data.is_empty() => vec![Arc::new(Class::Run(Run::default()))],
         Class::Cell if leaf.value.is_number() => vec![Arc::new(Class::Number)],
         Class::Choice(_) => {
@@ -203,14 +204,14 @@ fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Examp
     }
 }
 
-/// Returns the slot of an equal value of the example.
+/// Returns the name of the slot of an equal value of the example, or `None` if there is none.
 fn equal(example: &Example, leaf: &Leaf, template: &Value) -> Option<String> {
     let equal = example.leaves.iter().filter(|other| other.value == leaf.value);
     let mut values = equal.filter_map(|other| template.pointer(&other.pointer)?.as_str());
     values.find(|text| text.starts_with(SLOT)).map(str::to_owned)
 }
 
-/// Returns the tokens of a question that say a value of its input, without those in `slots`.
+/// Returns the range of the tokens that say a value of the input, outside of those in `slots`. Returns `None` if there are none.
 fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, Item)]) -> Option<Range<usize>> {
     let tokens = &example.reading.tokens;
     (0..tokens.len()).find_map(|at| {
@@ -222,7 +223,7 @@ fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, It
     })
 }
 
-/// Whether words of a question say the value of an example: numbers compare as numbers, texts by their stems without
+/// Returns whether words of a question say the value of an example: numbers are compared as numbers, texts by their stems without
 /// blanks, other values as JSON.
 fn is_same(said: &Value, value: &Value) -> bool {
     let bare = |text: &str| folded(text).replace(' ', "");

@@ -17,15 +17,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Learns from the values of a parameter, if all of them are paths or all are addresses.
+    /// Learns from the values of a parameter. Returns `None` unless all of them are paths or all are addresses.
     pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Option<Self> {
         let kind = values.clone().map(kind).all_equal_value().ok()??;
         let endings = values.map(ending).collect();
         Some(Self { kind, endings })
     }
 
-    /// Returns the place that `token` names. One whose ending no example has is unknown: "what is in" an archive asks for something
-    /// else than "what is in" a text. So is a path with a slash as its only sign, which may be a word such as "and/or".
+    /// Returns the place that `token` names, or `None` if it names none. A path whose ending no example has is unknown: "what is
+    /// in" an archive asks for something else than "what is in" a text. So is a word with a slash, which may be "and/or".
     pub(crate) fn filler(&self, token: &Token) -> Option<Filler> {
         let is_place = match token.kind {
             Kind::Quoted => kind(&token.text) == Some(self.kind),
@@ -38,13 +38,13 @@ impl Place {
     }
 }
 
-/// Returns whether a text is a path or an address. A path may have blanks.
+/// Returns whether a text is a path or an address, or `None` if it is neither. A path may have blanks.
 fn kind(text: &str) -> Option<Kind> {
     let kind = tokens(text, &[]).last()?.kind;
     matches!(kind, Kind::Path | Kind::Url).then_some(kind)
 }
 
-/// Returns the ending of a file's name, in lower case, or nothing.
+/// Returns the ending of a file's name in lower case, or an empty text if it has none.
 fn ending(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

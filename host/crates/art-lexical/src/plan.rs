@@ -12,7 +12,7 @@ use crate::earlier::Origin;
 use crate::find::{Call, Finder, MAX_TEXTS};
 use crate::part::{MAX_PARTS, parts};
 
-/// Maximum length of a question, in bytes. The host accepts no longer one.
+/// Maximum length of a question, in characters. The host refuses longer ones.
 const MAX_QUERY: usize = 8_000;
 
 /// Returns the plan for `task`. Its steps are numbered after those of earlier questions.

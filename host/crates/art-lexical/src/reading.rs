@@ -18,7 +18,7 @@ pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     /// Whole texts that a call can pass along.
     pub(crate) data: Vec<Data>,
-    /// For each token, the length of a phrase of conversation that begins with it.
+    /// For each token, the length of a phrase of conversation that begins with it, if there is one.
     pub(crate) phrases: Vec<Option<usize>>,
     /// Whether there is an earlier result that words can refer to.
     pub(crate) may_refer: bool,
@@ -35,8 +35,8 @@ impl Reading {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Returns whether a token at one of `places` is the name of a column or a key, or a name in capitals in the data: `ON` is no
-    /// preposition there.
+    /// Returns whether a token at one of `places` is the name of a column or a key, or a text in the data that begins with a
+    /// capital. For example, the cell `ON` is not the preposition "on".
     pub(crate) fn has_name(&self, places: Range<usize>) -> bool {
         let tokens = self.tokens.get(places).unwrap_or_default();
         let is_capital = |token: &Token| token.text.starts_with(char::is_uppercase);
@@ -49,13 +49,13 @@ impl Reading {
         phrase_length(self.rest(at), self.has_file()).filter(|length| !self.has_name(at..at + length))
     }
 
-    /// Returns how many tokens at the beginning of `tokens` refer to an earlier result.
+    /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none.
     pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
         reference_length(tokens).filter(|_| self.may_refer)
     }
 }
 
-/// Returns the ways to read `text`: as it is, and with all that follows a colon or the first line as one text.
+/// Returns the ways to read `text`: as it is, and with everything after a colon or after the first line as one text.
 pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
     let names = files.iter().map(|file| file.name.as_str()).collect_vec();
     let plain = tokens(text, &names);
@@ -82,7 +82,8 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<R
     read.collect()
 }
 
-/// Returns `tokens` with all that follows `place` as one text, unless that is a quoted text.
+/// Returns `tokens` with everything after `place` as one text. Returns `None` if that is a quoted text, or if there is nothing
+/// before or after `place`.
 fn with_tail(text: &str, tokens: &[Token], place: usize) -> Option<Vec<Token>> {
     let (tail, end) = (text.get(place..)?.trim(), text.trim_end().len());
     let (before, after) = tokens.split_at(tokens.partition_point(|token| token.end <= place));

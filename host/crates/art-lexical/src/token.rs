@@ -84,7 +84,7 @@ impl Token {
         }
     }
 
-    /// Returns the stem of a word, and nothing for other tokens.
+    /// Returns the stem of a word, or an empty text for other tokens.
     pub(crate) fn word(&self) -> &str {
         if self.kind == Kind::Word { &self.stem } else { "" }
     }
@@ -94,7 +94,7 @@ impl Token {
         matches!(self.kind, Kind::Number | Kind::Moment)
     }
 
-    /// Returns whether the token may be an entire value of text: a quoted text, data or a file.
+    /// Returns whether the token may be a whole text: a quoted text, data or a file.
     pub(crate) const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Quoted | Kind::Data | Kind::File)
     }
@@ -119,13 +119,13 @@ pub(crate) fn stems(tokens: &[Token]) -> String {
     tokens.iter().map(|token| &token.stem).join(" ")
 }
 
-/// Returns the beginnings of `tokens` with at most `max` of them, the longest first.
+/// Returns the beginnings of `tokens` that have at most `max` tokens, the longest first.
 pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &[Token]> {
     let lengths = (1..=tokens.len().min(max)).rev();
     lengths.filter_map(|length| tokens.get(..length))
 }
 
-/// Splits `text`; a word that is one of `files` is the name of a file.
+/// Splits `text` into tokens. A word or a path that is one of `files` is the name of a file.
 pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {

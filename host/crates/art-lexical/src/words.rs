@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use crate::token::{Kind, Token, beginnings, stems, tokens};
 
-/// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one a line. None of
-/// them limits, negates or names anything. Words of other languages are known from the examples alone.
+/// Words of English grammar and politeness, and phrases of conversation, that a question may have or lack, one on each line. None
+/// of them limits, negates or names anything. Words of other languages are known from the examples alone.
 static CONVERSATION: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("conversation.txt")));
 
-/// Nouns for a text as a whole, one a line. A question may call an attachment by any of them.
+/// Nouns for a text as a whole, one on each line. A question may call an attachment by any of them.
 static DOCUMENTS: LazyLock<BTreeSet<String>> = LazyLock::new(|| phrases(include_str!("documents.txt")));
 
 /// Maximum number of words in a phrase of conversation.
@@ -35,13 +35,13 @@ pub(crate) fn is_asking(stem: &str) -> bool {
         .any(|one| one == stem)
 }
 
-/// Returns whether a word with that stem has content, and is neither a noun for a text nor refers to anything.
+/// Returns whether a word with that stem has content. Nouns for a text and words that refer to a result have none.
 pub(crate) fn is_content(stem: &str) -> bool {
     !is_functional(stem) && !DOCUMENTS.contains(stem) && !refers(stem)
 }
 
 /// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or a noun for a text that is attached or is
-/// named right after it.
+/// named right after it. Returns `None` if there is no such phrase or noun.
 pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
     let is_free = |words: &&[Token]| {
         let is_named = tokens
@@ -67,7 +67,8 @@ pub(crate) fn is_article(stem: &str) -> bool {
     matches!(stem, "a" | "an" | "the")
 }
 
-/// Returns how many tokens at the beginning of `tokens` refer to an earlier result. "This file" points to the file instead.
+/// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none. "This file"
+/// refers to the file instead.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
     let reference = beginnings(tokens, 2).find(|words| refers(&stems(words)))?;
     let is_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);

@@ -41,7 +41,8 @@ pub(crate) enum CallOutcome {
     Success,
     /// The provider failed: it was unreachable, too slow or overloaded.
     Failure,
-    /// The call was dropped, its request was invalid, or it hit a rate limit.
+    /// The call shows nothing about the health: it was dropped, it hit a rate limit, or it failed with an error that is not
+    /// retried.
     Unknown,
 }
 
@@ -51,8 +52,8 @@ impl Breaker {
         Self { state, generation: 0 }
     }
 
-    /// Admits a call. Fails with the time for which calls are refused, which is zero while the maximum number of probes is in
-    /// flight.
+    /// Admits a call. Fails with the remaining time for which calls are refused. It is zero while the maximum number of probes is
+    /// in flight.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, Duration> {
         self.check(now)?;
         if let State::Open { .. } = self.state {

@@ -25,7 +25,8 @@ pub(crate) struct ProviderDefaults {
     pub(crate) local: bool,
 }
 
-/// Defaults of a provider with the most common protocol, without an address. The other providers list their differences.
+/// Defaults of a provider with the most common protocol, without an address. The entries of the other providers set only what
+/// differs.
 const COMPATIBLE: ProviderDefaults = ProviderDefaults {
     name: "compatible",
     api: Protocol::OpenaiChat,

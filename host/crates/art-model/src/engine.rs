@@ -45,7 +45,7 @@ struct Inner {
 }
 
 impl ReasoningEngine {
-    /// Creates an engine. Reads keys, through `environment` and from files; sends nothing.
+    /// Creates an engine. Reads keys through `environment` and from files, and sends nothing.
     ///
     /// A missing key is an error only when the provider is called; see [`ModelInfo::problem`].
     ///
@@ -90,8 +90,8 @@ impl ReasoningEngine {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The model may contain `:` and `/`; without one, the default model of the provider
-    /// is used.
+    /// Resolves `PROVIDER` or `PROVIDER:MODEL`. The name of the model may contain `:` and `/`. Without a model, the default model
+    /// of the provider is used.
     ///
     /// # Errors
     /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if the
@@ -110,9 +110,9 @@ impl ReasoningEngine {
         Ok(ModelInfo::new(provider, config, self.inner.price(config)))
     }
 
-    /// Calls a model. The stream yields [`StreamEvent::Retry`] before it waits for a retry, and ends with
-    /// [`StreamEvent::End`] or [`StreamEvent::Error`]. Nothing happens until it is polled. Dropping it cancels the call and frees
-    /// its slot.
+    /// Calls a model. The stream yields [`StreamEvent::Retry`] before it waits for a retry, and ends with [`StreamEvent::End`] or
+    /// [`StreamEvent::Error`]. Nothing happens until the stream is polled. Dropping the stream cancels the call and frees its
+    /// slot.
     #[must_use]
     pub fn call(&self, config: &RuntimeProviderConfig, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
         call::stream(Arc::clone(&self.inner), config.clone(), request)

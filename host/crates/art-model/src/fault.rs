@@ -12,7 +12,7 @@ const MIN_SECRET_BYTES: usize = 6;
 /// Replacement of a secret.
 const REDACTED: &str = "[key]";
 
-/// Creates an error without a requested delay.
+/// Creates an error that requests no delay before a retry.
 pub(crate) fn error(code: ModelErrorCode, message: impl Into<String>) -> ModelError {
     ModelError {
         code,
@@ -94,7 +94,7 @@ impl Redactor {
     }
 }
 
-/// Returns the length in bytes of the longest incomplete beginning of `secret` with which `text` ends.
+/// Returns the length in bytes of the longest proper prefix of `secret` with which `text` ends.
 fn overlap(text: &str, secret: &str) -> usize {
     let lengths = (1..secret.len()).rev();
     let mut matching = lengths.filter(|length| secret.get(..*length).is_some_and(|start| text.ends_with(start)));

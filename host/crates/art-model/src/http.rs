@@ -98,7 +98,7 @@ impl Transport {
         if let Some(client) = cell.get() {
             return Ok(client);
         }
-        // Two threads may each create one at the same time; the first is kept.
+        // Two threads may create a client at the same time. The first one is kept.
         let client = self.build(loopback)?;
         Ok(cell.get_or_init(|| client))
     }

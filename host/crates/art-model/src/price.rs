@@ -31,7 +31,7 @@ impl PriceTable {
         Self(toml::from_str(BUILT_IN).unwrap_or_default())
     }
 
-    /// Returns the prices of `config` in this table.
+    /// Returns the price of `config` in this table, or `None` if no name matches.
     #[must_use]
     pub fn find(&self, config: &RuntimeProviderConfig) -> Option<Price> {
         let name = config.to_string();
@@ -47,8 +47,8 @@ fn matches(key: &str, name: &str) -> bool {
     name.strip_prefix(key).is_some_and(is_version)
 }
 
-/// Returns whether `rest` is empty or only a date: a number of at least three digits, since shorter ones are model generations
-/// (`-5`).
+/// Returns whether `rest` is empty, `-latest`, or begins like a date: with `-` or `@` and at least three digits. Fewer digits are
+/// a model generation, such as `-5`.
 fn is_version(rest: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
     rest.is_empty() || rest == "-latest" || rest.strip_prefix(['-', '@']).is_some_and(|rest| digits(rest) >= 3)

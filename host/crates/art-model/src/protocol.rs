@@ -34,7 +34,7 @@ pub(crate) use self::calls_as_text::calls_as_text;
 pub(crate) use self::reader::Reader;
 use crate::sse::SseEvent;
 
-/// A protocol, by its name in the configuration key `api`.
+/// A protocol. Its serialised name is the value of the configuration key `api`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -137,7 +137,7 @@ pub(crate) trait Codec: Send + Sync + Debug {
         Vec::new()
     }
 
-    /// Returns the path of the list of models, a request that uses no tokens.
+    /// Returns the path of the list of models. Requesting the list uses no tokens.
     fn models_path(&self) -> &'static str;
 
     /// Returns the names in a list of models; none if `body` is not such a list.

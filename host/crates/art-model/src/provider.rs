@@ -35,7 +35,8 @@ pub(crate) struct Provider {
     pub(crate) name: String,
     pub(crate) default_model: Option<String>,
     pub(crate) max_parallel: usize,
-    /// Whether it runs on this machine, where one local model is in use at a time (M25).
+    /// Whether it is a model server on this machine. Only one model of all such servers is in use at a time (M25). `false` for a
+    /// model in this process.
     pub(crate) local: bool,
     pub(crate) kind: ProviderKind,
 }

@@ -142,7 +142,7 @@ impl CallQueue {
         }
     }
 
-    /// Claims the local model `config`. Returns `None` for a remote provider.
+    /// Claims the local model `config`. Returns `None` if `provider` is not local. Fails if another local model is in use.
     fn claim_local(
         &self,
         provider: &Provider,

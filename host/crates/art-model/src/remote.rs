@@ -82,7 +82,7 @@ struct Exchange {
     ready: VecDeque<StreamEvent>,
     meter: Meter,
     redactor: ReplyRedactor,
-    /// Whether the request has native tools.
+    /// Whether the request offers tools as function calls, not as text.
     has_tools: bool,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Du
     parse_delay(value, 1.0).or_else(|| delay_until(value, now))
 }
 
-/// Parses a positive number. `per_second` is 1 for seconds and 1000 for milliseconds.
+/// Parses a positive number as a delay. `per_second` is 1 for seconds and 1000 for milliseconds.
 fn parse_delay(text: &str, per_second: f64) -> Option<Duration> {
     let seconds = text.parse::<f64>().ok()? / per_second;
     if !seconds.is_finite() || seconds <= 0.0 {

@@ -49,7 +49,7 @@ pub struct ProviderSettings {
     pub stream: Option<bool>,
     /// Maximum number of concurrent calls; default 5, and 1 for a local provider. Further calls wait in a queue.
     pub max_parallel: Option<usize>,
-    /// Whether it runs on this machine, where one local model is in use at a time.
+    /// Whether it is a model server on this machine. Only one model of all such servers is in use at a time.
     pub local: Option<bool>,
     /// Headers of every request; not for keys.
     pub headers: BTreeMap<String, String>,

@@ -186,7 +186,7 @@ pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
     })
 }
 
-/// A model that answers its calls with the given streams in order, and then with empty streams.
+/// A model that answers its calls with the given streams in order, and then with empty replies.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     config: RuntimeProviderConfig,
@@ -207,7 +207,7 @@ impl Scripted {
         }
     }
 
-    /// Creates a model with this name whose streams are empty.
+    /// Creates a model with this name whose replies are empty.
     pub(crate) fn named(provider: &str, model: &str) -> Self {
         Self {
             config: RuntimeProviderConfig::new(provider, model),

@@ -1,7 +1,8 @@
-//! Measures what the host adds to a run: a model that replies at once plans three calls, which are made, and then answers.
+//! Measures what the host adds to a run. The model replies without delay: it plans three calls, the host makes them, and
+//! the model answers.
 //!
-//! The baseline is the same three calls made by the tool system alone, in the same process. Times are those of the processor, of all
-//! threads, and the fastest of many rounds, since other work on the machine disturbs them least. `cargo bench -p art-runtime`.
+//! The baseline is the same three calls made by the tool system alone, in the same process. Times are processor times of all
+//! threads. The fastest of many rounds counts, since other work disturbs it least. `cargo bench -p art-runtime`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -31,12 +32,12 @@ const CALLS: u32 = 3;
 
 /// A model that replies at once.
 #[derive(Debug)]
-struct Instant {
+struct InstantModel {
     config: RuntimeProviderConfig,
     plan: String,
 }
 
-impl Model for Instant {
+impl Model for InstantModel {
     fn config(&self) -> &RuntimeProviderConfig {
         &self.config
     }
@@ -87,7 +88,7 @@ fn plugins() -> tempfile::TempDir {
 }
 
 async fn runtime(plugins: &Path, store: Arc<dyn Store>) -> Runtime {
-    let model = Arc::new(Instant {
+    let model = Arc::new(InstantModel {
         config: RuntimeProviderConfig::new("bench", "instant"),
         plan: plan().to_string(),
     });
@@ -100,7 +101,7 @@ fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
 }
 
-/// Returns the processor time of one of `count` pieces of work, in the fastest round, in microseconds.
+/// Returns the mean processor time of a piece of work in the fastest round, in microseconds. A round has `count` pieces.
 async fn fastest<F: Future>(count: u32, mut work: impl FnMut() -> F) -> f64 {
     let mut fastest = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -149,7 +150,7 @@ async fn main() {
     println!("\nprocessor time of a run with {CALLS} planned calls");
     row("the calls alone", calls, calls);
     row("the run in memory", run, calls);
-    row("of it the host", run - calls, calls);
+    row("the host's share", run - calls, calls);
 
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(SqliteStore::open(folder.path().join("art.db")).unwrap());

@@ -1,5 +1,5 @@
-//! Measures what a run costs that waits for the decision of a person: memory of the host while it waits, and time of the host to go on
-//! with it. `cargo bench -p art-runtime --bench suspended`.
+//! Measures the cost of a run that waits for a person's decision: the host's memory while it waits, and the host's time to
+//! resume it. `cargo bench -p art-runtime --bench suspended`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -26,18 +26,18 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 const RUNS: usize = 1_000;
-/// Runs before the measurement, so that the allocator and the database have what they keep.
+/// Runs before the measurement, so that the allocator and the database have already reserved their memory.
 const WARM_UP: usize = 200;
 /// Limit of the memory of the host for a run that waits.
 const MAX_BYTES: u64 = 1 << 10;
-/// Limit of the time of the host to go on with one.
+/// Maximum time in which the host resumes a suspended run.
 const MAX_TIME: Duration = Duration::from_millis(10);
 
 /// A model that replies at once.
 #[derive(Debug)]
-struct Prompt(RuntimeProviderConfig);
+struct InstantModel(RuntimeProviderConfig);
 
-impl Model for Prompt {
+impl Model for InstantModel {
     fn config(&self) -> &RuntimeProviderConfig {
         &self.0
     }
@@ -121,7 +121,7 @@ fn share(measured: f64, limit: f64) -> String {
 async fn main() {
     let home = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
-    let model = Arc::new(Prompt(RuntimeProviderConfig::new("bench", "prompt")));
+    let model = Arc::new(InstantModel(RuntimeProviderConfig::new("bench", "prompt")));
     let builder = Runtime::builder().plugins(home.path()).own_model(model).store(store);
     let runtime = builder.tool(asks()).build().await.unwrap();
     drop(suspend(&runtime, WARM_UP).await);
@@ -147,13 +147,13 @@ async fn main() {
     }
     let worked = (processor_time() - worked_before) / RUNS as u32;
     println!(
-        "deciding about one and going on with it, to its answer: {worked:?} of processor time, {} of the limit of {MAX_TIME:?}",
+        "deciding on a suspended run and resuming it until it answers: {worked:?} of processor time, {} of the limit of {MAX_TIME:?}",
         share(worked.as_secs_f64(), MAX_TIME.as_secs_f64())
     );
     times.sort_unstable();
     let (median, slowest) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
     println!(
-        "by the clock, with the disk: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
+        "wall-clock time of resuming, including disk access: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
         share(median.as_secs_f64(), MAX_TIME.as_secs_f64()),
         share(slowest.as_secs_f64(), MAX_TIME.as_secs_f64())
     );

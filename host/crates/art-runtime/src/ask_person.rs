@@ -9,7 +9,7 @@ use art_tools::direct::{failure, success};
 use art_tools::{DirectCall, DirectTool};
 use serde_json::{Value, json};
 
-/// Returns the tool. Its call waits for the answer like any call that waits for a person, and ends with it.
+/// Returns the tool. A call of it is suspended like any call that waits for a person, and its output is the answer.
 pub(crate) fn request_user_input() -> DirectTool {
     let form = FeedbackSchema {
         input_type: InputType::Text,

@@ -43,8 +43,9 @@ impl Runtime {
 }
 
 impl<'a> RuntimeBuilder<'a> {
-    /// Sets the home folder: `art.toml` is read from it if it exists, and the database and compiled code are written to
-    /// it. The plugins folder is `./plugins` if that exists, else `home/plugins`. Several processes may use one home.
+    /// Sets the home folder: `art.toml` is read from it if it exists, and the database and compiled code are written to it. Unless
+    /// another one is set, the plugins folder is `./plugins` if that exists, else `home/plugins`. Several processes may use one
+    /// home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
         self
@@ -63,7 +64,7 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Uses the model of the runtime also in threads that name another one, because a person chose it for now.
+    /// Sets whether a person chose the model of the runtime. If so, it is used even in threads that name another model.
     pub fn model_is_chosen(mut self, chosen: bool) -> Self {
         self.model_is_chosen = chosen;
         self
@@ -75,7 +76,8 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Uses no model of the configuration, for a program that only calls tools: see [`Runtime::call_tool`].
+    /// Sets the embedded model, so that no model of the configuration has to be set up. This is for a program that only calls
+    /// tools: see [`Runtime::call_tool`].
     pub fn without_model(self) -> Self {
         self.own_model(Arc::new(embedded_model()))
     }
@@ -117,12 +119,13 @@ impl<'a> RuntimeBuilder<'a> {
         self
     }
 
-    /// Builds the runtime: selects the model, loads the tools, and unless [`store`](Self::store) set one, opens the store. Runs that an
-    /// earlier process left unfinished stay as they are: see [`Runtime::interrupted_runs`]. Sends nothing to a provider. Blocks the thread while components are compiled.
+    /// Builds the runtime: selects the model, loads the tools, and opens the store unless [`store`](Self::store) set one. Runs that
+    /// an earlier process left unfinished stay as they are: see [`Runtime::interrupted_runs`]. Sends nothing to a provider. Blocks
+    /// the thread while components are compiled.
     ///
     /// # Errors
-    /// Fails if one of these cannot be used. A bad file in the plugins folder is not an error; [`Runtime::toolbox`]
-    /// lists it.
+    /// Fails if the configuration, the model, the store or a tool of the program cannot be used. A bad file in the plugins folder
+    /// is not an error; [`Runtime::toolbox`] lists it.
     pub async fn build(self) -> Result<Runtime, RuntimeError> {
         let config = match self.config {
             Some(config) => config,

@@ -43,9 +43,9 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// Registers the tools in `program_tools`, the one that asks the person if the configuration has it, then those of the plugins folder. A bad file in the folder is not an error;
-    /// it is listed in `refused`, and so is a component whose tool has the name of an earlier tool. `on_compiled`
-    /// receives the progress of compiling.
+    /// Registers the tools in `program_tools`, then the tool that asks the person if the configuration enables it, then those of
+    /// the plugins folder. A bad file in the folder is not an error; it is listed in `refused`, and so is a component whose tool
+    /// has the name of an earlier tool. `on_compiled` receives the progress of compiling.
     ///
     /// # Errors
     /// Fails if a tool in `program_tools` is refused, the sandbox cannot start, or the plugins folder cannot be read.
@@ -95,14 +95,14 @@ impl Toolbox {
         self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns what loads changed files of the plugins folder, if there is a folder.
+    /// Returns the reloader of the plugins folder, or `None` if there is no folder.
     #[must_use]
     pub fn reloader(&self) -> Option<&Arc<Reloader>> {
         self.reloader.as_ref()
     }
 
-    /// Replaces tools whenever files of the plugins folder change, until the result is dropped. `on_reload` is called on another
-    /// thread with the name of each component that has changed. `None` if there is no folder.
+    /// Replaces tools whenever files of the plugins folder change, until the returned watch is dropped. `on_reload` is called on
+    /// another thread with the name of each component that has changed. Returns `None` if there is no folder.
     ///
     /// # Errors
     /// Fails if the folder does not exist or cannot be watched.
@@ -133,8 +133,8 @@ impl Toolbox {
         })
     }
 
-    /// Calls a tool outside a conversation, with all checks, for the author of the tool. Nothing about the call is stored; a call whose
-    /// outcome matters is made with [`Runtime::call_tool`](crate::Runtime::call_tool).
+    /// Calls a tool outside a conversation, with all checks, for the author of the tool. Stores nothing about the call. To record a
+    /// call, use [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub async fn call(&self, name: &str, arguments: Value) -> ToolReport {
         let call = ParsedToolCall {
             call_id: id::call_id(),

@@ -41,7 +41,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the name, for people and programs.
+    /// Returns the name that is shown to users, which is also the serialised one.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -123,7 +123,7 @@ pub struct Config {
     /// Providers, prices and limits of model calls, including the two settings above.
     #[serde(skip)]
     pub models: ModelSettings,
-    /// System prompt of every question. That of a thread follows it.
+    /// System prompt of every question. The system prompt of a thread follows it.
     pub system_prompt: Setting<Option<SystemPromptOverride>>,
     /// Templates for system prompts by tag, and the default one.
     pub system_prompts: Setting<SystemPromptsRegistry>,
@@ -167,7 +167,7 @@ pub struct Config {
     pub execution: Setting<ExecutionConfig>,
 }
 
-/// Maximum number of sandbox threads. More do not make any machine faster.
+/// Maximum number of sandbox threads. More threads would not make any machine faster.
 const MAX_WORKERS: usize = 256;
 
 /// Returns the number of sandbox threads if it is in range. Each thread reserves memory.
@@ -338,14 +338,14 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the path of the input history of `art chat`. Each user has one of their own; `user` is a name that is part of the path.
+    /// Returns the path of the input history of `art chat`. Each `user` has a separate history, whose file name ends with the name.
     #[must_use]
     pub fn chat_history(&self, user: Option<&str>) -> PathBuf {
         let name = user.map_or_else(|| "chat_history".to_owned(), |user| format!("chat_history.{user}"));
         self.database.value.with_file_name(name)
     }
 
-    /// Returns the folder of changes of files that wait for a person, or `None` without a database.
+    /// Returns the folder that holds changes of files until a person decides about them, or `None` without a database.
     #[must_use]
     pub fn staging(&self) -> Option<PathBuf> {
         let database = &self.database.value;

@@ -1,8 +1,8 @@
 //! Decisions of people about calls that wait for them (P67, P73, Q4).
 //!
-//! A decision is taken in two steps. Whoever decides stores the decision, which succeeds once. Then its run takes it: the driver of the
-//! run, or whoever goes on with it later, commits the event together with the note that the decision is settled. So a decision is
-//! never lost and has its effect once.
+//! A decision takes effect in two steps. First it is stored, which succeeds once for each suspension. Then the run takes the
+//! decision: the driver of the run, or whoever resumes the run later, commits the event and marks the decision as settled in one
+//! transaction. So no decision is lost, and none takes effect twice.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub const MAX_PAGE: usize = 100;
 /// Maximum size of the questions that [`Runtime::suspensions`] returns at once, as JSON text in bytes.
 pub const MAX_PAGE_BYTES: usize = 8 << 20;
 
-/// A suspension, and the person for whom it is looked up. One that is given by its identifier alone is of a conversation without an
+/// A suspension, and the owner for whom it is looked up. An identifier alone refers to a suspension in a conversation without an
 /// owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuspensionOf {
@@ -50,7 +50,7 @@ impl From<&String> for SuspensionOf {
 }
 
 impl SuspensionOf {
-    /// Looks the suspension up for this person, who decides. Those in conversations of others do not exist then.
+    /// Looks the suspension up for this person, who decides. Suspensions in conversations of other persons are not found.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
@@ -73,7 +73,7 @@ impl SuspensionOf {
     }
 }
 
-/// What a conversation waits for (P73).
+/// The call for whose decision a conversation waits (P73).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SuspendedState {
@@ -88,9 +88,10 @@ pub struct SuspendedState {
 }
 
 impl Runtime {
-    /// Returns calls that wait for a decision of this owner, or whose decision their runs have not taken, the oldest first: at most
-    /// [`MAX_PAGE`] of them with at most [`MAX_PAGE_BYTES`] together, or a single one that is larger. The next ones are those `after`
-    /// the identifier of the last one; after the last page there are none.
+    /// Returns one page of the calls of this owner that wait for a decision, or whose runs have not taken the decision yet, oldest
+    /// first. A page has at most [`MAX_PAGE`] calls with at most [`MAX_PAGE_BYTES`] together, or a single call that is larger. The
+    /// page begins after the suspension `after`, which is the last one of the previous page. After the last page, the result is
+    /// empty.
     ///
     /// # Errors
     /// Fails with [`StoreError::NoSuspension`] if the owner has no suspension `after`, or if the store cannot be read.
@@ -110,7 +111,7 @@ impl Runtime {
         Ok(self.store.list_suspensions(filter).await?)
     }
 
-    /// Returns what a conversation waits for, the oldest if it waits for several decisions; `None` if it waits for none (P73, A40).
+    /// Returns the oldest call for whose decision a conversation waits, or `None` if it waits for no decision (P73, A40).
     ///
     /// # Errors
     /// Fails if the person has no such conversation, or the store cannot be read.
@@ -129,9 +130,9 @@ impl Runtime {
         }))
     }
 
-    /// Stores the decision about a call that waits. Its run takes the decision when somebody goes on with it:
-    /// [`resume`](Self::resume) does. Of several callers exactly one succeeds. Grants that a person approves are made by the run as
-    /// well, so that none is made for a decision that did not count, and none is lost if this process is killed.
+    /// Stores the decision about a call that waits. The run takes the decision when it is resumed: see [`resume`](Self::resume). Of
+    /// several callers exactly one succeeds. The run also makes the grants that a person approves, so that none is made for a
+    /// decision that did not count, and none is lost if this process is killed.
     ///
     /// # Errors
     /// Fails with [`StoreError::NoSuspension`] if the person has no such suspension, with [`StoreError::AlreadyDecided`],
@@ -148,7 +149,7 @@ impl Runtime {
         let record = found.ok_or_else(|| no_suspension(id))?;
         let feedback = match record.status {
             SuspensionStatus::Open => self.check_feedback(&record, feedback)?,
-            // The store says why.
+            // The store refuses the decision and says why.
             _ => feedback,
         };
         self.check_grantable(&record, &feedback)?;
@@ -159,12 +160,12 @@ impl Runtime {
         Ok(decided)
     }
 
-    /// Decides about a call of a conversation that waits, and goes on with its run (P67). If the run still waits for another decision,
-    /// its answer says so.
+    /// Decides about a waiting call of a conversation, and resumes its run (P67). If the run still waits for another decision, the
+    /// answer says so.
     ///
     /// # Errors
-    /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). Fails as for an unknown suspension if it is not one of the
-    /// conversation.
+    /// Same as [`decide`](Self::decide) and [`resume`](Self::resume). A suspension of another conversation fails like an unknown
+    /// one.
     pub async fn resume_execution(
         &self,
         thread_id: &str,
@@ -183,7 +184,7 @@ impl Runtime {
         self.resume(RunOf { trace_id, owner }, cancel, watcher).await
     }
 
-    /// Refuses to approve what cannot be granted, so that a decision is not used up by it.
+    /// Fails if the decision approves grants that cannot be made. It is not stored then, so the person can still decide otherwise.
     fn check_grantable(&self, record: &SuspensionRecord, feedback: &Feedback) -> Result<(), RuntimeError> {
         let (SuspensionCause::Grant { denials }, Some(reloader), true) =
             (&record.call.cause, self.toolbox.reloader(), feedback.approved)
@@ -197,7 +198,7 @@ impl Runtime {
         })
     }
 
-    /// Checks a decision against the question. Returns it with its defaults.
+    /// Returns the decision with defaults filled in. Fails with [`RuntimeError::Decision`] if it does not fit the question.
     fn check_feedback(&self, record: &SuspensionRecord, feedback: Feedback) -> Result<Feedback, RuntimeError> {
         let call = &record.call;
         let refused = |problem: String| RuntimeError::Decision {
@@ -237,7 +238,7 @@ async fn waiting_in(store: &dyn Store, thread_id: &str) -> Result<Option<Suspens
 /// Refuses another question in a conversation that waits for a decision.
 ///
 /// # Errors
-/// Fails with [`RuntimeError::ThreadWaits`] if it does, or if the store cannot be read.
+/// Fails with [`RuntimeError::ThreadWaits`] if the conversation waits. Also fails if the store cannot be read.
 pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Result<(), RuntimeError> {
     let Some(record) = waiting_in(runtime.store.as_ref(), thread_id).await? else {
         return Ok(());
@@ -250,11 +251,11 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
     })
 }
 
-/// Returns the decisions that a run can take now, by the identifiers of the suspensions: those that people made, and those of questions
-/// whose time is over, which are stored first like any decision.
+/// Returns the decisions that a run can take now, with the identifiers of the suspensions: those that people made, and the default
+/// decisions of expired questions, which this function stores first.
 ///
 /// # Errors
-/// Fails if the store cannot be read.
+/// Fails if the store cannot be read or written.
 pub(crate) async fn ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(String, Decision)>, StoreError> {
     let filter = SuspensionFilter {
         trace_id: Some(trace_id.to_owned()),
@@ -271,7 +272,7 @@ pub(crate) async fn ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(Stri
     Ok(decided)
 }
 
-/// Stores what a question counts as whose time is over. If a person was faster, the decision is that of the person.
+/// Stores the default decision of an expired question. If a person has decided in the meantime, returns the person's decision.
 async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<SuspensionRecord, StoreError> {
     let approved = record.call.on_expiry == ExpiryAction::Approve;
     let decision = Decision {
@@ -283,7 +284,7 @@ async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<Suspensio
             let decided = store.find_suspension(record.id(), &Owner::Anyone).await?;
             Ok(decided.unwrap_or(record))
         }
-        // By the clock of the store a person can still decide.
+        // The question has not expired by the clock of the store, so a person can still decide.
         Err(StoreError::SuspensionNotExpired { .. }) => Ok(record),
         decided => decided,
     }
@@ -298,14 +299,14 @@ pub(crate) fn event(suspension_id: &str, decision: &Decision) -> RunEvent {
     }
 }
 
-/// Returns what the tool of an approved call learns, if the tool itself asked (C18).
+/// Returns the decision in the form that the tool of an approved call receives, or `None` if the host asked and not the tool (C18).
 pub(crate) fn context(approval: &Approval) -> Option<HitlContext> {
     let asked = &approval.suspension;
     (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
 }
 
-/// Makes the grants that a person approved for a call, unless they are there already. Time alone grants nothing. If they cannot be made,
-/// the call is denied like any other that lacks a grant.
+/// Makes the grants that a person approved for a call, unless they exist already. An approval by expiry grants nothing. If the
+/// grants cannot be made, the call is denied like any other that lacks a grant.
 pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
     let Approval { suspension, decision } = approval;
     let is_by_person = matches!(decision.by, DecidedBy::Person { .. });
@@ -323,7 +324,7 @@ pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
     }
 }
 
-/// Returns the suspensions of a run with these identifiers, as the store adds them.
+/// Returns the suspensions of a run with these identifiers, in the form in which the store adds them.
 pub(crate) fn new_suspensions(run: &Run, ids: &[String]) -> Vec<NewSuspension> {
     let open = run.suspensions().into_iter();
     let new = open.filter(|open| ids.contains(&open.suspension.suspension_id));
@@ -334,7 +335,7 @@ pub(crate) fn new_suspensions(run: &Run, ids: &[String]) -> Vec<NewSuspension> {
     .collect()
 }
 
-/// Returns what a run waits for.
+/// Returns the suspensions for whose decisions a run waits.
 pub(crate) fn open(run: &Run) -> Vec<SuspensionRecord> {
     let open = run.suspensions().into_iter().map(|open| SuspensionRecord {
         trace_id: run.trace_id().to_owned(),

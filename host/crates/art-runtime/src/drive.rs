@@ -70,13 +70,13 @@ impl Runtime {
         driver.drive_to_end().await
     }
 
-    /// Goes on with a run that an earlier host left unfinished, or that waits for a decision and can take one now. What had ended is not done again. A tool call that was in progress is
-    /// made again if its tool is declared repeatable; otherwise it ends with `UNKNOWN_OUTCOME`. A model call
-    /// that was in progress is made again and counted twice, the first time by its estimate.
+    /// Resumes a run that an earlier host left unfinished, or that waits for a decision and can take one now. Calls that had ended
+    /// are not repeated. A tool call that was in progress is made again if its tool is declared repeatable; otherwise it ends with
+    /// `UNKNOWN_OUTCOME`. A model call that was in progress is made again and counted twice, the first time by its estimate.
     ///
     /// # Errors
-    /// Fails if there is no such run for the person, it has ended, its model is not set up, another process works on it, for which this does
-    /// not wait, or the store fails.
+    /// Fails if there is no such run for the person, the run has ended, its model is not set up, another process works on it, or
+    /// the store fails. Does not wait for the other process.
     pub async fn resume(
         &self,
         run: impl Into<RunOf>,
@@ -99,11 +99,12 @@ struct Driver<'a> {
     lease: ThreadLease,
     work: Work<'a>,
     calls: Vec<CallCost>,
-    /// Ends of calls of which the watcher is told once they are committed.
+    /// Ends of calls that are reported to the watcher once they are committed.
     ended: Vec<Ended>,
     /// The report of a direct call, once its end is committed.
     called: Option<Box<ToolReport>>,
-    /// Why the start of the run cannot be written. The run ends with it once the watcher knows that it began.
+    /// The error if the start of the run could not be added to the log. The run ends with it after the watcher was notified of the
+    /// start.
     unwritten: Option<RuntimeError>,
 }
 
@@ -201,8 +202,8 @@ impl<'a> Driver<'a> {
         Ok(answer)
     }
 
-    /// Carries out the run and returns its report. An event is applied first, which refuses it if it does not fit, then committed
-    /// with all that it leads to, and only then acted upon and shown.
+    /// Carries out the run and returns its report. Each event is first applied to the run, which refuses an event that does not
+    /// fit. Then it is committed with its effects, and only then acted upon and shown.
     async fn drive(&mut self) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
         if let Some(error) = self.unwritten.take() {
@@ -231,12 +232,12 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the decisions that the run can take now. Returns whether there are any. The run is stored as suspended before they are
-    /// looked up, so that somebody who decides later goes on with it.
+    /// Applies the decisions that the run can take now. Returns whether there are any. The run is stored as suspended before the
+    /// decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
     async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
         let ready = decisions::ready(self.runtime.store.as_ref(), trace_id).await;
-        // The run is safely suspended, so a failure to read only means that somebody goes on with it later.
+        // The run is safely suspended, so if the decisions cannot be read, it can still be resumed later.
         let decided = ready.unwrap_or_else(|error| {
             tracing::warn!(run = trace_id, %error, "the decisions about a suspended run cannot be read");
             Vec::new()
@@ -249,7 +250,8 @@ impl<'a> Driver<'a> {
         Ok(!decided.is_empty())
     }
 
-    /// Applies the events that announce the calls to make next, and those of calls that cannot be made. Returns the calls.
+    /// Applies the events that announce the calls to make next, and the ends of calls that cannot be made. Returns the announced
+    /// calls.
     async fn announce(&mut self) -> Result<Announced, RuntimeError> {
         let mut announced = Announced::default();
         self.check_plan().await?;
@@ -263,7 +265,7 @@ impl<'a> Driver<'a> {
             }
             for call in ready {
                 if self.run.finished().is_some() {
-                    // A call that was refused has ended it.
+                    // A refused call has ended the run.
                     return Ok(announced);
                 }
                 let (action, item_id) = (call.action, call.item_id.clone());
@@ -286,7 +288,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Applies the questions about the calls of the plan whose arguments are known, if they are asked before its first step starts.
+    /// Applies the questions about the calls of the plan whose arguments are known, if they are asked before the first step of the
+    /// plan starts.
     async fn check_plan(&mut self) -> Result<(), RuntimeError> {
         let known = self.run.calls_to_check();
         if known.is_empty() {
@@ -343,7 +346,7 @@ impl<'a> Driver<'a> {
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
     fn handle_other_ends(&mut self) -> Result<(), RuntimeError> {
-        // After a cancellation, `stop` orders what ended before it and what it ended.
+        // After a cancellation, `stop` reads the ends, because it puts calls that ended on their own first.
         while !self.cancel.is_cancelled()
             && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
@@ -373,7 +376,8 @@ impl<'a> Driver<'a> {
         self.apply(&RunEvent::ToolEnded { at: now(), action, end })
     }
 
-    /// Adds the files, the log and the cost of a tool call to the log of the run. Returns its end, with their digests.
+    /// Adds the files, the log and the cost of a tool call to the log of the run. Returns the end of the call, with the digests of
+    /// the files and the log.
     fn keep(&mut self, call: EndedCall) -> CallEnd {
         let EndedCall {
             item_id, mut report, ..
@@ -484,8 +488,8 @@ impl<'a> Driver<'a> {
             .run_ended(Some(&run_error(error, &message)), &format!("Error: {message}"));
     }
 
-    /// Ends the run as it is committed, because the run in memory may be ahead of it. The ends of calls that are not committed are
-    /// committed now.
+    /// Ends the run from its committed state, because the run in memory may be ahead of it. Ends of calls that were not committed
+    /// yet are committed now. Does nothing if no event is committed.
     async fn fail(&mut self, reason: &str, drained: Vec<EndedCall>) -> Result<(), RuntimeError> {
         let events = self.log.reload().await?;
         if events.is_empty() {

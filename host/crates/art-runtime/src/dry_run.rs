@@ -14,12 +14,12 @@ use crate::drive::clock::now;
 use crate::drive::prepare::{merge_settings, start_for_model};
 use crate::drive::{CallSettings, Question};
 
-/// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new
-/// thread. Each call gets a value as its result that its tool may return (see [`sample_output`]), so that the calls that take it
-/// are made as well; no tool runs, and nothing is stored.
+/// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new thread. The
+/// result of each call is a sample of what its tool may return (see [`sample_output`]), so that calls that use the result are
+/// proposed as well. No tool runs, and nothing is stored.
 ///
 /// # Errors
-/// Fails if the model fails, with its message, or if the question is too long.
+/// Fails with the message of the model if it fails. Also fails if the question is too long.
 pub async fn proposed_calls(
     config: &Config,
     engine: &ReasoningEngine,
@@ -53,7 +53,7 @@ pub async fn proposed_calls(
         for call in models {
             let event = reply_event(engine, model, call).await;
             match &event {
-                // The run retries with the tools in the prompt.
+                // After `ToolsNotSupported` the run asks again with the tools in the prompt.
                 RunEvent::ModelFailed { error, .. } if error.code != ModelErrorCode::ToolsNotSupported => {
                     return Err(error.to_string());
                 }
@@ -71,7 +71,7 @@ pub async fn proposed_calls(
     Ok(proposed)
 }
 
-/// Returns the end of a call with a value that it may return.
+/// Returns a successful end of a call with a sample of its output.
 fn sample_end(call: &ParsedToolCall, tools: &[ToolSchema]) -> Box<CallEnd> {
     let tool = tools.iter().find(|tool| tool.name == call.tool_name);
     let output = tool.map_or_else(|| json!({}), |tool| sample_output(tool, &call.arguments));

@@ -80,7 +80,7 @@ pub enum RuntimeError {
         /// Its length in bytes.
         bytes: usize,
     },
-    /// A request to an instance cannot be carried out as it is.
+    /// A request is invalid.
     #[error("{0}")]
     Request(String),
     /// The instance was closed.
@@ -104,7 +104,7 @@ pub enum RuntimeError {
         /// The identifier.
         id: String,
     },
-    /// The run has ended, or waits for a decision, so this host cannot go on with it.
+    /// The run has ended, or waits for a decision, so this host cannot resume it.
     #[error("{}", cannot_go_on(id, *status))]
     RunHasEnded {
         /// The run.
@@ -122,17 +122,17 @@ pub enum RuntimeError {
         thread_id: String,
         /// Its run that waits.
         trace_id: String,
-        /// What the run waits for.
+        /// The suspension for whose decision the run waits.
         suspension_id: String,
         /// Name of the tool.
         tool: String,
     },
-    /// A decision cannot be taken as it is.
+    /// A decision is invalid for its suspension.
     #[error("this decision about `{suspension_id}` cannot be taken: {problem}")]
     Decision {
-        /// What is decided about.
+        /// The suspension that the decision is about.
         suspension_id: String,
-        /// What is wrong with it.
+        /// What is wrong with the decision.
         problem: String,
     },
     /// There is no conversation with this identifier.
@@ -144,12 +144,12 @@ pub enum RuntimeError {
     /// Stored data of a run or a conversation is damaged.
     #[error("{0}")]
     Damaged(String),
-    /// Reports a violated invariant.
+    /// An invariant of the host is violated.
     #[error("internal error of the host: {0}")]
     Internal(String),
 }
 
-/// Says why nobody can go on with a run that was not interrupted, and what to do.
+/// Returns the message why a run that was not interrupted cannot be resumed, and what to do.
 fn cannot_go_on(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(
@@ -161,7 +161,7 @@ fn cannot_go_on(id: &str, status: RunState) -> String {
 }
 
 impl RuntimeError {
-    /// Returns whether another host has taken over what this one worked on.
+    /// Returns whether another host has taken over the thread on which this host worked.
     #[must_use]
     pub const fn is_lost_lease(&self) -> bool {
         matches!(self, Self::Store(art_store::StoreError::LeaseLost { .. }))

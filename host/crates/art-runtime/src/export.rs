@@ -1,4 +1,4 @@
-//! A recorded run as one file, from which another home can replay it.
+//! A recorded run as one file, from which a host with another home can replay the run.
 //!
 //! The file has one JSON object in each line, and the only key of an object says what the line is:
 //!
@@ -7,7 +7,7 @@
 //! | `header`, first | `format`, always `art-run`, and `version`, now 1 |
 //! | `run` | the run, as `art runs list --json` shows it |
 //! | `entry`, for each event | an entry of the journal; `payload` is its text exactly as it is stored, to which `digest` refers |
-//! | `blob` | `digest` and `data` of a file or a log that the run names, in base64 |
+//! | `blob` | `digest` and `data` of a large value of an event, or of a file or a log that the run names, in base64 |
 //! | `component` | `name`, `digest` and `data` of a component that a call ran, in base64 |
 //! | `end`, last | `digest`: the BLAKE3 digest of all bytes before this line |
 //!
@@ -32,7 +32,7 @@ use crate::recording::{Component, Recording};
 
 /// Maximum size of a file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
-/// Maximum size of all payloads of a journal in a file, in bytes. Values take many times the memory of their text.
+/// Maximum size of all payloads of a journal in a file, in bytes. Parsed values need many times the memory of their text.
 pub const MAX_JOURNAL_BYTES: usize = 64 << 20;
 /// Maximum number of components in a file.
 pub const MAX_COMPONENTS: usize = 256;
@@ -53,8 +53,8 @@ enum Line {
 }
 
 impl Recording {
-    /// Adds the components that the calls ran, whose files are read again. Returns the digests of those that are not among `plugins` or
-    /// cannot be read.
+    /// Adds the components that the calls ran, whose files are read again. Returns the digests of the components that are not among
+    /// `plugins` or cannot be read.
     ///
     /// # Errors
     /// Fails if the journal cannot be understood.
@@ -73,8 +73,8 @@ impl Recording {
         Ok(missing)
     }
 
-    /// Loads the components of the recording. Returns them, and those that the sandbox refuses. Blocks the thread while they are
-    /// compiled.
+    /// Loads the components of the recording. Returns the loaded components, and those that the sandbox refuses. Blocks the thread
+    /// while they are compiled.
     #[must_use]
     pub fn load_components(&self, sandbox: &Sandbox) -> (Vec<Arc<Plugin>>, Vec<RefusedFile>) {
         let (mut plugins, mut refused) = (Vec::new(), Vec::new());
@@ -128,7 +128,7 @@ impl Recording {
     /// Reads a recording from a file, and verifies the file and its journal.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, is no recorded run or one of a later version, was changed, or exceeds a limit.
+    /// Fails if the file cannot be read, is not a recorded run, has another version, was changed, or exceeds a limit.
     pub fn from_file(file: impl Read) -> Result<Self, RuntimeError> {
         let bytes = read_bounded(file)?;
         let lines = verified_lines(&bytes)?;
@@ -207,7 +207,7 @@ fn write_line(file: &mut Vec<u8>, line: &Line) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-/// What was read of a file so far.
+/// The parts of a file that were read so far.
 #[derive(Default)]
 struct Parts {
     run: Option<RunRecord>,
@@ -259,7 +259,7 @@ impl Parts {
     }
 }
 
-/// Counts what is limited in a file.
+/// Counts the parts of a file whose number or size is limited.
 #[derive(Default)]
 struct Limits {
     entries: u64,

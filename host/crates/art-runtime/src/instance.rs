@@ -27,7 +27,7 @@ pub use state::{StateManager, StateSaving, ThreadContext};
 pub use subscribers::Subscription;
 
 /// Answers questions of several persons, and gives access to their conversations, settings and observations. It is a [`Runtime`]
-/// whose store tells subscribers what it has, and which can be closed while others use it.
+/// whose store notifies subscribers of what it has stored, and which can be closed while others use it.
 #[derive(Debug)]
 pub struct ArtInstance {
     runtime: Arc<Runtime>,

@@ -1,4 +1,4 @@
-//! What recorded runs used of the grants of a tool, and what they were denied.
+//! Reads from recorded runs which grants of a tool they used, and what they were denied.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use art_store::{RunFilter, Store};
 use crate::error::RuntimeError;
 use crate::recording::Recording;
 
-/// What the runs of a store show about a tool.
+/// The results of [`observe_runs`] for a tool.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedRuns {
-    /// The calls of the tool.
+    /// Uses and denials of the tool's calls.
     pub observed: Observed,
     /// Number of runs that were read.
     pub runs: usize,

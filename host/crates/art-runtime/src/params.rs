@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Maximum length of a value in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// Reads a kept plan, and admits the schemas of its parameters as those of tools are admitted.
+/// Reads a kept plan, and admits the schemas of its parameters like those of tools.
 ///
 /// # Errors
 /// Fails with everything that is wrong with the form of the plan or with its parameters.
@@ -32,7 +32,7 @@ impl Params {
     /// Admits the schemas of the parameters of a plan, and checks their defaults.
     ///
     /// # Errors
-    /// Fails with every schema that is refused, and every default that is no value of its schema.
+    /// Fails with every schema that is refused, and every default that its schema does not allow.
     pub fn admit(plan: &KeptPlan) -> Result<Self, Vec<String>> {
         let (mut admitted, mut problems) = (BTreeMap::new(), Vec::new());
         for (name, schema) in &plan.params {
@@ -46,7 +46,7 @@ impl Params {
         if problems.is_empty() { Ok(params) } else { Err(problems) }
     }
 
-    /// Returns the schemas without references.
+    /// Returns the schemas, in which references are resolved.
     #[must_use]
     pub fn schemas(&self) -> BTreeMap<String, Value> {
         let schemas = self.0.iter();
@@ -55,7 +55,7 @@ impl Params {
             .collect()
     }
 
-    /// Reads values as a person writes them: as JSON, or as text where the schema asks for text.
+    /// Reads values as a person writes them: as text if the schema allows it, or else as JSON.
     ///
     /// # Errors
     /// Fails with every value that cannot be read, every name that is unknown or given twice, and every value that its
@@ -75,7 +75,7 @@ impl Params {
         if problems.is_empty() { Ok(values) } else { Err(problems) }
     }
 
-    /// Returns the values with the defaults of the parameters that have none.
+    /// Returns the values, completed with the defaults of the parameters that have no value.
     ///
     /// # Errors
     /// Fails with every value of an unknown parameter, and every value that its schema does not allow.
@@ -125,7 +125,8 @@ impl Params {
     }
 }
 
-/// Returns the value that a text stands for: the text itself if the schema allows it, or else the JSON that it is.
+/// Returns the value that a text stands for: the text itself if the schema allows it or the text is not JSON, or else the JSON
+/// value.
 fn read(schema: &CompiledSchema, text: &str) -> Value {
     let as_text = Value::from(text);
     let asks_for_text = schema.schema().get("type") == Some(&Value::from("string"));

@@ -1,4 +1,4 @@
-//! Plans that are made, checked and compared with the tools of today, without running anything.
+//! Makes plans, checks them, and compares them with the current tools, without running anything.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,34 +22,34 @@ use crate::dry_run::reply_event;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
-/// A plan that a model made, of which nothing was run.
+/// A plan that a model made and that was not run.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The plan. It has no steps if the model needs none.
     pub plan: KeptPlan,
     /// The answer, if the model gave one in place of a plan.
     pub answer: Option<String>,
-    /// What its check found.
+    /// The result of the check of the plan.
     pub review: PlanReview,
-    /// Number and cost of the model calls that made it.
+    /// Number and cost of the model calls that made the plan.
     pub metadata: ExecutionMetadata,
 }
 
-/// What the check of a plan against the tools of today found.
+/// The result of checking a plan against the current tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanReview {
     /// Faults, references, and what is known only when the plan runs.
     #[serde(flatten)]
     pub check: PlanCheck,
-    /// The tools that are not those with which the plan was made.
+    /// The tools that differ from those with which the plan was made.
     pub changed_tools: Vec<ChangedTool>,
-    /// What the calls, the other steps and the answer will use; absent if the plan cannot be run as it is.
+    /// Estimated usage of the calls, the other steps and the answer; absent if the plan cannot be run as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<PlanEstimate>,
 }
 
-/// A tool that is not the one with which a plan was made. `Display` says what changed.
+/// A tool that differs from the one with which a plan was made. `Display` says what changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedTool {
@@ -57,13 +57,13 @@ pub struct ChangedTool {
     pub tool_name: String,
     /// The tool when the plan was made.
     pub planned: ToolStamp,
-    /// The tool of today.
+    /// The current tool.
     pub today: ToolStamp,
 }
 
 impl Runtime {
-    /// Asks the model for a plan and checks it, as the next question of the thread that `question` names, or else of a new one. Calls
-    /// no tool, and stores nothing: a plan is not a run. `question.plan` is not used.
+    /// Asks the model for a plan and checks the plan. The question counts as the next one of the thread that it names, or else as
+    /// the first one of a new thread. Calls no tool, and stores nothing, since a plan is not a run. `question.plan` is not used.
     ///
     /// # Errors
     /// Fails if the question is longer than [`Question::MAX_CHARS`], if its thread does not exist, if the model makes no usable plan,
@@ -98,8 +98,8 @@ impl Runtime {
         })
     }
 
-    /// Checks the plan of a question against the tools of today that its thread may call and the earlier results of that thread, with
-    /// the given values of its parameters; of the others only the schemas are known. The schemas have to be admitted, as
+    /// Checks the plan of a question against the current tools that its thread may call, and against the earlier results of the
+    /// thread. A parameter without a given value is checked by its schema only. The schemas have to be admitted before, as
     /// [`read_plan`](crate::read_plan) does.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Runtime {
         let plan = question.plan.take();
         let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
         let bound = plan.plan.with_values(&plan.values);
-        let excess = plan.plan.excess_of(&plan.values);
+        let excess = plan.plan.size_error(&plan.values);
         let to_run = PlanToRun {
             plan: bound.clone(),
             ..PlanToRun::default()
@@ -146,7 +146,8 @@ impl Runtime {
         start_in(self, question, thread).await
     }
 
-    /// Checks a plan against what a run can use, and validates its constants in full.
+    /// Checks a plan against the tools and results that a run can use. Also validates its constants in full, and checks the grants
+    /// that calls with known arguments need.
     fn check(&self, plan: &KeptPlan, run: &Run) -> PlanCheck {
         let mut check = run.check_kept_plan(plan);
         for step in &plan.steps {
@@ -158,8 +159,8 @@ impl Runtime {
         check
     }
 
-    /// Validates the arguments of a call in full if they are known, and the comparison of schemas leaves it open whether they
-    /// fit, for example because of a pattern.
+    /// Validates the arguments of a call in full if they are known and the comparison of schemas left open whether they fit, for
+    /// example because of a pattern.
     fn check_constants(&self, check: &mut PlanCheck, step: &PlannedStep, (number, call): (usize, &PlannedCall)) {
         let place = step.arguments_place(number);
         let is_open = check.at_run_time.iter().any(|open| is_within(open, &place));
@@ -222,7 +223,8 @@ fn is_within(place: &str, outer: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Adds the estimate of a plan without faults, or the budgets that it exceeds, because of which `run` ended before its first call.
+/// Adds the estimate of a plan without faults. If `run` ended before its first call because the plan exceeds budgets, adds these as
+/// faults.
 fn add_estimate(review: &mut PlanReview, run: &Run) {
     let Some(report) = run.finished() else {
         review.estimate = Some(run.estimate().clone());
@@ -257,7 +259,7 @@ fn end(mut run: Run) -> Result<RunReport, RuntimeError> {
     report.ok_or_else(|| RuntimeError::internal("the run did not end"))
 }
 
-/// Returns the answer that a model gave in place of a plan.
+/// Returns the answer that a model gave in place of a plan. Fails with [`RuntimeError::NotPlanned`] if the run failed.
 fn answer_of(report: &RunReport) -> Result<String, RuntimeError> {
     let metadata = &report.response.metadata;
     let text = &report.response.response.content;
@@ -270,7 +272,7 @@ fn answer_of(report: &RunReport) -> Result<String, RuntimeError> {
     })
 }
 
-/// Returns the tools that differ.
+/// Returns the tools that differ. A tool that does not exist any more is left out.
 fn changed(planned: &BTreeMap<String, ToolStamp>, today: &BTreeMap<String, ToolStamp>) -> Vec<ChangedTool> {
     let pairs = planned
         .iter()

@@ -1,6 +1,6 @@
-//! Loads the components of a folder in parallel. A bad file does not keep the others from loading. Components that have
-//! to be compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up
-//! their time or memory.
+//! Loads the components of a folder in parallel. A bad file does not keep the others from loading. Components that have to be
+//! compiled come last, because that takes much longer. Small files come first, so that a large one cannot use up the time or memory
+//! of the others.
 
 use std::fmt;
 use std::io::Read;
@@ -47,7 +47,7 @@ impl fmt::Display for RefusedFile {
     }
 }
 
-/// How many of the components that have to be compiled are done.
+/// Number of components that have to be compiled, and how many of them are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileCount {
     /// Components that were compiled or refused.
@@ -61,15 +61,15 @@ pub struct CompileCount {
 pub enum CompileProgress<'a> {
     /// Reported before the first component and after each one.
     Count(CompileCount),
-    /// A component takes long. Reported once for each, with the name of its file.
+    /// Compiling a component takes long. Reported once for each such component, with the name of its file.
     Slow(&'a str),
 }
 
 /// Callback for the progress of compiling. It is not called if there is nothing to compile.
 pub type OnCompiled<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 
-/// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Those that an earlier
-/// start read and that have not changed are not read.
+/// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have not
+/// changed since an earlier start are not read again and do not count.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
 /// The minimum share of a component is the time for compiling divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
@@ -118,7 +118,7 @@ fn load_listed(sandbox: &Sandbox, dir: &Arc<Dir>, file: &ComponentFile, catalog:
     loaded.map_err(|error| in_one_line(&error))
 }
 
-/// Stores what the files contain.
+/// Stores a catalogue of the loaded components.
 fn store_catalog(sandbox: &Sandbox, folder: &Path, results: &Results<Plugin>) {
     let mut catalog = Catalog::default();
     for (file, result) in results {
@@ -133,9 +133,9 @@ fn store_catalog(sandbox: &Sandbox, folder: &Path, results: &Results<Plugin>) {
 pub(crate) enum LoadedFile {
     /// There is no such file.
     Missing,
-    /// It is refused, for this reason.
+    /// The file is refused, for this reason.
     Refused(String),
-    /// It is a component.
+    /// The file is a component.
     Loaded(Box<Plugin>),
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn component_digest(wasm: &[u8]) -> String {
 struct ComponentFile {
     bytes: u64,
     name: String,
-    /// Identifies the file before it was read, unless it was changed just now.
+    /// Identifies the version of the file; `None` if it changed too recently.
     stamp: Option<FileStamp>,
 }
 
@@ -200,7 +200,7 @@ impl ComponentFile {
         self.name.strip_suffix(".wasm").unwrap_or(&self.name)
     }
 
-    /// Returns what the catalogue says about this file as it is now.
+    /// Returns the entry of the catalogue for this version of the file, or `None` if there is none.
     fn listed<'a>(&self, catalog: &'a Catalog) -> Option<&'a ListedComponent> {
         catalog.get(&self.name, self.stamp?)
     }

@@ -1,4 +1,4 @@
-//! What approval rules would have decided about the calls of earlier runs.
+//! Applies approval rules to the calls of earlier runs, without making a call.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::standing::StandingApprovals;
 /// Maximum length of the arguments of a call in a preview, in characters.
 const MAX_ARGUMENT_CHARS: usize = 1_000;
 
-/// What rules decide about the calls of earlier runs.
+/// The decisions of rules about the calls of earlier runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalPreview {
-    /// Number of runs that were read.
+    /// Number of the selected runs, including those that cannot be read.
     pub runs: usize,
     /// The runs that cannot be read, with the reason.
     pub unreadable: Vec<(String, String)>,
@@ -30,7 +30,7 @@ pub struct ApprovalPreview {
     pub calls: Vec<PreviewedCall>,
 }
 
-/// A call of an earlier run, and what rules decide about it.
+/// A call of an earlier run, and the decision of the rules about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewedCall {
@@ -44,13 +44,13 @@ pub struct PreviewedCall {
     pub arguments: String,
     /// Whether the tool was called.
     pub ran: bool,
-    /// Whether a rule asked a person about it.
+    /// Whether a person was asked before the call.
     pub was_asked: bool,
-    /// What the rules decide.
+    /// The decision of the rules.
     pub now: PreviewedVerdict,
 }
 
-/// What rules decide about a call of an earlier run.
+/// The decision of rules about a call of an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum PreviewedVerdict {
@@ -125,7 +125,7 @@ impl Runtime {
         Ok(calls.list)
     }
 
-    /// Returns what the rules decide about a call. It is checked as if it was made now.
+    /// Returns what the rules decide about a call. The call is checked as if it was made now, but its tool counts as enabled.
     async fn judge(&self, policy: &ApprovalPolicy, run: &Run, call: ToolCall) -> PreviewedCall {
         let ToolCall {
             item_id,
@@ -203,7 +203,7 @@ struct RunCalls {
 }
 
 impl RunCalls {
-    /// Notes what happened to a call. Returns whether it is listed.
+    /// Notes what happened to a call. Returns whether the call is listed.
     fn note(&mut self, id: &str, fate: Fate) -> bool {
         let position = self.positions.get(id).copied();
         let Some(call) = position.and_then(|position| self.list.get_mut(position)) else {
@@ -220,7 +220,8 @@ impl RunCalls {
     }
 }
 
-/// Returns the call of an event that says what the rules decided about it. `run` is the run before the event.
+/// Returns the call that an event records as made, suspended or refused, or `None` for another event. `run` is the run before the
+/// event.
 fn attempted(run: &Run, event: &RunEvent) -> Option<(ToolCall, Fate)> {
     match event {
         RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, Fate::Ran)),

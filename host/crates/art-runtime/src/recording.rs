@@ -1,4 +1,4 @@
-//! A recorded run: its journal and the files that its calls take, read from a store.
+//! A recorded run: its journal and the files that its calls use, read from a store.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Recording {
         };
         let mut run = store.get_run(trace_id).await?.ok_or_else(no_run)?;
         let journal = store.read_journal(trace_id).await?.into_iter();
-        // The run may have gone on since it was read.
+        // The run may have continued since its record was read.
         let known = journal.take_while(|entry| entry.sequence <= run.last_sequence);
         let entries: Vec<_> = known.collect();
         if let Some(last) = entries.last().filter(|_| run.head.is_empty()) {
@@ -60,7 +60,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Reads the large values of the events, and then the files and logs that these name. One that is not kept any more is left out.
+    /// Reads the large values of the events, and then the files and logs that the events name. A blob that is not kept any more is
+    /// left out.
     async fn read_blobs(&mut self, store: &dyn Store) -> Result<(), RuntimeError> {
         let values = self.entries.iter().flat_map(|entry| journal::digests(&entry.payload));
         let values: Vec<String> = values.collect();
@@ -89,10 +90,10 @@ impl Recording {
         self.entries.iter().map(|entry| self.parse(entry))
     }
 
-    /// Folds the journal. Calls `before` with each event but the first and the run before it.
+    /// Rebuilds the run from the journal. Calls `before` with each event but the first, and with the run before that event.
     ///
     /// # Errors
-    /// Fails if the journal is not that of a run.
+    /// Fails if the journal is not a valid journal of a run.
     pub(crate) fn fold(&self, mut before: impl FnMut(&Run, &RunEvent)) -> Result<Run, RuntimeError> {
         let mut events = self.events();
         let first = events.next().transpose()?;
@@ -116,7 +117,7 @@ impl Recording {
     /// Returns the event at a position of the journal, counted from 1.
     ///
     /// # Errors
-    /// Fails if there is none or it cannot be understood.
+    /// Fails if there is no such event, or if it cannot be understood.
     pub(crate) fn event(&self, number: u64) -> Result<RunEvent, RuntimeError> {
         let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
         let entry = self

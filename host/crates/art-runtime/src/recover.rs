@@ -1,4 +1,4 @@
-//! Goes on with runs that an earlier host left unfinished (P86, B33).
+//! Resumes, cancels or ends runs that an earlier host left unfinished (P86, B33).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,15 +25,16 @@ use crate::error::RuntimeError;
 use crate::journal::read_events;
 use crate::runtime::Runtime;
 
-/// How long a host may take to release the thread of a run that it has suspended.
+/// Maximum time to wait until a host releases the thread of a run that it has suspended.
 const SUSPENDING: Duration = Duration::from_secs(2);
-/// How often it is looked at whether it has.
+/// Interval at which a waiting host checks whether the thread is released.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The reason why a run ended whose host stopped.
+/// The reason for the end of a run whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
 
-/// The reason why a run ended that a host with an earlier version of the journal began. What happened in it is not known well enough.
+/// The reason for the end of a run that a host with an earlier version of the journal began. Its journal does not record enough to
+/// resume the run.
 const OLDER_VERSION: &str = "an earlier version of the host began the run, so it cannot go on; ask again";
 
 impl Runtime {
@@ -53,7 +54,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Ends a run that waits for a decision or was interrupted, as cancelled. What had ended stays.
+    /// Cancels a run that waits for a decision or was interrupted. Calls that had ended keep their results.
     ///
     /// # Errors
     /// Fails if there is no such run for the person, it has ended, another process works on it, or the store fails.
@@ -69,7 +70,8 @@ impl Runtime {
     }
 }
 
-/// Takes the lease of a run's thread. The host that has just suspended the run releases it within a moment, for which this waits.
+/// Takes the lease of a run's thread. If the run is suspended, waits for a moment until the host that suspended it has released the
+/// lease.
 async fn lease_of(store: &Arc<dyn Store>, run: &RunRecord) -> Result<ThreadLease, StoreError> {
     let start = Instant::now();
     loop {
@@ -90,7 +92,7 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     check_unfinished(&record)?;
     let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // An earlier version of the host ended it so.
+        // In an earlier version of the host, a run that waited for a decision had ended.
         return Err(has_ended(&record));
     }
     end_unknown_calls(
@@ -109,10 +111,10 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     log.commit(&run).await
 }
 
-/// An unfinished run that this host goes on with.
+/// An unfinished run that this host resumes.
 pub(crate) struct TakenOver {
     pub(crate) run: Run,
-    /// The log, which goes on after the last event.
+    /// The log, which continues after the last event.
     pub(crate) log: RunLog,
     /// The lease of its thread.
     pub(crate) lease: ThreadLease,
@@ -123,7 +125,8 @@ pub(crate) struct TakenOver {
 /// Takes over an unfinished run.
 ///
 /// # Errors
-/// Fails if there is no such run, it has ended, another process works on it, or the store cannot be read.
+/// Fails if there is no such run, it has ended, another process works on it, its model is not set up, a newer host began it, or the
+/// store cannot be read.
 pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOver, RuntimeError> {
     let RunOf { trace_id, owner } = run;
     let store = &runtime.store;
@@ -148,7 +151,7 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         mut calls,
     } = replay(&runtime.store, &record, lease.lease()).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // An earlier version of the host ended it so.
+        // In an earlier version of the host, a run that waited for a decision had ended.
         return Err(has_ended(&record));
     }
     check_resumable(runtime, &run)?;
@@ -182,7 +185,8 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
     Ok(TakenOver { run, log, lease, calls })
 }
 
-/// Fails if this host cannot go on with a run, before anything is written: its model is not set up, or a newer host began it.
+/// Fails if this host cannot resume a run, because its model is not set up or a newer host began it. Nothing is written before this
+/// check.
 fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     let start = run.started_with();
     if start.version > RunStart::VERSION {
@@ -202,8 +206,8 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     }
 }
 
-/// Ends the unfinished runs of a thread, because another question is asked in it. `lease` is that of the thread, so no host works on
-/// them. What had ended stays in their logs. A run whose journal cannot be used ends without another event.
+/// Ends the unfinished runs of a thread, because another question is asked in it. `lease` is that of the thread, so no host works
+/// on them. Calls that had ended keep their results. A run whose journal cannot be used is ended without another event.
 ///
 /// # Errors
 /// Fails if the store fails.
@@ -213,7 +217,7 @@ pub(crate) async fn end_unfinished_runs(runtime: &Runtime, thread_id: &str, leas
         status: Some(RunState::Running),
         ..RunFilter::default()
     };
-    // The oldest first, so that the state of the thread is that of the newest.
+    // End the oldest run first, so that the thread keeps the state of the newest.
     for record in runtime.store.list_runs(filter).await?.into_iter().rev() {
         if let Err(error) = end_unfinished_run(runtime, &record, lease).await {
             if error.is_lost_lease() {
@@ -256,8 +260,8 @@ async fn end_without_event(runtime: &Runtime, record: &RunRecord, lease: &Lease)
     Ok(())
 }
 
-/// Ends the calls in progress of tools that may not be called again: it is not known whether they took effect. `why` says what happened.
-/// Returns the calls.
+/// Ends the calls in progress of tools that may not be called again, since it is not known whether these calls took effect. `why`
+/// says in the error what happened. Returns the ended calls.
 ///
 /// # Errors
 /// Fails if an event does not fit the run, which only a bug of the host can cause.
@@ -284,7 +288,7 @@ pub(crate) fn end_unknown_calls(
     Ok(ended)
 }
 
-/// A run as its journal has it.
+/// A run that is rebuilt from its journal.
 struct Replayed {
     run: Run,
     log: RunLog,

@@ -1,5 +1,5 @@
-//! Runs a recorded run again, offline. The replies of models and what each call took in come from the journal. Components really run, and
-//! everything that they return is compared with the journal.
+//! Runs a recorded run again, offline. The replies of models and the data that each call took in come from the journal. Components
+//! really run, and everything that they return is compared with the journal.
 
 mod compare;
 
@@ -25,7 +25,7 @@ use crate::error::RuntimeError;
 use crate::recording::Recording;
 use crate::runtime::Runtime;
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replay {
@@ -37,20 +37,21 @@ pub struct Replay {
     pub ended: bool,
     /// Number of tool calls that were run again.
     pub calls_run: u64,
-    /// Number of those whose fuel was compared: calls on a host with the same engine and prices.
+    /// Number of these calls whose fuel was compared, because the recording host had the same engine and fuel prices.
     pub fuel_compared: u64,
     /// The tool calls that were not run again, whose results were taken as recorded.
     pub taken: Vec<TakenCall>,
     /// Number of requests to models whose digests the journal has.
     pub requests: u64,
-    /// Number of those that the prompts of today word differently. This is no difference of the run, which has the recorded replies.
+    /// Number of these requests that the current prompts word differently. This does not count as a difference, since the replay
+    /// uses the recorded replies.
     pub requests_changed: u64,
     /// The first difference, with which the replay ended; `None` if the replay was identical.
     pub difference: Option<Difference>,
 }
 
 impl Replay {
-    /// Returns whether everything that was run again gave what the journal has.
+    /// Returns whether everything that was run again gave the recorded result.
     #[must_use]
     pub const fn is_identical(&self) -> bool {
         self.difference.is_none()
@@ -75,21 +76,22 @@ pub struct TakenCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TakenReason {
-    /// The tool is no component.
+    /// The tool is not a component.
     Native,
     /// The component is not there, or it is another version.
     NoComponent,
     /// The call was refused before its tool ran.
     Refused,
-    /// Time, a cancellation or the load of the host decided how the call ended, or a trap whose fuel is only approximate.
+    /// The end of the call depended on time, a cancellation or the state of the host, or the call trapped and its fuel is only
+    /// approximate.
     NotRepeatable,
     /// The call had not ended.
     Unfinished,
-    /// The journal does not have what the call took in: it is of an earlier version.
+    /// The journal does not have what the call took in, because an earlier version wrote it.
     NoRecord,
     /// What the call took in exceeds the limits of records.
     TookTooMuch,
-    /// The call took in a secret, which no record has.
+    /// The call took in a secret, and secrets are not recorded.
     TookSecret,
     /// The tool read or wrote files, which the host that made the call did not record.
     TookFiles,
@@ -139,13 +141,13 @@ pub struct Difference {
     pub event: u64,
     /// The step of the plan, if the event belongs to one.
     pub step: Option<String>,
-    /// Name of the tool, if it is about a call.
+    /// Name of the tool, if the difference is about a call.
     pub tool: Option<String>,
     /// What differs, such as `fuel` or `result/output/value`.
     pub what: String,
-    /// What the journal has, shortened.
+    /// The recorded value, shortened.
     pub recorded: String,
-    /// What the replay gave, shortened.
+    /// The value of the replay, shortened.
     pub found: String,
 }
 
@@ -207,7 +209,7 @@ struct Replayer<'a> {
     ends: BTreeMap<u64, u64>,
     /// The numbers of events that end announced calls.
     announced: BTreeSet<u64>,
-    /// What the fuel of the calls depends on.
+    /// Engine and fuel prices of the recording host.
     fuel_basis: String,
     replay: Replay,
 }
@@ -243,7 +245,7 @@ impl<'a> Replayer<'a> {
         })
     }
 
-    /// Compares an event with what the run gives now. `run` is the run before it.
+    /// Compares an event with what the replay gives. `run` is the run before the event.
     async fn compare(&mut self, number: u64, run: &Run, event: &RunEvent) -> Result<(), RuntimeError> {
         match event {
             RunEvent::ModelAsked { action, request, .. } if !request.is_empty() => {
@@ -280,7 +282,7 @@ impl<'a> Replayer<'a> {
         Ok(())
     }
 
-    /// Counts a request, and whether the prompts of today word it differently.
+    /// Counts a request, and whether the current prompts word it differently.
     fn compare_request(&mut self, run: &Run, action: ActionId, recorded: &str) {
         let today = run.next_call(action).map(|call| request_digest(&call.request));
         self.replay.requests += 1;
@@ -343,7 +345,7 @@ impl<'a> Replayer<'a> {
         Ok(found.map(|found| differs(ended, found)))
     }
 
-    /// Inserts the files of a call and admits it. The inner error is the refusal.
+    /// Inserts the files of a call into its arguments, and admits the call. The inner error is the refusal.
     async fn admit(
         &self,
         run: &Run,
@@ -389,7 +391,7 @@ impl<'a> Replayer<'a> {
         });
     }
 
-    /// Takes a result as recorded whose call is not announced.
+    /// Notes that the result of a call without an announcement is taken as recorded.
     fn take_result(&mut self, event: u64, run: &Run, action: ActionId, result: &ToolResult, reason: TakenReason) {
         let call = run.open_call(action, &result.call_id);
         self.replay.taken.push(TakenCall {
@@ -434,8 +436,8 @@ impl<'a> Replayer<'a> {
     }
 }
 
-/// Returns the number of the event that ends each call, by the number of the event that announces it. A call that was in progress when
-/// its host stopped has none, unless it is announced again.
+/// Returns the number of the event that ends each call, by the number of the event that announces it. A call that is made again
+/// after its host stopped is announced again, and only its last announcement has an end.
 fn ends_of_calls(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeError> {
     let (mut open, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for (number, event) in (1..).zip(recording.events()) {
@@ -454,8 +456,8 @@ fn ends_of_calls(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeErr
     Ok(ends)
 }
 
-/// Returns whether a call that ended so ends so again. Time, cancellations and load are not recorded, and the fuel of a trap is only
-/// approximate.
+/// Returns whether a call with this ending has the same ending when it is run again. Time, cancellations and load are not recorded,
+/// and the fuel of a trap is only approximate.
 const fn is_repeatable(ending: CallEnding) -> bool {
     use CallEnding as E;
     match ending {

@@ -27,11 +27,11 @@ pub struct Runtime {
     pub engine: ReasoningEngine,
     /// The model in use, unless a thread or a question names another one.
     pub model: RuntimeProviderConfig,
-    /// Whether a person chose [`model`](Self::model) for now, so that threads do not use the ones that they name.
+    /// Whether a person chose [`model`](Self::model) for now, so that the models which threads name are not used.
     pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
-    /// The declarations of the tools for the logs of runs.
+    /// Cache of the declarations of tools that the logs of runs contain.
     pub(crate) declarations: Arc<Declarations>,
 }
 
@@ -49,8 +49,8 @@ impl Runtime {
     /// person chose, the one of the thread, or the one of the runtime.
     ///
     /// # Errors
-    /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used, and if the question's cannot be used,
-    /// the person who asks has no such thread, or the store cannot be read.
+    /// Fails with [`RuntimeError::ThreadModel`] if the model of the thread cannot be used. Also fails if the model of the question
+    /// cannot be used, the person who asks has no such thread, or the store cannot be read.
     pub async fn model_for(&self, question: &Question) -> Result<ModelInfo, RuntimeError> {
         let config = match &question.thread_id {
             Some(id) => {
@@ -63,7 +63,7 @@ impl Runtime {
         self.choose_model(question.settings.model.as_deref(), thread_id, &config)
     }
 
-    /// Same as [`model_for`](Self::model_for), with the name in the question and the thread.
+    /// Same as [`model_for`](Self::model_for), for the model that the question names and a thread that is already loaded.
     pub(crate) fn choose_model(
         &self,
         named: Option<&str>,
@@ -99,7 +99,7 @@ impl Runtime {
     /// Returns a thread of this owner.
     ///
     /// # Errors
-    /// Fails with [`RuntimeError::NoThread`] if there is none, or another owner has it; fails if the store cannot be read.
+    /// Fails with [`RuntimeError::NoThread`] if there is none, or another owner has it. Also fails if the store cannot be read.
     pub(crate) async fn find_thread(&self, thread_id: &str, owner: &Owner) -> Result<Thread, RuntimeError> {
         let thread = self.store.find_thread(thread_id, owner).await?;
         thread.ok_or_else(|| RuntimeError::NoThread {

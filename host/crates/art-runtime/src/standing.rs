@@ -1,4 +1,4 @@
-//! The standing approvals of persons: a folder with one file for each.
+//! The standing approvals of persons: a folder with one file for each approval.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -17,7 +17,7 @@ use crate::config::Config;
 
 /// Maximum number of standing approvals in a folder.
 const MAX_APPROVALS: usize = 1_000;
-/// Maximum size of a file, in bytes. The file has the approval with spaces.
+/// Maximum size of a file, in bytes. The file contains the approval as indented JSON.
 const MAX_FILE_BYTES: u64 = 4 * MAX_STANDING_BYTES as u64;
 /// Number of hexadecimal digits in an identifier.
 const ID_DIGITS: usize = 12;
@@ -45,13 +45,13 @@ pub enum StandingFolderError {
     /// No folder is configured.
     #[error("this host has no folder for standing approvals")]
     NoFolder,
-    /// There are too many.
+    /// There are too many standing approvals.
     #[error("there are {MAX_APPROVALS} standing approvals already: remove some, or write a rule instead")]
     Full,
     /// The folder or a file cannot be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What failed.
+        /// The action that failed.
         action: &'static str,
         /// The folder or the file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum StandingFolderError {
 }
 
 impl StandingApprovals {
-    /// Returns those of the configuration.
+    /// Returns the standing approvals of the configuration.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         Self {
@@ -75,8 +75,8 @@ impl StandingApprovals {
         &self.folder
     }
 
-    /// Returns all of them, in the order of their identifiers. A file that is none, for example because a person has changed it, is
-    /// logged and left out, so that its calls are asked about.
+    /// Returns all standing approvals, in the order of their identifiers. A file that is not a valid approval, for example because
+    /// a person has changed it, is logged and left out, so that a person is asked about its calls.
     ///
     /// # Errors
     /// Fails if the folder cannot be read.
@@ -93,10 +93,10 @@ impl StandingApprovals {
         Ok(kept.collect())
     }
 
-    /// Adds an approval. Returns it with its identifier; one that is there already is not added again.
+    /// Adds an approval. Returns it with its identifier. An approval that exists already is not added a second time.
     ///
     /// # Errors
-    /// Fails if there are too many, or the file cannot be written.
+    /// Fails if no folder is configured, if there are too many approvals, or if the file cannot be written.
     pub fn add(&self, approval: StandingApproval) -> Result<KeptApproval, StandingFolderError> {
         if self.folder.as_os_str().is_empty() {
             return Err(StandingFolderError::NoFolder);
@@ -125,8 +125,8 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of the approval of this person for a call that waits because of a rule. Such an approval was added
-    /// after the call was asked about.
+    /// Returns the identifier of this person's approval for a call that waits because of a rule. Returns `None` if there is none,
+    /// or if the call waits for another reason. Such an approval was added after the question about the call.
     #[must_use]
     pub fn find_for(&self, asked: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (asked.tool_digest.as_deref(), &asked.call);
@@ -136,7 +136,7 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of the approval that a call has.
+    /// Returns the identifier of this person's approval that covers a call, or `None` if there is none.
     pub(crate) fn find(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
         self.matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
     }
@@ -152,7 +152,7 @@ impl StandingApprovals {
         Some(found.id)
     }
 
-    /// Returns the identifiers, in no order.
+    /// Returns the identifiers in any order.
     fn ids(&self) -> Result<Vec<String>, StandingFolderError> {
         if self.folder.as_os_str().is_empty() {
             return Ok(Vec::new());

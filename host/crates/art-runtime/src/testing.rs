@@ -1,4 +1,4 @@
-//! What several unit tests need.
+//! Helpers for unit tests.
 
 use art_store::{Commit, JournalEntry, JsonText, MemoryStore, NewEvent, NewRun, NewThread, Store};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::journal::read_journal;
 
-/// Creates a store with the run `r` of the thread `t`, and commits what `add` adds.
+/// Creates a store with the run `r` of the thread `t`, and commits what `add` adds to the commit.
 pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore {
     let store = MemoryStore::new();
     let thread = NewThread {

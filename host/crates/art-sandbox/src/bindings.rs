@@ -1,4 +1,4 @@
-//! The host's side of `wit/tool.wit`. No other module uses generated paths.
+//! The host's side of `wit/tool.wit`. Other modules use only the generated modules that are re-exported here.
 
 wasmtime::component::bindgen!({
     path: "../../../wit",

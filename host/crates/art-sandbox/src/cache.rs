@@ -49,7 +49,7 @@ enum Kind {
     Schema,
     /// The reason why the component is not loaded for a day.
     Postponement,
-    /// What the files of a folder contain.
+    /// The catalogue of a plugins folder.
     Catalog,
 }
 
@@ -69,8 +69,8 @@ impl CodeCache {
     /// Opens the directory, and creates it if it does not exist.
     ///
     /// # Errors
-    /// Fails with [`CacheError::NotPrivate`] when other users can write to it, and with [`CacheError::Io`] when it cannot
-    /// be used.
+    /// Fails with [`CacheError::NotPrivate`] when it is not a directory of the current user, or others can write to it, and with
+    /// [`CacheError::Io`] when it cannot be used.
     pub(crate) fn open(directory: &Path) -> Result<Self, CacheError> {
         open_private_directory(directory)?;
         let key = read_or_create_key(&directory.join(KEY_FILE))?;
@@ -189,7 +189,7 @@ impl CodeCache {
 
     fn write(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash, content: &[u8]) -> std::io::Result<()> {
         let path = self.path(kind, engine, digest);
-        // Written to a temporary file and renamed, so that a reader sees the whole file or none.
+        // The content is written to a temporary file, which is then renamed, so that a reader sees the whole file or none.
         let temporary = path.with_extension(art_core::id::random());
         let tag = self.hasher(kind, engine, digest).update(content).finalize();
         let written = create_private_file(&temporary).and_then(|mut file| {
@@ -241,7 +241,7 @@ impl CodeCache {
             .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&self.engine_hash(engine).to_le_bytes());
-        // Compiled code depends on the engine only. Refusals and schemas also depend on the limits of this build.
+        // Compiled code depends on the engine only. All other kinds also depend on the limits of this build.
         if !matches!(kind, Kind::Code) {
             hasher.update(&self.host_build);
         }
@@ -329,7 +329,7 @@ fn read_key(path: &Path) -> std::io::Result<[u8; blake3::KEY_LEN]> {
     Ok(key)
 }
 
-/// Returns whether the file is not a key. It is safe to replace then, because only a cache depends on it.
+/// Returns whether the file is not a key. Such a file can safely be replaced, because only a cache depends on it.
 fn is_unusable_key(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::InvalidData || NotRegular::is_cause_of(error)
 }
@@ -345,8 +345,8 @@ fn create_key(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Replaces the file by a new key. If another process does so at the same time, one of the two keys is lost, and
-/// components whose files were authenticated with it are compiled again.
+/// Replaces the file by a new key. If another process does so at the same time, one of the two keys is lost, and components whose
+/// files were authenticated with the lost key are compiled again.
 fn replace_key(path: &Path) -> std::io::Result<()> {
     fs::rename(write_key(path)?, path)
 }

@@ -42,7 +42,7 @@ pub(crate) struct Invocation {
     store: Store<CallState>,
     guard: Guard,
     limits: Limits,
-    /// What the record says that the call was given.
+    /// The limits, interfaces and variables of the call, for its record.
     given: Given,
     bytes_in: u64,
 }
@@ -122,19 +122,19 @@ impl Invocation {
         self
     }
 
-    /// Notes in the record what the call was given.
+    /// Sets the limits, interfaces and variables that the record of the call states.
     pub(crate) fn with_given(mut self, given: Given) -> Self {
         self.given = given;
         self
     }
 
-    /// Answers what the guest asks from a record.
+    /// Replays a record: the guest gets all answers of the host from it.
     pub(crate) fn with_record(mut self, recorded: Intake) -> Self {
         self.store.data_mut().outside = Outside::replay(recorded);
         self
     }
 
-    /// Sends what the guest changes under grants with `stage` to drafts.
+    /// Stages the changes of files that the guest makes under grants with `stage`: they go to drafts in `area`.
     pub(crate) fn with_staging(mut self, area: Option<StagingArea>) -> Self {
         self.store.data_mut().staging = area;
         self
@@ -188,7 +188,7 @@ impl Invocation {
         }
     }
 
-    /// Returns how long to keep a failure: always if the tool caused it, never if the machine lacked something.
+    /// Returns how long to keep a failure: always if the tool caused it, and never if the machine lacked a resource.
     fn retention(&self, error: &wasmtime::Error) -> Retention {
         let caused_by_tool = self.store.data().limiter.refused() || !is_transient(error);
         if caused_by_tool {
@@ -198,14 +198,15 @@ impl Invocation {
         }
     }
 
-    /// Removes the secrets from an outcome. One in which a canary was seen, or of a call that sent or reported one, becomes a denial.
+    /// Removes the secrets from an outcome. If the outcome has a canary, or the call sent or reported one, the ending becomes a
+    /// denial. Also returns the canary.
     fn redacted(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
         let state = self.store.data();
         let in_outcome = state.secrets.redactor().outcome(&mut outcome);
         let canary = state.canary().or(in_outcome);
         if let Some(canary) = &canary {
             outcome.ending = in_quarantine(canary);
-            // A replay has no secrets, so it would not end like this.
+            // A replay has no secrets, so it could not reproduce this ending.
             outcome.intake.withhold();
         }
         (outcome, canary)
@@ -236,14 +237,15 @@ impl Invocation {
         }
     }
 
-    /// Returns the record of what the guest took in, with what it was given.
+    /// Returns the record of what the guest learned from outside, with the limits, interfaces and variables of the call.
     fn take_intake(&mut self) -> Intake {
         let state = self.store.data_mut();
         state.note_denied_requests();
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Makes change sets of what a successful call changed under grants with `stage`, and drops what another changed.
+    /// Makes change sets of the staged changes of a successful call, and drops those of any other call. Returns the ending, which
+    /// becomes an error if the changes cannot be staged.
     fn stage_changes(&mut self, ending: Ending) -> Ending {
         let Some(files) = self.store.data_mut().files.take() else {
             return ending;
@@ -310,8 +312,8 @@ impl Invocation {
         }
     }
 
-    /// Returns the ending for an error of the engine. After the guest was refused memory, every other trap is a
-    /// consequence of that.
+    /// Returns the ending for an error of the engine. After the guest was refused memory, every error other than exhausted fuel
+    /// and stack overflow counts as a consequence of that.
     fn classify(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;

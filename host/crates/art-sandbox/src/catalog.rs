@@ -18,10 +18,10 @@ use crate::schema_text::SchemaText;
 
 /// Maximum size of a catalogue, in bytes. The components for which there is no room are read at each start.
 const MAX_BYTES: usize = 64 << 20;
-/// A file that was changed within this time before it was read may be changed again without another time in its stamp.
+/// A file that was changed within this time before it was read may be changed again without a change of its stamp.
 const SETTLING_TIME: Duration = Duration::from_secs(2);
 
-/// Identifies a file and its last change. The time of change cannot be set by the owner of the file, unlike that of modification.
+/// Identifies a file and its last change. The owner of a file can set its modification time, but not its change time (`ctime`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileStamp {
     device: u64,
@@ -113,7 +113,7 @@ impl Catalog {
         self.0.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no components.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -84,8 +84,8 @@ impl CompilerProgram {
     /// only the limits of the process apply.
     ///
     /// # Errors
-    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process takes too
-    ///   long by the clock.
+    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process exceeds the
+    ///   wall-clock time.
     /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
     /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
     /// - [`LoadError::Compile`] when the compiler refuses the component.
@@ -155,7 +155,7 @@ struct CompilerBudget {
     process: u32,
     /// Maximum processor time, which does not depend on how busy the machine is.
     share: Option<Duration>,
-    /// Deadline by the clock.
+    /// Deadline in wall-clock time.
     deadline: Instant,
 }
 
@@ -199,8 +199,8 @@ impl CompilerBudget {
     }
 
     /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is at least
-    /// [`BASE_CPU_SECONDS`], the machine was not merely busy, and a start postpones the component. Otherwise every start
-    /// would wait for it.
+    /// [`BASE_CPU_SECONDS`], a busy machine was not the only cause. A start then postpones the component for a day, because every
+    /// start would wait for the same deadline otherwise.
     fn timeout(&self, cpu_time: Duration) -> LoadError {
         if self.share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
             return LoadError::Postponed;

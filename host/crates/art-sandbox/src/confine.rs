@@ -1,4 +1,5 @@
-//! The second wall: what the processes of the host may ask of the kernel, should a guest or a component ever get out of its sandbox.
+//! The second wall: it limits what the processes of the host may ask of the kernel, in case a guest or a component gets out of
+//! its sandbox.
 //!
 //! The process that compiles components needs no file, no network and no other process: Landlock and a seccomp filter take all of
 //! that away before it reads the component. The host itself opens granted files, sends requests and starts the compiler, so it only
@@ -50,7 +51,8 @@ const NEVER: [i64; 30] = [
     libc::SYS_userfaultfd,
 ];
 
-/// System calls that the compiler does not need in addition: files, sockets, other programs and other processes.
+/// Further system calls that the compiler does not need: they open or change files, use sockets, or reach other programs and
+/// processes.
 const NOT_FOR_COMPILER: [i64; 22] = [
     libc::SYS_accept4,
     libc::SYS_bind,
@@ -76,7 +78,7 @@ const NOT_FOR_COMPILER: [i64; 22] = [
     libc::SYS_unlinkat,
 ];
 
-/// System calls of older machines that do the same.
+/// Older system calls that do the same, and that only some architectures have.
 #[cfg(target_arch = "x86_64")]
 const NOT_FOR_COMPILER_TOO: [i64; 10] = [
     libc::SYS_accept,
@@ -93,7 +95,7 @@ const NOT_FOR_COMPILER_TOO: [i64; 10] = [
 #[cfg(not(target_arch = "x86_64"))]
 const NOT_FOR_COMPILER_TOO: [i64; 0] = [];
 
-/// What confines a process, or why something does not.
+/// The restrictions of a process. An error says why a restriction is not active.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
     /// The filter of system calls.
@@ -134,7 +136,7 @@ fn no_core_dump() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, none)?)
 }
 
-/// Takes away all files and ports, and signals to other processes.
+/// Takes away the access to all files and ports, and signals to other processes.
 fn restrict_files() -> Result<(), String> {
     let restrict = || {
         Ruleset::default()
@@ -190,14 +192,14 @@ impl ConfinementProbe {
         }
     }
 
-    /// Returns whether it could do nothing.
+    /// Returns whether every attempt failed.
     #[must_use]
     pub const fn holds(&self) -> bool {
         !self.read_file && !self.connect && !self.start_program
     }
 }
 
-/// Returns whether the kernel refused a connection by right, and not because nobody listens.
+/// Returns whether the kernel refused a connection for lack of permission, and not because nobody listens.
 fn is_refused(connection: io::Result<TcpStream>) -> bool {
     connection.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }

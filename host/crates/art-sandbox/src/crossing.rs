@@ -50,8 +50,8 @@ impl CallHookHandler<CallState> for CrossingHook {
     }
 }
 
-/// Returns whether the time slice is over. At other crossings the guest must not yield, because they also happen while
-/// a stopped guest unwinds.
+/// Returns whether the time slice is over. At other kinds of crossings the guest must not yield, because they also happen while a
+/// stopped guest unwinds.
 fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<bool> {
     let fuel_left = store.get_fuel()?;
     let meter = &mut store.data_mut().meter;
@@ -64,8 +64,8 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
 
 /// Checks the limits after a call into the host, and starts a new interval of fuel if the last one is over.
 ///
-/// A check before the next call would also happen at the end of an interval, so the fuel of a stopped guest would depend
-/// on the clock.
+/// A check before a call would also run at the end of each interval of fuel. The length of an interval depends on the clock, so
+/// the fuel of a stopped guest would depend on it too.
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
     let state = store.data_mut();
     let host_fuel = state.host_fuel();
@@ -108,8 +108,8 @@ mod tests {
 
     const FUEL: u64 = 3_000_000;
 
-    /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. Each of
-    /// those follows a call, since the fuel of the callee is checked only when the next function or loop begins.
+    /// A guest that computes, calls the host, and uses the instructions for which the engine calls its runtime. Each of these
+    /// instructions follows a call, since the fuel of the callee is checked only when the next function or loop begins.
     const GUEST: &str = r#"
         (component
           (import "ask" (func $ask))

@@ -129,7 +129,7 @@ fn config(mode: &EngineMode) -> Config {
         // with several.
         .wasm_multi_memory(true)
         .wasm_tail_call(false)
-        // An engine once did not charge calls through typed references.
+        // An earlier version of the engine charged no fuel for calls through typed references.
         .wasm_features(WasmFeatures::FUNCTION_REFERENCES | WasmFeatures::GC, false)
         .wasm_relaxed_simd(false)
         .wasm_custom_page_sizes(false)

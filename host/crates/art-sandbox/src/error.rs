@@ -24,7 +24,7 @@ pub enum SandboxError {
 /// The directory for compiled code cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// It cannot be read or written.
+    /// The directory, or a file in it, cannot be read or written.
     #[error("failed to use the cache directory `{path}`")]
     Io {
         /// The directory or a file in it.
@@ -150,7 +150,7 @@ pub enum LoadError {
          tries again in a day (hint: `art tool list --retry` compiles it now)"
     )]
     Postponed,
-    /// The compiler took too long by the clock, because the machine is busy.
+    /// The compiler exceeded the wall-clock time, mostly because the machine is busy.
     #[error("was not compiled within {seconds} s (hint: start again when the machine is less busy)")]
     CompileTimeout {
         /// How long the host waited, in seconds.
@@ -165,7 +165,7 @@ pub enum LoadError {
     /// The file of the component has other content than when it was loaded.
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
-    /// The programs that calls use now leave no memory for another one.
+    /// The programs of the running calls leave no memory for another program.
     #[error("the tools that run now take the {} MiB of the host's memory for tools (hint: try again later)", limit >> 20)]
     NoMemory {
         /// The limit in bytes.

@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Polls a guarded guest until it is done, at most `max` times. Returns the number of polls.
+    /// Polls a guarded guest until it is done, fewer than `max` times. Returns the number of polls, or `max` if it is not done.
     fn poll_guarded(guest: PendingGuest<'_>, max: u32) -> u32 {
         let guard = guard();
         let mut guarded = std::pin::pin!(guard.run(guest));

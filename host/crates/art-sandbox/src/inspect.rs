@@ -83,7 +83,7 @@ impl Inspection {
         self.manifest.as_ref().map(|manifest| manifest.capabilities.clone())
     }
 
-    /// Returns whether the component can use a capability at all: whether it imports its interfaces.
+    /// Returns whether the component can use a capability at all, that is, whether it imports the interface of the capability.
     #[must_use]
     pub fn can_use(&self, capability: Capability) -> bool {
         let prefix = match capability {
@@ -100,12 +100,13 @@ impl Inspection {
 /// Reads the imports, the exports and the manifest of a component, and refuses a component that this host cannot run.
 ///
 /// # Errors
-/// Fails if the bytes are not a component or not a tool, or if the component imports an interface that is not granted.
+/// Fails if the bytes are not a component or not a tool, if the component imports an interface that this host does not provide,
+/// or if its manifest or its schema section is invalid.
 pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
     Ok(inspect_and_split(wasm)?.0)
 }
 
-/// Same as [`inspect`], and also splits the file.
+/// Same as [`inspect`], and also splits the file into the component and its schema.
 pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_>), LoadError> {
     check_header(wasm)?;
     let mut schema_section = None;

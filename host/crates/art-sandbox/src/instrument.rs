@@ -4,9 +4,9 @@
 //! copies or fills memory. So an empty loop is inserted into long code that has no check, and an instruction that
 //! copies or fills a lot of memory is replaced by a call of a function that does it in chunks.
 //!
-//! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the
-//! kernel has to find the page. So `memory.grow` is replaced by a call of a function that also writes to each new page
-//! and is charged for it. All other bytes stay the same.
+//! The first write to a page of memory takes a microsecond, a thousand times as long as the next one, because the kernel has to
+//! find the page. So `memory.grow` is replaced by a call of a function that also writes to each new page and is charged for it,
+//! and a new start function writes to the pages of a large initial memory. Small memories are left out of this.
 
 use wasmparser::{BinaryReader, CompositeInnerType, FunctionBody, Operator, Parser, Payload, SubType, TypeRef};
 use wasmtime::OperatorCost;
@@ -121,7 +121,7 @@ struct Module {
     appended: Vec<AppendedFunction>,
 }
 
-/// A function that does the work of an instruction and whose fuel is checked meanwhile.
+/// A function that does the work of an instruction. The engine checks the fuel while the function runs.
 struct AppendedFunction {
     instruction: Vec<u8>,
     ty: AppendedType,
@@ -462,7 +462,7 @@ struct Label {
     is_loop: bool,
     /// Maximum of all branches to the end of the block.
     at_end: Used,
-    /// What was used at an `if`: its `else` branch starts with it, or its end if it has no `else`.
+    /// The fuel that was used at an `if`. Its `else` branch starts with this amount, or its end if it has no `else`.
     at_else: Used,
 }
 
@@ -470,8 +470,8 @@ impl UncheckedFuel {
     /// Returns whether the fuel has to be checked before an instruction.
     fn needs_check(&self, operator: &Operator<'_>, price: i64) -> bool {
         let is_long_after_call = || self.used.since_call > Some(MAX_UNCHECKED_FUEL_AFTER_CALL);
-        // `table.grow` calls the host, which may start a new interval of fuel, but does not make the guest read its fuel
-        // again. Right after a check no interval is over.
+        // `table.grow` calls the host. This may start a new interval of fuel if the last one is over, but does not make the guest
+        // read its fuel again. Right after a check, no interval is over.
         matches!(operator, Operator::TableGrow { .. })
             || self.used.since_check + price > MAX_UNCHECKED_FUEL
             || (self.leaves_function(operator) && is_long_after_call())
@@ -666,7 +666,8 @@ fn descending(instruction: &[u8]) -> Vec<u8> {
     [&LOOP[..], &last, &SHORTEN_LENGTH, &chunk, &CONTINUE, &END].concat()
 }
 
-/// Returns the body of a function that lets the memory grow and then writes a zero to each new page of 4 KiB.
+/// Returns the body of a function that lets the memory grow and then writes a zero to each new page of 4 KiB beyond
+/// [`UNTOUCHED_PAGES`].
 ///
 /// Parameter 0 is the number of pages to grow by, and then the size of the memory in bytes. Local 1 is the result of
 /// `memory.grow`, local 2 the address of the next write.

@@ -119,8 +119,8 @@ impl Sandbox {
         self.new_plugin(name, file, schema_text, program)
     }
 
-    /// Loads a component of the [catalogue](crate::Catalog) as a tool, without reading its file. `source` reads it: the first call does, and is
-    /// not made if the file has another digest.
+    /// Loads a component of the [catalogue](crate::Catalog) as a tool, without reading its file. The first call of the tool reads
+    /// the file with `source`, and fails if the file has another digest.
     ///
     /// # Errors
     /// Fails if the component is refused, and on a worker thread.
@@ -246,7 +246,7 @@ impl Sandbox {
             return program;
         }
         let program = Arc::new(Program::new(digest, Arc::clone(source), bytes));
-        // Now and then, since a folder may have ten thousand programs.
+        // Entries of dropped programs are removed only now and then, since a folder may have ten thousand programs.
         if programs.len().is_power_of_two() {
             programs.retain(|_, program| program.strong_count() > 0);
         }
@@ -361,8 +361,8 @@ impl Sandbox {
         Ok(self.cache().and_then(|cache| cache.refusal(engine, digest)))
     }
 
-    /// Returns why an earlier start postponed the component, or `None` if it was loaded since then, as a cached schema
-    /// shows.
+    /// Returns why an earlier start postponed the component. Returns `None` if none did, if postponed components are tried again,
+    /// or if a cached schema shows that the component was loaded since then.
     fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
         let postponement = |cache: &CodeCache| {

@@ -17,7 +17,7 @@ pub(crate) const MAX_INTERVAL_FUEL: u64 = 150_000;
 const MIN_INTERVAL_FUEL: u64 = 1_000;
 /// Crossings into the host for each read of the clock.
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
-/// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes.
+/// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes or gets.
 pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
 /// Length of a time slice in microseconds, after which a guest lets others on its thread run.
 const TIME_SLICE_MICROS: u64 = 250;
@@ -112,7 +112,7 @@ impl Meter {
         self.host_calls
     }
 
-    /// Returns the fuel that these calls and their bytes cost.
+    /// Returns the fuel that the calls into the host and their bytes cost.
     pub(crate) fn fuel(&self) -> u64 {
         self.host_calls
             .saturating_mul(HOST_CALL_FUEL)
@@ -158,13 +158,13 @@ impl Meter {
         self.host_calls += 1;
     }
 
-    /// Counts bytes that the guest passed to the host.
+    /// Counts bytes that the guest passed to the host or got from it.
     pub(crate) fn count_bytes(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel.
-    /// `fuel` is what they cost.
+    /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel. `fuel` is the
+    /// cost of the calls.
     pub(crate) fn is_exceeded(&self, fuel: u64) -> bool {
         self.host_calls > self.max_host_calls || fuel > self.max_fuel
     }

@@ -95,7 +95,7 @@ impl Outside {
         self.denials.push(denial);
     }
 
-    /// Returns the record of the call, and leaves an empty one. A record in which there would be a secret has nothing.
+    /// Returns the record of the call, and clears it. A record that would contain a secret is withheld.
     pub(crate) fn take_intake(&mut self, given: Given, redactor: &Redactor) -> Intake {
         let mut intake = std::mem::take(&mut self.recorder).intake;
         intake.denials = self.denials.clone().take();
@@ -106,13 +106,13 @@ impl Outside {
         intake
     }
 
-    /// Returns what the guest was not allowed to do, and leaves nothing.
+    /// Returns the denials, and clears them.
     pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
         self.denials.take()
     }
 
-    /// Returns the first difference from the record after the guest ended. `None` if there is none, or if the call is
-    /// not a replay.
+    /// Returns the first difference between a call that has ended and its record. `None` if there is none, or if the call is not
+    /// a replay.
     pub(crate) fn divergence(&self) -> Option<Divergence> {
         self.player.as_ref().and_then(Player::divergence_at_end)
     }
@@ -125,7 +125,7 @@ fn new_seed() -> wasmtime::Result<Seed> {
     Ok(Seed(seed))
 }
 
-/// Returns whether a secret is in what a call took in, also if it read it in parts.
+/// Returns whether the record of a call contains a secret, even one that the call read in parts.
 fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     if redactor.is_empty() {
         return false;
@@ -134,7 +134,7 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     let is_in_variable = variables.into_iter().any(|(_, value)| redactor.is_in(value.as_bytes()));
     let mut stream = RedactedStream::new(redactor.clone());
     let mut is_in_body = false;
-    // What is held back is compared when it comes out.
+    // The stream may hold bytes back. They stay in `held` and are compared when the stream passes them on.
     let mut held = Vec::new();
     for body in intake.crossings.iter().flat_map(|crossing| crossing.answer.bodies()) {
         held.extend_from_slice(body);

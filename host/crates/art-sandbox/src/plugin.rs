@@ -52,7 +52,7 @@ pub struct Plugin {
     pub(crate) program: Arc<Program>,
     /// Reads the file, if it was not read when the tool was loaded.
     pub(crate) unread: Option<ComponentSource>,
-    /// Whether the file has `digest`, and the result of its `schema()` equals `schema_text`.
+    /// Whether a call has checked that the file has `digest`, and that the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
     /// The canary that was seen in a call, after which the tool is not called again.
     pub(crate) seen_canary: OnceLock<String>,
@@ -92,8 +92,8 @@ impl Plugin {
         &self.authority
     }
 
-    /// Gives the tool what its operator grants. If the grants were made for another component, none of its calls is made until they
-    /// are approved for this one.
+    /// Gives the tool what its operator grants. If the grants were made for another component, no call of the tool is made until
+    /// the operator approves them for this component.
     ///
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
@@ -208,7 +208,8 @@ impl Plugin {
         receiver.await.unwrap_or_else(panicked)
     }
 
-    /// Returns where staged changes of a call go, or `None` if it has no grant that stages them.
+    /// Returns where staged changes of a call go, or `None` if no grant of the call stages changes, or if there is no folder for
+    /// them.
     fn staging_area(&self, call: &Admitted) -> Option<StagingArea> {
         let stages = call.grants().fs.iter().any(|right| right.grant.stage);
         let staging = self.sandbox.staging().filter(|_| stages)?;
@@ -222,7 +223,7 @@ impl Plugin {
         })
     }
 
-    /// Runs a call, with the answers of a record if there is one, unless the tool is in quarantine.
+    /// Runs a call, or replays it if there is a record, unless the tool is in quarantine.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(canary) = self.seen_canary.get() {
             return not_run(in_quarantine(canary)).replayed;
@@ -270,7 +271,7 @@ impl Plugin {
 /// What a worker needs to run a call, except for what it can borrow on the same thread.
 struct Job {
     limits: Limits,
-    /// What the record of the call says that it was given.
+    /// The limits, interfaces and variables of the call, for its record.
     given: Given,
     grants: Arc<Grants>,
     progress: NewestProgress,
@@ -287,7 +288,7 @@ impl Plugin {
         Job {
             limits: *call.limits(),
             given: Given {
-                // The check of the arguments has used a part of the time limit.
+                // The check of the arguments has used a part of the time limit of the call. The record has the whole limit.
                 limits: Limits {
                     timeout_ms: self.limits.timeout_ms,
                     ..*call.limits()
@@ -305,8 +306,8 @@ impl Plugin {
         }
     }
 
-    /// Returns the job that runs a call again with what it was given then. Records of earlier hosts do not say what that was, so such
-    /// a call gets what it would get now.
+    /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier hosts do
+    /// not have them, so such a call gets those that it would get now.
     fn job_of_replay(&self, call: &Admitted, recorded: &Intake) -> Job {
         let job = self.job(call);
         let (given, mut limits) = match &recorded.given {
@@ -380,7 +381,7 @@ fn not_run(ending: Ending) -> Ran {
     Ran { replayed, canary: None }
 }
 
-/// Returns the result of a replay whose record does not have all that the call took in.
+/// Returns the result of a replay whose record is not complete.
 fn not_replayed(reason: DivergenceReason) -> Replayed {
     let divergence = Divergence { number: 1, reason };
     Replayed {
@@ -398,7 +399,7 @@ impl ToolExecutor for Plugin {
         self.limits
     }
 
-    /// Returns whether nothing is granted by which a call could have an effect outside of the sandbox.
+    /// Returns whether no grant lets a call have an effect outside of the sandbox.
     fn is_repeatable(&self) -> bool {
         !self.authority.may_have_effects()
     }

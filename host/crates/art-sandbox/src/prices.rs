@@ -1,9 +1,9 @@
 //! The fuel price of each instruction.
 //!
-//! The host reads the clock once every [`MAX_INTERVAL_FUEL`](crate::meter::MAX_INTERVAL_FUEL) units, so an instruction
+//! The host reads the clock at least once every [`MAX_INTERVAL_FUEL`](crate::meter::MAX_INTERVAL_FUEL) units, so an instruction
 //! is priced by its worst case. The exception is a load: it costs one unit and takes 0.1 microseconds or more if it
 //! misses the cache, so the intervals of a guest with many such loads become shorter. The first write to a page takes
-//! a microsecond; nearly all of those are made by functions that charge for them, see
+//! a microsecond. Nearly all first writes are made by functions that charge for them, see
 //! [`instrument`](crate::instrument).
 
 use wasmtime::OperatorCost;

@@ -35,7 +35,7 @@ pub(crate) struct LoadedProgram {
 pub(crate) struct Program {
     digest: blake3::Hash,
     source: ComponentSource,
-    /// Upper bound of its memory while it is loaded, without its compiled code.
+    /// Upper bound of the memory of the program while it is loaded, without its compiled code.
     bytes: u64,
     loaded: RwLock<Option<Arc<LoadedProgram>>>,
     loading: Mutex<Option<Loading>>,
@@ -57,7 +57,7 @@ impl Program {
         &self.digest
     }
 
-    /// Returns an upper bound of its memory while it is loaded, in bytes.
+    /// Returns an upper bound of the memory of the program while it is loaded, in bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -74,12 +74,12 @@ impl Program {
         slot.get_or_insert_with(|| Arc::new(loaded));
     }
 
-    /// Returns whether it is loaded.
+    /// Returns whether the program is loaded.
     pub(crate) fn is_loaded(&self) -> bool {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Returns whether it is loaded or being loaded.
+    /// Returns whether the program is loaded or being loaded.
     pub(crate) fn is_resident(&self) -> bool {
         self.loading().is_some() || self.is_loaded()
     }

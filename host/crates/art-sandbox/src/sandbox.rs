@@ -32,7 +32,7 @@ pub struct SandboxConfig {
     pub workers: usize,
     /// Whether to allocate instances from a pool if the machine allows it. Default: true.
     pub pooling: bool,
-    /// Private directory for the cache of compiled code. Default: none, so every start compiles all components.
+    /// Private directory for the cache of compiled code. Default: none, so components are compiled again after every start.
     pub cache: Option<PathBuf>,
     /// The program that compiles components. Default: none, so the host compiles them in its own process, without a
     /// limit of time.
@@ -132,7 +132,7 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Returns the folder for staged changes.
+    /// Returns the folder for staged changes. `None` if there is none, or if it cannot be opened.
     pub(crate) fn staging(&self) -> Option<&Arc<Staging>> {
         let open = || {
             let opened = Staging::open(self.inner.staging.as_deref()?);
@@ -148,8 +148,8 @@ impl Sandbox {
         &self.inner.mode
     }
 
-    /// Returns an identifier of the engine version and the prices. Two runs of the same call use the same fuel if their
-    /// identifiers are equal.
+    /// Returns an identifier of the engine version, the rewriting of modules and the prices. Two runs of the same call use the
+    /// same fuel if their identifiers are equal.
     #[must_use]
     pub fn fuel_basis() -> &'static str {
         fuel_basis()

@@ -8,8 +8,8 @@ use art_core::secret::Secrets;
 
 /// The secrets of the host.
 pub trait SecretSource: Debug + Send + Sync {
-    /// Returns the secrets. Called once for each call of a tool. `are_used` is whether a grant of the call names one: then a secret
-    /// that was just stored has to be among them.
+    /// Returns the secrets. Called once for each call of a tool. `are_used` says whether a grant of the call names a secret. If
+    /// so, the result has to include secrets that were stored just before.
     fn secrets(&self, are_used: bool) -> Arc<Secrets>;
 
     /// Notes that a component sent, returned or logged a canary, so that it is not loaded again.

@@ -28,7 +28,7 @@ pub(crate) struct CallState {
     pub(crate) outside: Outside,
     /// What the call may touch.
     pub(crate) grants: Arc<Grants>,
-    /// What the guest tried with interfaces that it was not given.
+    /// The denials of calls to interfaces that are not granted and are linked to stubs.
     pub(crate) denials: Denials,
     /// The granted files. Created when the tool first uses them.
     pub(crate) files: Option<Arc<FileTree>>,
@@ -39,9 +39,9 @@ pub(crate) struct CallState {
     /// Created when the tool first calls WASI, since most tools never do.
     wasi: Option<Box<Wasi>>,
     pub(crate) table: ResourceTable,
-    /// The open streams of stdin, stdout and stderr, by their numbers in the table. All others lead outside.
+    /// The open streams of stdin, stdout and stderr, by their numbers in the table. All other streams lead to files or requests.
     pub(crate) standard_streams: BTreeSet<u32>,
-    /// Makes the connections of the call. `None`: there are none.
+    /// Makes the connections of the call. `None` if the call can make none.
     pub(crate) network: Option<Arc<Network>>,
     /// The secrets that the host knows.
     pub(crate) secrets: Arc<Secrets>,
@@ -106,7 +106,7 @@ impl CallState {
         (self.http.insert(http), &mut self.table)
     }
 
-    /// Notes the requests that were denied. In a replay the record has them.
+    /// Notes the requests that were denied. In a replay, the denials come from the record instead.
     pub(crate) fn note_denied_requests(&mut self) {
         if !self.outside.is_replay() {
             let denials = self.http.iter().flat_map(|http| http.take_denials());
@@ -114,7 +114,7 @@ impl CallState {
         }
     }
 
-    /// Returns what the call was not allowed to do, and leaves nothing.
+    /// Returns the denials of the call, and clears them.
     pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
         for denial in self.outside.take_denials() {
             self.denials.push(denial);
@@ -122,7 +122,7 @@ impl CallState {
         self.denials.take()
     }
 
-    /// Returns what the call used of what it is granted, and leaves nothing.
+    /// Returns which grants the call used and for what, and clears this list.
     pub(crate) fn take_uses(&mut self) -> Vec<Use> {
         let files = self.files.iter().flat_map(|files| files.take_uses());
         let requests = self.http.iter_mut().flat_map(|http| http.take_uses());

@@ -1,8 +1,8 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
 //! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters import
-//! sockets, which are never granted. A stub contains no access to anything. It answers "denied" where the interface has such an answer,
-//! and ends the call where it has none.
+//! sockets, which are never granted. A stub gives no access to anything. It answers "denied" where the interface has such an
+//! answer, and ends the call where it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -105,8 +105,8 @@ fn stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     ))
 }
 
-/// Returns the answer of a function: that of a directory to questions about the kind of the root, and that access is denied to
-/// everything else. `None` if its result has no such answer.
+/// Returns the answer of a stub's function: a readable directory if the function asks for the type or the flags of a descriptor,
+/// and otherwise "access denied". `None` if the result of the function has no such answer.
 fn denied(name: &str, function: &ComponentFunc) -> Option<Val> {
     let Type::Result(result) = function.results().next()? else {
         return None;

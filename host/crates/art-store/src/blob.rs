@@ -43,7 +43,7 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
-/// Returns how many bytes of blobs a run can still store that has blobs of these sizes.
+/// Returns how many bytes of blobs a run can still store if it has blobs of these sizes.
 pub(crate) fn room(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(MAX_RUN_BLOB_BYTES, |room, size| room.saturating_sub(counted_size(size)))
 }

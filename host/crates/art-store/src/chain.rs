@@ -1,6 +1,6 @@
 //! The digest chain of a journal.
 //!
-//! Each entry has a digest of everything that is stored of it and of the digest before it. A change of one entry changes
+//! The digest of an entry covers everything that is stored of the entry, and the digest before it. A change of one entry changes
 //! the digests of all later ones, so the last digest of a run stands for its whole journal.
 
 use art_core::Timestamp;
@@ -19,8 +19,8 @@ pub(crate) fn start(trace_id: &str) -> String {
     name(&hasher)
 }
 
-/// Returns the digest of an entry whose predecessor has the digest `previous`. `payload` is the stored text. Takes bytes,
-/// since a text that was changed in the database may not be valid UTF-8.
+/// Returns the digest of an entry whose predecessor has the digest `previous`. `payload` is the stored text. `kind` and `payload`
+/// are bytes, since a text that was changed in the database may not be valid UTF-8.
 pub(crate) fn next(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[u8], payload: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);

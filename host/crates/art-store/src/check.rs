@@ -20,7 +20,7 @@ use crate::limits::{
 };
 use crate::record::{CallRecord, NewRun, NewThread, RunRecord, RunState, WorkRecord};
 
-/// Returns `value` as JSON text. Fails if it exceeds the limits, so that it can always be parsed again.
+/// Returns `value` as JSON text. Fails if the text exceeds the limits, so that every stored text can be parsed again.
 pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<String, StoreError> {
     let mut text = BoundedBuffer::default();
     let written = json::write(&mut text, value);
@@ -92,13 +92,13 @@ pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'s
     })
 }
 
-/// Refuses events whose kinds are no valid names.
+/// Refuses events whose kinds are not valid names.
 pub(crate) fn kinds(events: &[NewEvent]) -> Result<(), StoreError> {
     let mut kinds = events.iter().map(|event| &event.kind);
     kinds.try_for_each(|kind| name("kind of a journal entry", kind))
 }
 
-/// Refuses blobs one of which is too large for any run.
+/// Refuses blobs if one of them is too large for any run.
 pub(crate) fn blobs(trace_id: &str, blobs: &[Blob]) -> Result<(), StoreError> {
     let mut blobs = blobs.iter();
     blobs.try_for_each(|blob| blob::take_room(trace_id, MAX_RUN_BLOB_BYTES, blob.bytes()).map(drop))
@@ -175,7 +175,7 @@ pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
     }
 }
 
-/// Refuses a lease of another thread than the run's.
+/// Refuses a lease of a thread that is not the thread of the run.
 pub(crate) fn run_of_lease(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
     let problem = "is not the thread of the run: use the lease of the run's thread";
     same("thread of the lease", &lease.thread_id, &run.thread_id, problem)
@@ -192,8 +192,8 @@ pub(crate) fn not_ended(run: &RunRecord) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses the events of a commit whose caller does not know the whole journal, or for which the journal is full. `bytes` is
-/// the size of all entries so far.
+/// Refuses a commit if the run has ended, if its caller does not know the whole journal, or if the journal has no room for its
+/// events. `bytes` is the size of all entries so far.
 pub(crate) fn next_entries(run: &RunRecord, bytes: u64, commit: &CheckedCommit) -> Result<(), StoreError> {
     not_ended(run)?;
     if commit.after != run.last_sequence {

@@ -34,15 +34,15 @@ pub struct Commit {
     pub messages: Vec<ConversationMessage>,
     /// Observations to record in the thread.
     pub observations: Vec<NewObservation>,
-    /// What tool calls of the run used.
+    /// Resources that tool calls of the run used.
     pub calls: Vec<CallRecord>,
-    /// What the model of the run used for steps and answers.
+    /// Calls and tokens that the model of the run used for steps and answers.
     pub work: Vec<WorkRecord>,
     /// Calls that begin to wait for a decision.
     pub suspended: Vec<NewSuspension>,
-    /// Decisions that the run takes with this commit. The suspensions are of the run, and pending.
+    /// Decisions that the run takes with this commit. Their suspensions must belong to the run and be pending.
     pub settled: Vec<Settled>,
-    /// Ends or suspends the run. Without it, a suspended run is running again.
+    /// Ends or suspends the run. If it is `None`, a suspended run is running again.
     pub end: Option<RunEnd>,
     /// Releases the lease, after everything else.
     pub release: bool,

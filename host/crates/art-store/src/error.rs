@@ -26,7 +26,7 @@ pub enum StoreError {
     /// The identifier is already in use.
     #[error("there is already a {what} `{id}`: use another identifier")]
     AlreadyExists {
-        /// `thread`, `message` or `run`.
+        /// `thread`, `message`, `run` or `suspension`.
         what: &'static str,
         /// The identifier.
         id: String,
@@ -66,7 +66,7 @@ pub enum StoreError {
         /// Time at which the lease expires unless its holder renews it.
         until: Timestamp,
     },
-    /// The lease was released, or somebody else has taken it after it expired.
+    /// The lease was released, or somebody else has taken it after it expired or after the process of its holder ended.
     #[error("thread `{thread_id}` was taken over by another turn: read it again and begin another turn")]
     LeaseLost {
         /// The thread.
@@ -106,13 +106,13 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The time of the question is over.
+    /// A person decides after the time for the decision is over.
     #[error("the time to decide about `{suspension_id}` is over: its run goes on as if it was decided in time")]
     SuspensionExpired {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The time of the question is not over yet.
+    /// The suspension was to count as expired before the time for a decision is over.
     #[error("the time to decide about `{suspension_id}` is not over: a person can still decide")]
     SuspensionNotExpired {
         /// Identifier of the suspension.
@@ -130,7 +130,7 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// A name or a number is out of bounds.
+    /// A name or a number is not allowed.
     #[error("{what} `{value}` {problem}")]
     Invalid {
         /// Kind of the value.

@@ -5,8 +5,8 @@ use crate::error::StoreError;
 
 /// The right to write the runs of a thread, which one caller has at a time.
 ///
-/// It is current until it is released, or until somebody else has taken it after it expired. It expires
-/// [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.
+/// It is current until it is released, or until somebody else has taken it after it expired or after the process of its holder
+/// ended. It expires [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease {
     /// The thread.

@@ -45,7 +45,7 @@ struct Data {
     message_ids: HashSet<String>,
     /// The tool calls with the identifiers of their runs, oldest first.
     calls: Vec<(String, CallRecord)>,
-    /// What models used, with the identifiers of their runs, oldest first.
+    /// Calls and tokens that models used, with the identifiers of the runs, oldest first.
     work: Vec<(String, WorkRecord)>,
     /// The suspensions, oldest first.
     suspensions: Vec<SuspensionRecord>,
@@ -65,7 +65,7 @@ struct ThreadData {
     lease: Option<HeldLease>,
 }
 
-/// The agent's state as text, which most writers replace before anybody reads it.
+/// The agent's state as JSON text. It is parsed only when it is loaded, since most states are replaced before that.
 #[derive(Debug)]
 struct StoredState {
     data: JsonText,

@@ -25,7 +25,8 @@ pub struct NewThread {
 pub struct Thread {
     /// Identifier.
     pub id: String,
-    /// Owner, which never changes. The host looks threads of a person up with [`Owner`], so that nobody reads those of others.
+    /// Owner, which never changes. The host looks up the threads of a person with [`Owner`], so that nobody reads the threads of
+    /// others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Time of creation.
@@ -36,24 +37,24 @@ pub struct Thread {
     pub config: ThreadConfig,
 }
 
-/// The threads that a read considers, by their owner. To a read, those of others do not exist (B23).
+/// The threads that a read considers, by their owner. For the read, threads of other owners do not exist (B23).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Owner {
     /// All threads, for the host itself.
     #[default]
     Anyone,
-    /// The threads of this user, or those without an owner.
+    /// The threads of this user, or the threads without an owner for `None`.
     User(Option<String>),
 }
 
 impl Owner {
-    /// Creates the owner for a user, or for those threads that have none.
+    /// Creates the owner for a user, or for the threads without an owner if `user_id` is `None`.
     #[must_use]
     pub fn user(user_id: Option<&str>) -> Self {
         Self::User(user_id.map(str::to_owned))
     }
 
-    /// Returns whether a thread of this user is considered.
+    /// Returns whether a read considers a thread of this user.
     #[must_use]
     pub fn includes(&self, user_id: Option<&str>) -> bool {
         match self {
@@ -203,7 +204,7 @@ pub struct RunRecord {
     /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Summary for listings, so that they do not have to read the journal; null until the run ends.
+    /// Summary for listings, so that they do not have to read the journal; null until the run ends or is suspended.
     pub summary: Value,
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
@@ -212,23 +213,23 @@ pub struct RunRecord {
     pub head: String,
 }
 
-/// What a tool call used.
+/// Resources that a tool call used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallRecord {
-    /// Digest of the tool. Calls of another version of the tool have another one.
+    /// Digest of the tool. Another version of the tool has another digest.
     pub tool_digest: String,
     /// Usage of the call.
     pub usage: Usage,
 }
 
-/// What a model used for a step or an answer.
+/// Calls and tokens that a model used for a step or an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkRecord {
     /// The model, such as `openai:gpt-5`.
     pub model: String,
-    /// What it did.
+    /// Kind of the work.
     pub work: ModelWork,
-    /// What it used.
+    /// Calls and tokens.
     pub usage: ModelUsage,
 }
 

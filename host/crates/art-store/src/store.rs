@@ -24,34 +24,34 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// Threads, conversations, observations, agent state and run journals (M1, M6, M8, M15, M16).
 ///
 /// Every method follows these rules:
-/// - A write is durable when its future is ready, also if the power is cut then, and every read that starts later sees it. If the
-///   future is dropped before that, the write may or may not happen.
+/// - A write is durable when its future is ready, even if the power fails right after, and every read that starts later sees the
+///   write. If the future is dropped before that, the write may or may not happen.
 /// - A write is atomic: no read, and no crash, shows a part of it.
-/// - A write that fails is not visible. One that fails because of the disk or the connection may be found, as a whole, after the
-///   store was opened again, so its caller reads before it repeats the write.
+/// - A write that fails is not visible. But if it failed because of the disk or the connection, the whole write may be found when
+///   the store is opened again, so the caller reads before it repeats such a write.
 /// - Reading data that does not exist returns `None` or an empty list; writing to a thread or run that does not exist
 ///   is an error.
 /// - [`crate::limits`] bounds the sizes of values and lists.
 ///
 /// # Implementing a store
 ///
-/// The contract asks for nothing that PostgreSQL could not do, and `tests/it/conformance` tests it: a second implementation passes the
-/// suite with another constructor of its `TestStore`. It has to give
-/// - durability: an answer after the commit of the database, with `synchronous_commit = on` or stronger;
+/// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: a second implementation passes
+/// the suite with another constructor of its `TestStore`. It has to provide
+/// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
 /// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at one
 ///   point in time (`REPEATABLE READ`);
-/// - a row for each thread that every write of it locks first (`SELECT .. FOR UPDATE`). Under this lock it compares the fencing number
-///   and counts the sequences of observations, the entries of journals and the versions of states: these have no gaps, so a `SEQUENCE`
-///   cannot count them;
-/// - a source of numbers that grow and are never given twice for the fencing numbers of leases, such as a `SEQUENCE`, and one clock
-///   for when they expire, that of the database. It need not know when the process of a holder ends; a lease then lasts until it
-///   expires;
+/// - a row for each thread, which every write to the thread locks first (`SELECT .. FOR UPDATE`). Under this lock the write
+///   compares the fencing number and counts the sequences of observations, the entries of journals and the versions of states:
+///   these have no gaps, so a `SEQUENCE` cannot count them;
+/// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases, and the
+///   clock of the database for their expiry. The store need not know when the process of a holder ends: a lease then lasts until
+///   it expires;
 /// - unique identifiers of threads, messages and runs, whose violation is [`StoreError::AlreadyExists`], not a failure;
-/// - an error that tells a short conflict with another process, which the caller may repeat ([`StoreError::Busy`]), from a
-///   failure: a deadlock, a failed serialization or a lock that was not free in time. A connection that is lost during a commit is
-///   no conflict, since nobody knows how it ended;
-/// - bytes as they were given: JSON as text, since `jsonb` changes numbers and the order of keys, of which the digests are made, and
-///   texts with the character 0, which `text` refuses;
+/// - [`StoreError::Busy`] for a short conflict with another process, after which the caller may repeat the write: a deadlock, a
+///   failed serialization or a lock that was not free in time. A connection that is lost during a commit is a failure instead,
+///   since nobody knows how the commit ended;
+/// - values exactly as they were given: JSON as text, since `jsonb` changes numbers and the order of keys and thereby the
+///   digests, and also texts with the character 0, which the type `text` refuses;
 /// - identifiers that are compared by their bytes, also by their prefix, and not by the rules of a language.
 pub trait Store: Send + Sync + Debug {
     /// Creates a thread.
@@ -137,7 +137,7 @@ pub trait Store: Send + Sync + Debug {
     ///
     /// Fails without any change
     /// - with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread,
-    /// - with [`StoreError::AlreadyExists`] if the run to begin or a message exists,
+    /// - with [`StoreError::AlreadyExists`] if the run to begin, a message or a new suspension exists,
     /// - with [`StoreError::RunEnded`] if the run has ended,
     /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
     /// - with [`StoreError::JournalFull`], [`StoreError::BlobsFull`] or [`StoreError::TooLarge`] if a limit is reached,
@@ -185,14 +185,14 @@ pub trait Store: Send + Sync + Debug {
     /// Fails with [`StoreError::ChangedBlob`] if the stored bytes do not have this digest.
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
 
-    /// Returns what the newest calls of a tool used, in all threads, the newest first. `limit` is the maximum number of calls;
+    /// Returns the usage of the newest calls of a tool, in all threads, the newest first. `limit` is the maximum number of calls;
     /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). The time that
     /// this takes does not depend on how many calls are stored.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
 
-    /// Returns what a model used for the newest pieces of work of one kind, in all threads, the newest first. `limit` is the
-    /// maximum number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend on how many are
-    /// stored either.
+    /// Returns the calls and tokens that a model used for the newest pieces of work of one kind, in all threads, the newest
+    /// first. `limit` is the maximum number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend
+    /// on how many are stored either.
     fn list_work<'a>(
         &'a self,
         model: &'a str,

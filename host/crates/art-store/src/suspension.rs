@@ -1,4 +1,4 @@
-//! Calls that wait for the decision of a person, as the store has them.
+//! Calls that wait for the decision of a person, as the store keeps them.
 
 use art_core::Timestamp;
 use art_core::suspension::{DecidedBy, Decision, SuspendedCall};
@@ -43,19 +43,19 @@ pub struct SuspensionRecord {
     /// The decision, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// How far it is.
+    /// Status.
     pub status: SuspensionStatus,
 }
 
-/// How far a suspension is.
+/// The progress of a suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SuspensionStatus {
     /// Nobody has decided.
     Open,
-    /// Somebody has decided, and the run has not gone on yet.
+    /// Somebody has decided, and the run has not taken the decision yet.
     Decided,
-    /// The run has taken the decision.
+    /// The run has taken the decision, or has ended after the decision was made.
     Settled,
     /// The run ended without a decision.
     Closed,
@@ -64,17 +64,18 @@ pub enum SuspensionStatus {
 /// A filter for a list of suspensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuspensionFilter {
-    /// Only those of threads of this owner.
+    /// Only suspensions in threads of this owner.
     pub owner: Owner,
-    /// Only those of this thread.
+    /// Only suspensions in this thread.
     pub thread_id: Option<String>,
-    /// Only those of this run.
+    /// Only suspensions of this run.
     pub trace_id: Option<String>,
-    /// Only those whose identifier has this prefix.
+    /// Only suspensions whose identifier has this prefix.
     pub id_prefix: Option<String>,
-    /// Only those that are open or decided.
+    /// Only suspensions that are open or decided.
     pub pending: bool,
-    /// Only those after this one in the list. It is one of the owner, whatever its status is.
+    /// Only suspensions after the one with this identifier in the list. That one must belong to the owner, and may have any
+    /// status.
     pub after: Option<String>,
     /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
     /// [`MAX_LIST`](crate::limits::MAX_LIST).
@@ -83,7 +84,7 @@ pub struct SuspensionFilter {
     pub max_bytes: Option<usize>,
 }
 
-/// Counts the entries of a list until it is full.
+/// Limits the total size of the entries of a list.
 pub(crate) struct Page {
     room: usize,
     is_empty: bool,
@@ -97,7 +98,7 @@ impl Page {
         }
     }
 
-    /// Returns whether an entry of this size is still part of the list.
+    /// Returns whether an entry of this size is still part of the list. The first entry always is.
     pub(crate) fn takes(&mut self, bytes: usize) -> bool {
         let rest = self.room.checked_sub(bytes);
         let is_first = std::mem::replace(&mut self.is_empty, false);
@@ -113,13 +114,13 @@ impl SuspensionRecord {
         &self.call.suspension_id
     }
 
-    /// Returns whether the run still waits for the decision or has not taken it.
+    /// Returns whether the suspension is open, or its decision was not taken yet.
     #[must_use]
     pub const fn is_pending(&self) -> bool {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
     }
 
-    /// Refuses a decision about a suspension that is not open, or is made too late, or counts as expired too early.
+    /// Refuses a decision if the suspension is not open, if a person decides too late, or if the expiry comes too early.
     pub(crate) fn check_decision(&self, by: &DecidedBy, now: Timestamp) -> Result<(), StoreError> {
         let suspension_id = self.id().to_owned();
         let is_over = self.call.has_expired(now);

@@ -40,21 +40,23 @@ pub struct ApprovalPolicy {
     /// The rules, of which the first that matches decides.
     #[serde(rename = "rule")]
     pub rules: Vec<ApprovalRule>,
-    /// Smallest declared risk about which a person is asked; `None`, which is written `never`, asks about none.
+    /// Lowest declared risk from which on a person is asked. `None`, which is written `never`, means that no risk leads to a
+    /// question.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
     /// Whether a person is asked about all calls of a plan whose arguments are known before its first step starts.
     pub ask_together: bool,
-    /// Time in milliseconds after which an undecided question counts as decided, unless its tool has a time of its own. `None`
-    /// means never.
+    /// Time in milliseconds after which an undecided question counts as decided, unless its tool has a time limit of its own.
+    /// `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question then counts as (Q4). One that asks for an answer or for a grant counts as rejected in any case.
+    /// What a question counts as after this time (Q4). A question that asks for an answer or for a grant always counts as
+    /// rejected.
     pub on_timeout: ExpiryAction,
 }
 
 impl Default for ApprovalPolicy {
-    /// Has no rules, and asks from a high risk on.
+    /// Returns a policy without rules that asks about calls of a high or critical risk.
     fn default() -> Self {
         Self {
             rules: Vec::new(),
@@ -84,7 +86,8 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
-    /// Sets the time limit of a question that is asked `now`, and what follows from it. Time alone makes no grant.
+    /// Sets the time limit of a question that is asked `now`, unless it already has one, and what the question counts as after
+    /// it. A question about a grant is never approved by time alone.
     pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);
@@ -116,7 +119,7 @@ impl ApprovalPolicy {
     }
 }
 
-/// Reads and writes a risk level or `never`.
+/// Serialises and deserialises a risk level or `never`.
 mod threshold {
     use art_core::tool::RiskLevel;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -22,12 +22,12 @@ use crate::scope::CallScope;
 use crate::shape::Shape;
 use crate::violation::Violations;
 
-/// Whether a call needs authority.
+/// Whether a call must be authorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Authorization {
-    /// It does.
+    /// The call runs only with the grants that it needs.
     Required,
-    /// It does not, because it is run again with what is recorded and touches nothing.
+    /// The call runs without them, because it is replayed with recorded answers and touches nothing.
     ForReplay,
 }
 

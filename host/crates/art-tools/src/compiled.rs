@@ -76,11 +76,11 @@ impl RegisteredTool {
     }
 }
 
-/// Checks that a name matches `^[a-z][a-z0-9_-]{0,63}$`. Every provider accepts such names, and no two of them look
-/// alike.
+/// Checks that a name matches `^[a-z][a-z0-9_-]{0,63}$`. Every provider accepts such names, and they contain no letters of other
+/// scripts that look like Latin ones.
 ///
 /// # Errors
-/// Fails if it does not, with the shortened name.
+/// Fails with the shortened name if it does not match.
 pub fn check_name(name: &str) -> Result<(), InvalidName> {
     let starts_with_letter = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
@@ -98,8 +98,8 @@ fn compile(schema: &mut Value, root: Root, kind: SchemaKind) -> Result<CompiledS
     Ok(compiled)
 }
 
-/// Admits the schema of displayed data and the form of a question. They are applied after the call, by other code, and their
-/// cost must be bounded as well. A tool of any mode may have a form: the operator's rules use it, and every tool may ask (P64).
+/// Admits the schema of displayed data and the settings for questions. Other code applies them later, so their cost must be
+/// bounded as well. A tool of any mode may have such settings: the operator's rules use them, and every tool may ask (P64).
 fn admit_embedded(schema: &mut ToolSchema) -> Result<(), RegisterError> {
     let display = schema.display_config.as_mut();
     let data = display.and_then(|config| config.data_schema.as_mut());

@@ -14,7 +14,7 @@ pub struct SystemConfig {
 }
 
 impl Default for SystemConfig {
-    /// Allows twice as many calls as processors but at least 4, 128 waiting calls, and 2 s of grace.
+    /// Returns limits of two running calls per processor (at least 4 in total), 128 waiting calls, and 2 s of grace.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {

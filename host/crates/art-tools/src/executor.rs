@@ -162,11 +162,11 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         false
     }
 
-    /// Returns what a call with these valid arguments may touch. By default that is the time and random numbers; functions of the
-    /// program need no grant.
+    /// Returns what a call with these valid arguments may touch. By default that is the time and random numbers, because
+    /// functions of the program need no grant.
     ///
     /// # Errors
-    /// Fails with what the call would need and is not granted: then it is not made.
+    /// Fails with what the call needs and is not granted. The call is then not made.
     fn authorize(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
         let _ = arguments;
         Ok(Grants::by_default())
@@ -185,10 +185,10 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome>;
 
-    /// Runs a recorded call again with the same answers from outside, or returns `None` if the tool cannot do that.
+    /// Runs a recorded call again with the recorded answers from outside, or returns `None` if the tool cannot do that.
     ///
-    /// `recorded` is the [`intake`](Outcome::intake) of the call. Its output, log and fuel are the same as before, unless
-    /// the call was stopped by its time limit or a cancellation, which no record contains.
+    /// `recorded` is the [`intake`](Outcome::intake) of the call. The output, log and fuel are the same as before, unless the
+    /// call was stopped by its time limit or a cancellation, because no record contains when that happened.
     fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {
         let _ = (call, recorded);
         None

@@ -1,8 +1,8 @@
 //! Forms of questions to a person: which forms the host accepts, and how answers are checked.
 //!
-//! A form comes from an untrusted tool and an answer from a client, and the host applies the one to the other without
+//! A form comes from an untrusted tool and an answer from a client, and the host checks the answer against the form without
 //! metering. So a form is admitted first, which bounds its size and the cost of its patterns and schemas. An answer is checked
-//! against an admitted form; this takes at most about 100 ms. Nothing here does I/O.
+//! only against an admitted form; this takes at most about 100 ms. Nothing here does I/O.
 
 mod admit;
 mod answer;

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of a pattern, in characters. Each character is one bit of the state of a match.
 pub const MAX_GLOB_CHARS: usize = 127;
 
-/// A pattern for a whole text: `*` stands for any characters, also none, and `?` for one. Both also stand for `/`, `.` and the end
-/// of a line. All other characters stand for themselves, in this case.
+/// A pattern for a whole text: `*` stands for any characters, also none, and `?` for one. Both also stand for `/`, `.` and the
+/// end of a line. All other characters stand for themselves, and their case matters.
 ///
-/// Matching takes time in proportion to the text, whatever the pattern is: one step for each character, without going back.
+/// Matching takes one step for each character of the text, whatever the pattern is, because it never goes back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
@@ -191,7 +191,7 @@ mod tests {
         assert!(started.elapsed().as_secs() < 5);
     }
 
-    /// Matches by trying everything, as the meaning of a pattern is usually explained.
+    /// Matches by trying all possibilities, as the meaning of a pattern is usually explained.
     fn slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, None) => true,

@@ -8,9 +8,9 @@ use serde_json::{Map, Number, Value};
 
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, TooLarge};
 
-/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. Both are checked before a value
-/// is built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because some readers use
-/// the first value and others the last one.
+/// Parses `text` into a value of at most [`MAX_DEPTH`] levels and [`MAX_NODES`] values. Both limits are checked before a value is
+/// built, because two bytes of text can cost 32 bytes of memory. Duplicate keys are refused, because some readers use the first
+/// value and others the last one.
 ///
 /// An integer beyond 64 bits becomes the nearest float. A number beyond the range of floats is refused.
 ///

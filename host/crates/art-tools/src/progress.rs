@@ -11,7 +11,7 @@ const MAX_TITLE_BYTES: usize = 200;
 /// Maximum size of the facts in a progress report, in bytes; longer ones are ignored.
 const MAX_FACTS_BYTES: usize = 1_000;
 
-/// Progress of a call that runs. A call that is refused or finds the queue full has only a report.
+/// Progress of a call that runs. A call that is refused or finds the queue full has no progress, only a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallProgress {
     /// The call started. Its arguments are the validated ones, with defaults.
@@ -33,7 +33,7 @@ pub struct ToolProgress {
     pub percent: Option<u8>,
 }
 
-/// The newest progress report of a call that was not read yet. A new report replaces an unread one. Clones share it.
+/// The newest progress report of a call that was not read yet. A new report replaces an unread one. Clones share the report.
 #[derive(Clone, Debug, Default)]
 pub struct NewestProgress(Arc<Mutex<Option<RawProgress>>>);
 

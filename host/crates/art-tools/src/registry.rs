@@ -20,7 +20,7 @@ pub fn same_name(left: &str, right: &str) -> bool {
     key(left) == key(right)
 }
 
-/// Returns what names have in common that are the same: the name with `_` in place of `-`.
+/// Returns the key of a name: the name with `_` in place of `-`. Names that count as the same have the same key.
 fn key(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -31,7 +31,7 @@ fn key(name: &str) -> String {
 /// unregistered or replaced.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
-    /// By their [keys](key).
+    /// The tools by the [keys](key) of their names.
     tools: RwLock<BTreeMap<String, Arc<RegisteredTool>>>,
 }
 

@@ -30,13 +30,13 @@ pub struct ToolReport {
     pub log: CallLog,
     /// What the call took in from outside, so that it can be run again.
     pub intake: Intake,
-    /// What the call used of what it is granted.
+    /// Which of its grants the call used.
     pub uses: Vec<Use>,
     /// The files that `result.metadata.attachments` describes, in the same order.
     pub attachments: Arc<[Attachment]>,
     /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
     pub suspension: Option<Box<SuspendedCall>>,
-    /// The question to a person who may grant what the call needs, if it was not made for lack of it.
+    /// The question to a person who may grant what the call needs, if the call was not made because a grant is missing.
     pub grant_question: Option<Box<SuspendedCall>>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,

@@ -61,12 +61,12 @@ pub struct CallScope {
     pub enabled_tools: EnabledTools,
     /// Parent of the observations: the identifier of the plan item.
     pub parent_id: Option<String>,
-    /// Time at which the calls are run. The time limit of a question begins at it and the duration of the call later; the crate
-    /// reads no clock.
+    /// Wall-clock time at which the calls start, because the crate reads no wall clock. The time limit of a question begins at
+    /// this time plus the duration of the call.
     pub now: Timestamp,
     /// Cancels all calls of the batch.
     pub cancel: CancellationToken,
-    /// Receives the start, the progress and the end of each call that runs. Messages to a closed receiver are lost.
+    /// Receives the start and the progress of each call that runs. Messages to a closed receiver are lost.
     pub progress: Option<UnboundedSender<CallProgress>>,
 }
 

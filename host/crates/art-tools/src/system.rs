@@ -102,16 +102,16 @@ impl AdmittedCall {
         &self.tool.schema
     }
 
-    /// Returns the question to a person whether the call may run, because of a rule of the operator. `reason` says why; the time limit
-    /// of the tool, if it has one, begins at `now`. The call has not run. If it is approved, it runs, and the person may edit its
-    /// arguments before.
+    /// Returns the question to a person whether the call may run, because of a rule of the operator. `reason` says why; the time
+    /// limit of the tool, if it has one, begins at `now`. The call has not run. If it is approved, it runs, and the person may
+    /// edit its arguments first.
     #[must_use]
     pub fn question_by_rule(&self, reason: &str, now: Timestamp) -> SuspendedCall {
         question_of_rule(self.admitted.call(), &self.tool, reason, now)
     }
 
-    /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (C18). Other calls of the
-    /// same batch have their own, or none.
+    /// Returns the call with the decision that it waited for, which its tool finds in the context of the call (C18). Other calls
+    /// of the same batch have their own decisions, or none.
     #[must_use]
     pub fn decided(mut self, context: HitlContext) -> Self {
         self.admitted.set_decision(context);
@@ -158,7 +158,8 @@ impl ToolSystem {
         self.admit_with(call, scope, Authorization::Required).await
     }
 
-    /// Same as [`admit`](Self::admit) for a call that is [replayed](Self::replay). It needs no grant, since it gets what is recorded.
+    /// Same as [`admit`](Self::admit) for a call that is [replayed](Self::replay). It needs no grant, since it gets recorded
+    /// answers.
     ///
     /// # Errors
     /// Same as [`admit`](Self::admit).
@@ -253,8 +254,8 @@ impl ToolSystem {
         )
     }
 
-    /// Runs a recorded call again with the same answers from outside. `recorded` is the [`intake`](ToolReport::intake) of its report.
-    /// Returns `None` if the tool cannot do that, as a function of the program.
+    /// Runs a recorded call again with the recorded answers from outside. `recorded` is the [`intake`](ToolReport::intake) of its
+    /// report. Returns `None` if the tool cannot do that, for example because it is a function of the program.
     pub async fn replay(&self, call: ReplayableCall, recorded: &Intake) -> Option<ReplayedCall> {
         let AdmittedCall { tool, admitted, .. } = call.0;
         let permit = match self.queue.enter(admitted.cancel()).await {
@@ -269,7 +270,7 @@ impl ToolSystem {
     }
 }
 
-/// Returns the report of a call that ran. Checking its output may take `remaining`, and is part of its time.
+/// Returns the report of a call that ran. Checking its output may take at most `remaining`, and counts as time of the call.
 async fn report_outcome(
     call: &Admitted,
     tool: Arc<RegisteredTool>,

@@ -34,19 +34,19 @@ impl Violations {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no violations.
     pub(crate) fn is_empty(&self) -> bool {
         self.listed.is_empty() && self.more == 0
     }
 
-    /// Adds those of a part of a value, whose name in messages is `root`.
+    /// Adds the violations of a part of a value. `root` is the name of that part in messages.
     pub(crate) fn append(&mut self, part: Self, root: &str) {
         let part = part.under(root);
         part.listed.into_iter().for_each(|violation| self.add(|| violation));
         self.more += part.more;
     }
 
-    /// Returns the same violations with `root` before the path of each, so that it is clear in which of several values it is.
+    /// Returns the violations with `root` before each path, so that it is clear to which of several values the path belongs.
     pub(crate) fn under(mut self, root: &str) -> Self {
         for violation in &mut self.listed {
             if violation.starts_with('/') {

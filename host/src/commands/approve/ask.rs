@@ -24,7 +24,7 @@ use super::{arguments, is_decided, shown, standing, suspension};
 use crate::cli::Global;
 use crate::render;
 
-/// How often the store is looked at while the person thinks: somebody else may decide.
+/// Interval at which the store is read while the person thinks, because somebody else may decide.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum length of a line that is typed, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 10;
@@ -34,16 +34,17 @@ pub(in crate::commands) fn is_attended(global: &Global) -> bool {
     !global.json && stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// What came of asking.
+/// The result of a question.
 enum Outcome {
-    /// It is decided, here or elsewhere.
+    /// The call is decided, here or elsewhere.
     Decided,
     /// The person decides later.
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether one was decided, so that the run can go on. Ctrl-C, Ctrl-D and `later` leave what is not decided yet
-/// as it is. Blocks the thread while the person thinks, but not the renewal of leases, which runs on the threads of `executor`.
+/// Asks the person about each of the calls. Returns whether the run can be resumed, because a call was decided. `later` and
+/// Ctrl-D leave a call undecided, and Ctrl-C all remaining ones. Blocks the thread while the person thinks, but not the renewal
+/// of leases, which runs on the threads of `executor`.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
@@ -113,7 +114,7 @@ impl Question<'_> {
             .block_on(is_decided(self.runtime, &owner, self.record.id()))
     }
 
-    /// Does what the person types once. Fails with the outcome if that ends the question.
+    /// Reads one entry of the person and carries it out. Fails with the outcome if the entry ends the question.
     fn step(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
         let mut always = None;
         let typed = self.read(&self.choices())?;
@@ -158,7 +159,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns the prompt with the keys that this question has.
+    /// Returns the prompt with the choices that this question has.
     fn choices(&self) -> String {
         let edit = if self.may_edit() { ", edit" } else { "" };
         let always = if self.may_stand() { ", always" } else { "" };
@@ -225,7 +226,7 @@ impl Question<'_> {
         Ok(feedback)
     }
 
-    /// Returns other arguments that the person typed; `None` if they are no JSON.
+    /// Returns the new arguments that the person typed, or `None` if they are no JSON.
     fn edited(&self) -> Result<Option<Value>, Outcome> {
         let now = self.record.call.call.arguments.to_string();
         render::note(&format!("  | {now}"));
@@ -282,16 +283,16 @@ fn left() -> Outcome {
     Outcome::Later
 }
 
-/// Drops what was typed before a question was shown, which is no answer to it.
+/// Drops what was typed before a question was shown, because it is no answer to the question.
 fn drop_earlier_input() {
     if let Err(error) = tcflush(stdin(), QueueSelector::IFlush) {
         tracing::debug!(%error, "earlier input cannot be dropped");
     }
 }
 
-/// While it lives, the terminal does not show what is typed.
+/// Hides what is typed on the terminal until it is dropped.
 struct HiddenInput {
-    /// The settings before, to which the terminal returns.
+    /// The earlier settings, which are restored on drop. `None` if they could not be read.
     before: Option<Termios>,
 }
 
@@ -318,7 +319,7 @@ impl Drop for HiddenInput {
     }
 }
 
-/// Waits for input for some time. Returns whether there is some, or its end.
+/// Waits for input, at most for [`LOOK_INTERVAL`]. Returns whether there is input or the input has ended.
 fn input_is_ready() -> bool {
     let stdin = stdin();
     let mut descriptors = [PollFd::new(&stdin, PollFlags::IN)];

@@ -17,7 +17,7 @@ const MAX_LINES: usize = 12;
 /// Maximum length of a line in the short form, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
-/// Smallest number of characters in a line that is broken for a narrow terminal.
+/// Minimum width to which lines are broken on a narrow terminal, in characters.
 const MIN_WIDTH: usize = 20;
 
 /// Returns the current time.
@@ -26,7 +26,7 @@ pub(in crate::commands) fn now() -> Timestamp {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns a question as it is asked: long values are cut, and it is said how to see all of them.
+/// Returns a question as it is asked. Long values are cut, with a note on how to see them in full.
 pub(super) fn question(record: &SuspensionRecord) -> String {
     text(record, Some(MAX_LINES))
 }
@@ -36,7 +36,7 @@ pub(super) fn details(record: &SuspensionRecord) -> String {
     text(record, None)
 }
 
-/// Returns what is wrong with a decision. Its words may be those of a tool.
+/// Returns the message about an unusable decision. `text` is marked, because it may contain words of a tool.
 pub(super) fn problem(text: &str) -> String {
     format!("this cannot be taken:\n{}", quoted(text, Some(MAX_LINES)).join("\n"))
 }
@@ -110,7 +110,7 @@ fn headline(record: &SuspensionRecord) -> String {
     line
 }
 
-/// Returns what follows from an approval.
+/// Returns what an approval causes.
 fn consequence(call: &SuspendedCall) -> String {
     let effect = match (&call.cause, call.runs_on_approval) {
         (SuspensionCause::Rule { .. }, _) => "on approval the tool runs with these arguments",
@@ -170,7 +170,7 @@ pub(super) const fn input_name(kind: InputType) -> &'static str {
     }
 }
 
-/// Returns the lines of a text of somebody else, each marked as such. With a maximum, long texts and lines are cut.
+/// Returns the lines of a text that the host did not write, each marked as such. With a maximum, long texts and lines are cut.
 fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render;
 
 impl AlwaysArgs {
-    /// Returns which later calls the person approves; `None` if only the one.
+    /// Returns which later calls the person approves, or `None` if only the call that is decided.
     fn scope(&self) -> Option<StandingScope> {
         let any_of = || StandingScope::AnyValueOf(self.any.clone());
         self.always.then(|| match (self.any_arguments, self.any.is_empty()) {
@@ -26,7 +26,7 @@ impl AlwaysArgs {
         })
     }
 
-    /// Returns the standing approval that the person wants besides the decision, and shows it.
+    /// Returns the standing approval that the person wants in addition to the decision, if any, and prints it.
     pub(super) fn approval(
         &self,
         global: &Global,

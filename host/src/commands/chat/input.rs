@@ -50,7 +50,8 @@ pub(super) struct Prompt {
 }
 
 impl Input {
-    /// Opens a line editor with the history file `history` if stdin is a terminal, and a pipe otherwise.
+    /// Opens a line editor with the history file `history` if stdin is a terminal and the output is not JSON, and a pipe
+    /// otherwise.
     ///
     /// # Errors
     /// Fails if the terminal cannot be used.

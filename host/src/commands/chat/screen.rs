@@ -71,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// Asks a question or goes on with a run, and shows its progress and result.
+    /// Asks a question or resumes a run, and shows its progress and result.
     pub(super) async fn carry_out(
         self,
         session: &mut Session,
@@ -92,7 +92,7 @@ impl Screen {
         result
     }
 
-    /// Prints how to decide about what the run waits for.
+    /// Prints how to decide about the calls that the run waits for; nothing in JSON output.
     pub(super) fn waiting(self, answer: &Answer) {
         if !self.json {
             approve::note_waiting(answer);

@@ -16,7 +16,7 @@ use crate::usage_summary::UsageSummary;
 pub(super) enum Request {
     /// Asks a question.
     Ask(String),
-    /// Goes on with the interrupted run that has this identifier.
+    /// Resumes the run that has this identifier.
     Resume(String),
 }
 
@@ -80,7 +80,7 @@ impl Session {
         RunOf::from(run).of(self.owner())
     }
 
-    /// Asks in the current thread, with the attachments. They are kept if the question fails.
+    /// Asks in the current thread, with the attachments. The attachments are kept if the question fails.
     async fn ask(
         &mut self,
         query: String,
@@ -106,8 +106,8 @@ impl Session {
         Ok(runs)
     }
 
-    /// Returns the identifier of the interrupted run that `typed` identifies, or else of the newest one of the current thread. Before
-    /// there is a thread, that is the newest one of all.
+    /// Returns the identifier of the interrupted run that `typed` identifies, or else of the newest interrupted run of the
+    /// current thread. Without a current thread, that is the newest of all threads.
     ///
     /// # Errors
     /// Fails if there is none.

@@ -7,7 +7,7 @@ use art_sandbox::ConfinementProbe;
 use super::{Check, Verdict};
 use crate::commands::CONFINED_ARGUMENT;
 
-/// Checks the confinement of both processes. A system without it is a warning: the sandbox is the first wall.
+/// Checks the confinement of both processes. Missing confinement is only a warning, because the sandbox is the first wall.
 pub(super) fn check() -> [Check; 2] {
     [check_host(), check_compiler()]
 }

@@ -17,11 +17,11 @@ use crate::render::{self, table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Verdict {
-    /// The host refused it.
+    /// The host stopped the attack.
     Repelled,
-    /// It reached what it wanted, or the check that it can be made failed.
+    /// The attack or the control did not end as expected.
     GotThrough,
-    /// What is allowed worked, so that the refusals beside it mean something.
+    /// A control succeeded. It shows that allowed access works, so that the refusals are not mere failures.
     Allowed,
 }
 
@@ -75,7 +75,7 @@ fn carry_out(lab: &Lab, attack: &Attack) -> Result<Row, CommandError> {
     })
 }
 
-/// Loads the beginnings of a component, all of which have to be refused.
+/// Tries to load truncated copies of a component, all of which must be refused.
 fn truncated(lab: &Lab) -> Row {
     let loaded = lab.loaded_beginnings();
     Row {

@@ -1,4 +1,4 @@
-//! Adds grants to those of a tool, and takes them back.
+//! Adds and revokes grants of a tool.
 
 use std::path::Path;
 
@@ -68,7 +68,7 @@ fn address(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     })
 }
 
-/// Returns the grants without those that are named.
+/// Returns the grants without those that `revoked` names. Fails if a name is not granted.
 pub(super) fn without(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
     for text in revoked {
         let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());

@@ -115,7 +115,7 @@ fn granted(policy: &ToolPolicy) -> Vec<String> {
     lines
 }
 
-/// Returns the difference between the component that was approved and the one of now.
+/// Returns the difference between the component that was approved and the present one.
 pub(super) fn difference(approved: Option<&Approved>, plugin: &Plugin) -> String {
     let name = &plugin.schema().name;
     let now = pretty(&Approved::of(plugin));
@@ -145,7 +145,7 @@ fn pretty(approved: &Approved) -> String {
     text
 }
 
-/// Asks the person at the terminal.
+/// Asks the person at the terminal. Returns whether the answer is yes.
 ///
 /// # Errors
 /// Fails if there is no terminal.

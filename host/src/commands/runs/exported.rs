@@ -1,4 +1,4 @@
-//! `art runs export`: writes a run to a file. The other commands for runs read such files.
+//! `art runs export`: writes a run to a file. `art runs replay` and `art runs verify` read such files.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> 
     Ok(Exit::Success)
 }
 
-/// Returns the path that `typed` is, or `None` if it is `last` or can be the identifier of a run: hexadecimal digits and hyphens.
+/// Returns `typed` as a path, or `None` if it is `last` or can be the identifier of a run: hexadecimal digits and hyphens.
 pub(super) fn path(typed: &str) -> Option<&Path> {
     let is_run = typed.chars().all(|char| char.is_ascii_hexdigit() || char == '-') || typed == ids::LAST;
     (!is_run).then(|| Path::new(typed))

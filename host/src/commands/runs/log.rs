@@ -14,7 +14,7 @@ use crate::render::{table, units};
 
 /// Maximum length of the text of an event, in characters.
 const MAX_TEXT_CHARS: usize = 100;
-/// Name of what belongs to no single step, in place of the step.
+/// Stands in place of the name of a step for usage that belongs to no single step.
 const NO_STEP: &str = "-";
 
 /// The events of a journal, each with its entry and the step to which it belongs.
@@ -32,7 +32,8 @@ struct LoggedEvent<'a> {
 /// What a run used, by step.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Costs {
-    /// The steps in the order in which they began to use something; `planning` and `answer` are the model calls for these.
+    /// The steps in the order in which they began to use something. `planning` and `answer` are no steps of the plan, but the
+    /// model calls for planning and for the answer.
     steps: Vec<StepCosts>,
     /// All steps together.
     total: StepCosts,
@@ -55,7 +56,7 @@ struct StepCosts {
 }
 
 impl<'a> Log<'a> {
-    /// Reads a journal. Fails with the reason if it is not that of a run.
+    /// Reads a journal. Fails with the reason if it is not the journal of a run.
     pub(super) fn read(journal: &'a [JournalEntry]) -> Result<Self, String> {
         let (mut run, mut asked) = (None::<Run>, BTreeMap::new());
         let (mut events, mut costs) = (Vec::new(), Costs::default());
@@ -195,8 +196,8 @@ fn used(run: &Run) -> StepCosts {
     }
 }
 
-/// Returns the step to which an event belongs, or an empty text. `run` is the run before it. `steps` has those of
-/// the model calls before it.
+/// Returns the step to which an event belongs, or an empty text. `run` is the state of the run before the event. `steps` maps the
+/// model calls before the event to their steps.
 fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) -> String {
     let of_call = |action: &ActionId, result: &ToolResult| {
         let call = run.open_call(*action, &result.call_id);
@@ -258,7 +259,7 @@ fn text(event: &RunEvent) -> String {
     }
 }
 
-/// Returns that a tool is called, and the standing approval that it needed.
+/// Describes the call of a tool, with the standing approval that allowed it.
 fn call_text(tool: &str, standing_approval: Option<&str>) -> String {
     match standing_approval {
         Some(id) => format!("{tool} is called, by the standing approval {id}"),

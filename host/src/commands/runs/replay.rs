@@ -1,4 +1,4 @@
-//! `art runs replay`: runs a recorded run again, of the store or of a file.
+//! `art runs replay`: runs a recorded run from the store or a file again.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(super) fn replay(global: &Global, named: &str) -> Result<Exit, CommandError>
     })
 }
 
-/// Replays a run of the store with the components of the plugins folder.
+/// Replays a run from the store with the components of the plugins folder.
 fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay, CommandError> {
     check_plugins(config)?;
     let store = open_store_read_only(config)?;

@@ -12,7 +12,7 @@ use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render;
 
-/// Checks the chain of digests of a run, of the store or of a file.
+/// Checks the chain of digests of a run from the store or a file.
 pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError> {
     // Both ways of reading a journal verify it.
     let (run, events) = match exported::path(named) {

@@ -20,7 +20,7 @@ use crate::executor::executor;
 use crate::exit::Exit;
 use crate::render::{self, drawing, units};
 
-/// Calls the tool `name`. What happens is committed before anything is printed.
+/// Calls the tool `name`. The call is stored before anything is printed.
 pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = executor()?;

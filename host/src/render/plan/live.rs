@@ -37,7 +37,7 @@ struct Line {
     started_at: Option<Instant>,
     description: String,
     progress: Option<CallProgress>,
-    /// Lines under that of the step, each with what it shows.
+    /// The lines under the line of the step, each with the detail that it shows.
     details: Vec<(ProgressBar, Detail)>,
     shown: Shown,
 }
@@ -167,7 +167,7 @@ impl Live {
 }
 
 impl Drop for Live {
-    /// Finalizes the list also when the run fails, so that it is not drawn over later output.
+    /// Finalizes the list even if the run fails, so that it is not drawn over later output.
     fn drop(&mut self) {
         self.finalize();
     }
@@ -210,7 +210,7 @@ impl Line {
         }
     }
 
-    /// Returns the line of the step and those under it, cut to the width of the terminal.
+    /// Returns the line of the step, and the lines under it cut to `width` characters.
     fn texts(&self, width: usize) -> Vec<String> {
         let details = self.details.iter().map(|(_, detail)| detail.line(width));
         std::iter::once(self.bar.message()).chain(details).collect()

@@ -55,7 +55,7 @@ impl Plain {
         }
     }
 
-    /// Returns the line of a step whose status changed.
+    /// Returns the line of a step, or `None` if its status did not change or it is pending.
     fn status_line(&mut self, item: &TodoItem, calls: &[CallCost]) -> Option<String> {
         let before = self.printed.insert(item.id.clone(), item.status);
         if before == Some(item.status) {

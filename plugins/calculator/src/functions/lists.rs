@@ -52,7 +52,7 @@ fn variance(values: &[f64]) -> f64 {
     squares / (length(values) - 1.0).max(1.0)
 }
 
-/// Returns the absolute values. Fails if a value is not a whole number.
+/// Returns the absolute values. Fails if a value is not a whole number or exceeds 2^53.
 fn whole_numbers(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
     let fits = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
     if !values.iter().all(fits) {

@@ -43,7 +43,7 @@ pub(super) fn of_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64
     }
 }
 
-/// Returns the nearest whole number if `x` is within rounding error of it, else `x`.
+/// Returns the nearest whole number if `x` differs from it only by a rounding error, else `x`.
 fn snap(x: f64) -> f64 {
     let whole = x.round();
     if (x - whole).abs() <= NEARLY_WHOLE * x.abs() {

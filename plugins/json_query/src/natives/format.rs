@@ -15,7 +15,7 @@ pub(super) fn escape_html(text: &str) -> String {
         .fold(text.to_owned(), |text, (plain, escaped)| text.replace(plain, escaped))
 }
 
-/// Replaces `&amp;` last, so that `&amp;lt;` becomes `&lt;` and not `<`.
+/// Unescapes HTML. Replaces `&amp;` last, so that `&amp;lt;` becomes `&lt;` and not `<`.
 pub(super) fn unescape_html(text: &str) -> String {
     HTML.iter()
         .rev()

@@ -1,5 +1,5 @@
-//! Regular expressions: `matches` returns every match as an array of its groups, `split` the texts between the matches,
-//! `split_matches` both alternately. The definitions of `test`, `capture`, `sub` and so on build on these three.
+//! Regular expressions: `matches` returns every match as an array of its groups, `split` returns the texts between the matches,
+//! and `split_matches` returns both alternately. The definitions of `test`, `capture`, `sub` and so on build on these three.
 
 use jaq_json::Val;
 use regex::{Captures, Regex, RegexBuilder};

@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 
 use super::*;
 
-/// A value of a cell as SQL.
+/// Generates the value of a cell as SQL.
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("NULL".to_owned()),
@@ -16,7 +16,7 @@ fn cell() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The statements that create two tables with an index.
+/// Generates the statements that create two tables with an index.
 fn tables() -> impl Strategy<Value = String> {
     let row = prop::collection::vec(cell(), 3)
         .prop_map(|cells| format!("({})", cells.join(", ")))
@@ -34,7 +34,7 @@ fn term() -> impl Strategy<Value = String> {
     let column = prop::sample::select(vec!["t.a", "t.b", "t.c", "u.a", "u.b", "u.d"]).prop_map(str::to_owned);
     let leaf = prop_oneof![3 => column, 1 => cell()];
     leaf.prop_recursive(2, 8, 2, |inner| {
-        // Without division: versions of SQLite write long fractions with different numbers of digits.
+        // Without division: different versions of SQLite write long fractions with different numbers of digits.
         let binary = prop::sample::select(vec!["+", "-", "*", "%", "||", "&"]);
         let function = prop::sample::select(vec!["abs", "length", "upper", "typeof", "quote", "coalesce(NULL, "]);
         prop_oneof![
@@ -99,7 +99,7 @@ fn json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
-        // The last digits of a number that was read from a text differ.
+        // The last digits of a number that was parsed from text may differ.
         ValueRef::Real(number) if number.is_finite() => rounded(number),
         ValueRef::Real(number) => number.to_string().into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),

@@ -1,4 +1,4 @@
-//! Attacks with the handles of resources: none that a guest has dropped or invented may be used.
+//! Attacks with the handles of resources. A guest may not use a handle that it has dropped or invented.
 
 use crate::wasi::wasi::clocks::monotonic_clock::{Pollable, subscribe_duration, subscribe_instant};
 
@@ -11,7 +11,7 @@ unsafe extern "C" {
     safe fn is_ready(handle: i32) -> i32;
 }
 
-/// Makes timers with the smallest and the largest times.
+/// Creates timers with the smallest and the largest times.
 pub(crate) fn extreme_timers() {
     for time in [0, 1, u64::MAX - 1, u64::MAX] {
         drop((subscribe_duration(time), subscribe_instant(time)));
@@ -26,14 +26,14 @@ pub(crate) fn drop_twice() {
     drop_pollable(handle);
 }
 
-/// Asks a timer that was dropped.
+/// Uses a timer that was dropped.
 pub(crate) fn use_after_drop() {
     let handle = owned(subscribe_duration(1));
     drop_pollable(handle);
     is_ready(handle);
 }
 
-/// Uses, drops and creates handles in an order that follows from `seed`, among them handles that never existed.
+/// Uses, drops and creates handles in an order that depends on `seed`. Some of the handles never existed.
 pub(crate) fn random_operations(seed: usize) {
     let mut state = seed as u64 + 1;
     let mut next = move |bound: u64| {
@@ -55,7 +55,7 @@ pub(crate) fn random_operations(seed: usize) {
     }
 }
 
-/// Takes the handle away from its bindings, which would drop it.
+/// Takes the handle out of its bindings, which would otherwise drop it.
 #[expect(clippy::needless_pass_by_value, reason = "the handle is taken out of it")]
 fn owned(pollable: Pollable) -> i32 {
     pollable.take_handle() as i32

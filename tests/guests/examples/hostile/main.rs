@@ -60,7 +60,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Returns the outcome of an attack that consists only of its outcome.
+/// Returns the outcome of an attack that only returns an outcome.
 fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
     match attack {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
@@ -133,7 +133,7 @@ fn large_frames(depth: u64) -> u64 {
     }
 }
 
-/// Writes much memory with few instructions.
+/// Writes a lot of memory with few instructions.
 fn bulk() {
     let mut block = vec![0_u8; 24 * MIB];
     loop {

@@ -1,4 +1,4 @@
-//! What a model used for earlier steps and answers, and what it will use for those of a plan.
+//! Calls and tokens that a model used for earlier steps and answers, and its estimated use for those of a plan.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
     p95: 1_000,
 };
 
-/// What a model used for its recorded work.
+/// Calls and tokens that a model used for its recorded work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
     /// The steps without planned calls that it carried out; absent if none is recorded.
@@ -65,7 +65,7 @@ pub enum ModelBasis {
 pub struct StepEstimate {
     /// Identifier of the step.
     pub step_id: String,
-    /// What it uses.
+    /// Estimated calls, tokens and cost of the step.
     #[serde(flatten)]
     pub usage: ModelEstimate,
     /// What the estimate is based on.
@@ -89,9 +89,9 @@ pub struct ModelEstimate {
 /// The median and the 95th percentile of a cost, in US dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostQuantiles {
-    /// The cost of the median.
+    /// Median cost, estimated from median token counts, or else the cost limit of the run.
     pub median: f64,
-    /// The cost of the 95th percentile.
+    /// 95th percentile of the cost, estimated from those of the token counts, or else the cost limit of the run.
     pub p95: f64,
 }
 
@@ -138,7 +138,7 @@ impl WorkQuantiles {
 }
 
 impl ModelEstimate {
-    /// What no model call uses.
+    /// The estimate for no model calls.
     pub(crate) const NOTHING: Self = Self {
         model_calls: Quantiles::exactly(0),
         tokens: Some(Quantiles::exactly(0)),
@@ -157,7 +157,7 @@ impl ModelEstimate {
 }
 
 impl CostQuantiles {
-    /// Returns the cost of tokens, or `None` if the price has none for them.
+    /// Returns the cost of tokens. It is never `None`, since [`Price::cost`] knows the cost if it knows the token counts.
     pub(crate) fn of(price: &Price, input: Quantiles, output: Quantiles) -> Option<Self> {
         let of = |input_tokens, output_tokens| {
             let metadata = LlmMetadata {
@@ -188,8 +188,8 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls, except those in `failing`, which will not run. A model that reads for free uses
-/// nothing.
+/// Estimates the pending items without planned calls, except those in `failing`, which will not run. Returns none for a
+/// model with an unbounded context, which reads at no cost, or for one that only plans, which carries out no steps.
 pub(crate) fn steps(
     start: &RunStart,
     config: ExecutionConfig,
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_reads_for_free_or_only_plans_carries_out_no_step() {
+    fn no_steps_are_estimated_for_an_unbounded_model_or_one_that_only_plans() {
         for change in [
             |start: &mut RunStart| start.context = ContextWindow::Unbounded,
             |start: &mut RunStart| start.plans_only = true,

@@ -22,7 +22,7 @@ pub struct PlanEstimate {
     /// The steps without planned calls, which the model carries out, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepEstimate>,
-    /// The sum of all planned calls. Calls that run at the same time take less time together.
+    /// The sum of all planned calls. Calls that run at the same time take less time than this sum.
     pub total: CallQuantiles,
     /// The answer.
     pub answer: AnswerEstimate,
@@ -43,14 +43,14 @@ pub struct CallEstimate {
     /// Size of the input, in bytes; absent if it depends on an output of unknown size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_in: Option<Quantiles>,
-    /// What it uses.
+    /// What the call will use.
     #[serde(flatten)]
     pub usage: CallQuantiles,
     /// What the estimate is based on.
     pub basis: Basis,
 }
 
-/// What the model call that writes the answer will use; zero for a model that reads for free.
+/// What the model call that writes the answer will use; zero for a model with an unbounded context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerEstimate {
@@ -65,8 +65,8 @@ pub struct AnswerEstimate {
     pub cost_usd: Option<CostQuantiles>,
     /// Number of calls whose outputs the request contains.
     pub known_outputs: usize,
-    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. Most outputs are far
-    /// smaller.
+    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. Limits are not
+    /// counted, since most outputs are far smaller.
     pub unknown_outputs: usize,
 }
 
@@ -80,7 +80,7 @@ impl AnswerEstimate {
     /// Returns what the model call uses.
     pub(crate) fn usage(&self) -> ModelEstimate {
         if self.tokens().p95 == 0 {
-            // No model is asked, or it reads for free.
+            // No model is asked, or its context is unbounded.
             return ModelEstimate::NOTHING;
         }
         ModelEstimate {
@@ -201,8 +201,8 @@ impl<'a> Estimator<'a> {
         Some(sum)
     }
 
-    /// Returns the size of an output of an earlier step: exactly if the step has run, else that of the whole output, even if the
-    /// reference takes only a part of it.
+    /// Returns the size of an output of an earlier step: the exact size if the step has run, else the estimated size of the whole
+    /// output, even if the reference takes only a part of it. Returns `None` if the size is not known.
     fn output_bytes(&self, origin: Origin<'_>) -> Option<Quantiles> {
         let item = self.items.iter().find(|item| item.id == origin.step)?;
         if item.status != TodoItemStatus::Pending {
@@ -230,7 +230,7 @@ pub(crate) fn answer(
         .filter(|tool| is_drawn(tool))
         .map(|tool| tool.name.as_str())
         .collect();
-    // What is drawn for the person enters no prompt.
+    // Prompts do not contain outputs that are drawn for the person.
     let (known, unknown): (Vec<_>, Vec<_>) = calls
         .iter()
         .filter(|call| !drawn.contains(call.tool_name.as_str()))
@@ -251,7 +251,7 @@ pub(crate) fn answer(
     }
 }
 
-/// Returns the size of the missing properties that have a default.
+/// Returns the size of the missing properties that have a default, in bytes.
 fn default_bytes(tool: &ToolSchema, arguments: &Value) -> u64 {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let missing = properties

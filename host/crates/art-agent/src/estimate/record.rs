@@ -22,7 +22,7 @@ pub struct ToolRecord {
     pub sizes: Vec<SizeClass>,
 }
 
-/// The limits of a call that an estimate has.
+/// The limits of a call in the resources that are estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallLimits {
@@ -35,7 +35,7 @@ pub struct CallLimits {
 }
 
 /// The recorded calls whose inputs have about the same size. Sizes are grouped by powers of four: coarse enough that a few calls
-/// fill a group, and fine enough that a tool that reads its input once uses about the same in all of them.
+/// fill a group, and fine enough that a tool that reads its input once uses about the same in all calls of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {
@@ -43,7 +43,7 @@ pub struct SizeClass {
     pub exponent: u32,
     /// Number of calls.
     pub calls: u32,
-    /// What they used.
+    /// What these calls used.
     pub usage: CallQuantiles,
 }
 
@@ -124,8 +124,8 @@ impl ToolRecord {
         (usage, Basis::Records { calls })
     }
 
-    /// Returns the calls whose inputs have about `bytes` bytes: those of the same class, or else of the next larger or the next
-    /// smaller one.
+    /// Returns the class of inputs with `bytes` bytes, or else the next larger or the next smaller class; `None` if none of these
+    /// has recorded calls.
     fn class_of(&self, bytes: u64) -> Option<&SizeClass> {
         let exponent = exponent_of(bytes);
         let find = |exponent: u32| self.sizes.iter().find(|class| class.exponent == exponent);

@@ -28,12 +28,12 @@ pub(crate) struct Admission<'a> {
     pub(crate) config: ExecutionConfig,
 }
 
-/// What a person rejected in a run. It is not asked about again.
+/// The calls that a person rejected in a run. The person is not asked about them again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rejections {
     /// Fingerprints of calls.
     calls: BTreeSet<String>,
-    /// Tools of which a call was rejected for good.
+    /// Tools for which a person rejected a call and allowed no other.
     tools: BTreeSet<String>,
 }
 
@@ -122,7 +122,7 @@ impl ItemRun {
         NextStep::CallTools(accepted)
     }
 
-    /// Returns a call that succeeded before, and takes over its result.
+    /// If the same call succeeded before, takes over its result and returns that call.
     fn take_earlier(&mut self, raw: &RawCall) -> Option<ParsedToolCall> {
         let is_same = |call: &ParsedToolCall| call.tool_name == raw.tool_name && call.arguments == raw.arguments;
         let position = self.earlier.iter().position(|(call, _)| is_same(call))?;

@@ -15,7 +15,7 @@ pub(crate) struct SynthesisReply {
     pub(crate) ui_metadata: Option<Value>,
 }
 
-/// The field of metadata that is asked for.
+/// The field of the metadata that the prompt asks for.
 const METADATA: &str = "suggestedQuestions";
 
 /// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
@@ -42,7 +42,7 @@ pub(super) fn answer_text(text: &str) -> &str {
     split_answer(text).0
 }
 
-/// Returns the text before a JSON fence at the end of `text`, if there is one.
+/// Returns the text before a JSON fence with metadata at the end of `text`, if there is one.
 pub(super) fn without_trailing_fence(text: &str) -> Option<&str> {
     trailing_fence(text).map(|(before, _)| before)
 }

@@ -111,7 +111,8 @@ fn limit_calls(parsed: &mut ExecutionReply) {
     }
 }
 
-/// Discards the calls and the decision of a reply that was cut off, and content that is incomplete JSON.
+/// Discards the decision and the plan update of a reply that was cut off, and content that is incomplete JSON. Gives each call a
+/// problem, so that none is made.
 fn discard_incomplete(parsed: &mut ExecutionReply) {
     parsed.cut = true;
     parsed.decision = None;
@@ -131,7 +132,7 @@ fn discard_incomplete(parsed: &mut ExecutionReply) {
 #[derive(Debug)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<RawCall>,
-    /// Why some were dropped.
+    /// Why some calls were dropped.
     pub(super) problems: Vec<String>,
     /// State that must be sent back to the provider together with the calls.
     pub(super) state: Option<ProviderState>,

@@ -38,7 +38,9 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
         })
 }
 
-/// Returns the syntax error of the first object in `text`, or `None` if there is no brace.
+/// Returns the syntax error of the JSON that begins at the first `{` or `[` of `text`, or `None` if there is neither or it is
+/// valid. Looks only between the markers, or else after a fence, if there is one. Anything after the JSON, even a closing
+/// fence, is an error.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
     let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
     let object = start.get(start.find(['{', '['])?..)?;
@@ -152,19 +154,19 @@ mod tests {
     }
 
     #[test]
-    fn braces_and_fences_in_strings_end_nothing() {
+    fn braces_and_fences_in_strings_do_not_end_the_json() {
         let text = "```json\n{\"a\":\"} ``` {\"}\n``` {\"b\":1}";
         assert_eq!(object(text), Some(json!({"a": "} ``` {"})));
     }
 
-    // A25: markers before fences, and fences before braces.
+    // A25: without markers and fences, the first valid object counts.
     #[test]
     fn prose_with_braces_is_skipped() {
         assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));
     }
 
     #[test]
-    fn a_whole_text_that_is_an_array_is_found() {
+    fn an_array_as_the_whole_text_or_in_a_fence_is_found() {
         assert_eq!(find_array(" [1, 2] "), Some(vec![json!(1), json!(2)]));
         assert_eq!(find_array("```json\n[1]\n```"), Some(vec![json!(1)]));
     }

@@ -1,5 +1,5 @@
-//! Parses files with kept plans. Unlike a reply of a model, such a file has no unknown keys: a misspelt one would be left out
-//! in silence.
+//! Parses files with kept plans. Unlike a reply of a model, such a file must not have unknown keys, since a misspelt key would be
+//! ignored silently.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(crate) fn kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     }
 }
 
-/// Other versions are refused first: their other problems would be misleading.
+/// Fails if the plan has another version or none. This is checked first, because other problems of such a plan would be misleading.
 fn check_version(map: &JsonObject) -> Result<(), String> {
     let version = KeptPlan::VERSION;
     match map.get("version") {
@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Replaces the value at position `left` in the order of a walk.
+    /// Replaces the value at position `left` in depth-first order.
     fn replace(value: &mut Value, left: &mut usize, other: &Value) {
         if *left == 0 {
             *left = usize::MAX;

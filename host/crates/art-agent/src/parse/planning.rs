@@ -38,7 +38,7 @@ pub(crate) struct PlanDraft {
     pub(crate) intent: Option<String>,
     pub(crate) plan: Option<String>,
     pub(crate) items: Option<Vec<DraftItem>>,
-    /// Calls that are steps of their own, which have no identifier yet.
+    /// Calls that become steps of their own. These steps have no identifiers yet.
     pub(crate) calls: Vec<DirectCall>,
     /// The answer to the question, if it needs no plan.
     pub(crate) answer: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct PlanDraft {
 /// A call that the planner made itself, or listed in place of steps (S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DirectCall {
-    /// Position of the call among the native calls of the reply; `None` for one that a plan lists.
+    /// Position of the call among the native calls of the reply; `None` for a call that a plan lists.
     pub(crate) position: Option<usize>,
     pub(crate) call: PlannedCall,
 }
@@ -86,7 +86,7 @@ const MAX_ID_CHARS: usize = 128;
 /// Maximum number of tools or dependencies of one item.
 const MAX_NAMES: usize = 64;
 
-/// Heading of tool calls in the form that older prompts requested. A plan does not have it.
+/// Heading of tool calls in the form that older prompts requested. In a plan, the text under it is ignored.
 pub(super) const TOOL_CALLS: &str = "tool calls";
 
 /// Maximum number of planned calls of one item.
@@ -261,10 +261,11 @@ fn call_list(map: &JsonObject) -> Result<Vec<DirectCall>, Vec<String>> {
     Ok(calls.into_iter().map(listed).collect())
 }
 
-/// Fields of a plan that other objects hardly have.
+/// Fields of a plan that other objects rarely have.
 const CORE_FIELDS: [&str; 3] = ["todoList", "toolCalls", "answer"];
 
-/// Returns whether an object is a plan. One without steps has no other fields than a plan: any object may have a title.
+/// Returns whether an object is a plan. An object with none of the core fields needs `plan` and no unknown field, since any object
+/// may have a title.
 fn is_plan(map: &JsonObject) -> bool {
     let is_field =
         |key: &String| CORE_FIELDS.contains(&key.as_str()) || ["title", "intent", "plan"].contains(&key.as_str());
@@ -460,8 +461,8 @@ impl<'a> ItemFields<'a> {
     }
 }
 
-/// Adds what follows from the planned calls of an item: it depends on the steps whose outputs they take, requires their tools and
-/// is a tool step.
+/// Adds what follows from the planned calls of an item: it depends on the steps whose outputs the calls take, requires their tools
+/// and is a tool step.
 fn with_calls(mut item: DraftItem) -> DraftItem {
     for call in &item.tool_calls {
         let steps = plan::sources(call).into_iter().filter(|step| *step != item.id);

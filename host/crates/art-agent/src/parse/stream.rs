@@ -33,7 +33,7 @@ pub struct AnswerStream {
 enum VisiblePart {
     /// Text of the reply.
     Text(String),
-    /// All text before this was thoughts.
+    /// All text before this part was thoughts.
     Restart,
 }
 

@@ -1,5 +1,5 @@
-//! Checks the planned calls of a plan before anything runs: their tools, their references, and whether what they are given can be
-//! what they ask for.
+//! Checks the planned calls of a plan before anything runs: their tools, their references, and whether the values that they are
+//! given can be what their tools ask for.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,13 +37,14 @@ const MAX_REFERENCES: usize = 200;
 /// Maximum number of references in the calls of a plan.
 const MAX_PLAN_REFERENCES: usize = 1_000;
 
-/// Size from which an output of an earlier question is looked at only when the plan runs, in bytes.
+/// Maximum size of an output of an earlier question that the check reads, in bytes. Values of a larger output are checked only when
+/// the plan runs.
 const MAX_COPIED_BYTES: u64 = 16 << 10;
 
 /// Maximum length of a key in the name of a place, in characters.
 const MAX_KEY_CHARS: usize = 100;
 
-/// What the calls of a plan have to fit.
+/// What the planned calls are checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) items: &'a [TodoItem],
@@ -82,9 +83,9 @@ impl Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallCheck {
     pub(crate) faults: Vec<Fault>,
-    /// Places whose values are known to fit only when the plan runs.
+    /// Places whose values can be checked only when the plan runs.
     pub(crate) at_run_time: Vec<String>,
-    /// Every reference that stands at a place of its own.
+    /// The references in the arguments of the calls, each with whether its value fits.
     pub(crate) references: Vec<CheckedReference>,
 }
 
@@ -134,12 +135,12 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
 /// The check of one call.
 struct Checker<'a> {
     surroundings: Surroundings<'a>,
-    /// The items before the one of the call.
+    /// The items before the item of the call.
     before: &'a [TodoItem],
     item: &'a TodoItem,
     /// Number of the call in the item, from 0.
     number: usize,
-    /// The place of the arguments.
+    /// The place of the arguments, such as `step_2.arguments`.
     arguments: String,
     /// What was found in this call.
     found: CallCheck,
@@ -150,7 +151,7 @@ struct Given<'a> {
     schema: Value,
     /// Whether there may be no value when the plan runs, because a reference finds nothing or a text has a part that is no scalar.
     may_be_absent: bool,
-    /// Of a reference, where the value comes from in words.
+    /// In words, where the value of a reference comes from; `None` for other values.
     origin: Option<String>,
     /// The schema of the whole output that the value is a part of.
     output: Option<Cow<'a, Value>>,
@@ -194,7 +195,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call that the step will not make, because it makes the same one before as often as it may (B30).
+    /// Reports a call that the step will not make, because it has made the same call as often as it may (B30).
     fn repeated(&mut self, count: u32, place: &str) {
         if count > MAX_SAME_CALLS {
             let text = format!("a step makes one call at most {MAX_SAME_CALLS} times, and this is number {count}");
@@ -262,7 +263,7 @@ impl<'a> Checker<'a> {
         self.note_references(value, place, verdict);
     }
 
-    /// Notes whether the value at `place` fits, for each reference in it.
+    /// Records each reference in the value at `place`, with whether the value fits.
     fn note_references(&mut self, value: &'a Value, place: &str, verdict: Verdict) {
         let argument = place.strip_prefix(&self.arguments).unwrap_or(place);
         references(value, &mut |reference| {
@@ -305,7 +306,7 @@ impl<'a> Checker<'a> {
                 Some((key, Given::of(flow::constant(default))))
             });
             let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(given).chain(defaults).collect();
-            // What may be absent was told at its own place.
+            // Values that may be absent were reported at their own places.
             let object = Given::of(object_of(&entries).schema);
             self.compare(&object, &rest, place);
         }
@@ -326,7 +327,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a value that cannot fit, or that is known to fit only when the plan runs.
+    /// Reports a value that cannot fit, or that can be checked only when the plan runs.
     fn compare(&mut self, value: &Given<'_>, consumer: &Value, place: &str) -> Verdict {
         let verdict = value.fits(consumer);
         match verdict {
@@ -347,7 +348,7 @@ impl<'a> Checker<'a> {
         verdict
     }
 
-    /// Returns the schema of what `value` will be.
+    /// Returns the schema of what `value` will be. Fails with the reason if a reference in it is wrong.
     fn given(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match Template::read(value)? {
             Template::From(origin) => return self.output(origin),
@@ -412,7 +413,7 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// Returns whether a file is there now. Fails if no earlier step can produce it either.
+    /// Returns whether a file exists now. Fails if it does not and no earlier step can produce it.
     fn is_there(&self, name: &str) -> Result<bool, String> {
         let files = self.surroundings.files;
         let is_there = files.contains(name);
@@ -515,7 +516,7 @@ fn listed<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     format!("; it has {}", paths.join(", "))
 }
 
-/// Returns why arguments that are still a text are no object.
+/// Returns why arguments that are given as a text are not an object.
 fn not_an_object(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => "a text is given".to_owned(),
@@ -528,7 +529,7 @@ fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, Strin
     let output = output_of(step, origin)?;
     let value = origin.value_in(output)?;
     let origin = Some(origin.to_string());
-    // The check copies values, for each reference to them.
+    // Each reference to an output copies it into a schema, so values of large outputs are not checked here.
     if json_bytes(output) > MAX_COPIED_BYTES {
         return Ok(Given {
             origin,
@@ -573,7 +574,7 @@ pub(crate) fn sources(call: &PlannedCall) -> BTreeSet<String> {
     steps
 }
 
-/// Returns a position in the output whose value fits what is asked for, if there is exactly one.
+/// Returns the position in the output whose value fits what is asked for, if there is exactly one.
 fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
     let mut fitting = declared_pointers(output, MAX_POINTERS)
         .into_iter()
@@ -603,7 +604,8 @@ fn array_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "array")
 }
 
-/// A schema that asks for more than one of its branches is compared itself, together with its branches.
+/// Returns the only branch of `schema` that allows values of the type `name`, or `schema` itself if it asks for more than one of
+/// its branches. Returns `None` if no such value is allowed, or if several branches allow them.
 fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
     let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));

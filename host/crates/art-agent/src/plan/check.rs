@@ -11,7 +11,7 @@ use super::merge::{has_ended, repeats_earlier};
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
 
 /// Returns what keeps items from being carried out, in words for the model. Items may depend on steps of `earlier` questions. Each
-/// fault names an item; a fault of several items is there once for each.
+/// fault names an item; a fault of several items is returned once for each of them.
 pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let mut faults = Vec::new();
     faults.extend(repeated_ids(items));
@@ -39,7 +39,7 @@ pub(crate) fn too_long(items: &[TodoItem]) -> Option<String> {
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
 }
 
-/// Returns a fault of each open item beyond the number that the run may start.
+/// Returns a fault for each open item beyond the number that the run may start.
 pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
     let open: Vec<&TodoItem> = items
         .iter()
@@ -54,7 +54,7 @@ pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> 
     excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns a fault of each step that a model would have to carry out, because it has no calls or not those of a required tool.
+/// Returns a fault for each step that a model would have to carry out, because it has no calls or lacks a call of a required tool.
 pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
@@ -70,8 +70,9 @@ pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
     unfinished(items).filter_map(fault).collect()
 }
 
-/// Gives a new identifier to each step whose own another step has, or is the name of an earlier result that it does not just repeat.
-/// `current` has the items of the plan that the steps change. Returns these steps with what was wrong.
+/// Gives a new identifier to each step whose identifier belongs to a step before it, or names an earlier result that the step does
+/// not merely repeat. `current` has the items of the plan that the steps change. Returns a fault for each step that got a new
+/// identifier.
 pub(crate) fn give_own_ids(items: &mut [DraftItem], current: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let current = current.iter().map(|item| item.id.clone());
     let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).chain(current).collect();
@@ -113,7 +114,7 @@ fn repeated_ids(items: &[TodoItem]) -> Vec<Fault> {
         .collect()
 }
 
-/// Reports identifiers that are names of earlier steps. A reference to one could mean either.
+/// Reports identifiers that are names of earlier steps. A reference to such an identifier could mean either step.
 fn reserved_ids(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
     let reserved = unfinished(items).filter(|item| find_earlier(earlier, &item.id).is_some());
     reserved
@@ -173,7 +174,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
         .collect()
 }
 
-/// Returns a fault of each item of the first dependency cycle, which lists them.
+/// Returns a fault for each item of the first dependency cycle. Each fault lists all items of the cycle.
 fn cycle(items: &[TodoItem]) -> Vec<Fault> {
     let graph: BTreeMap<&str, &[String]> = unfinished(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
@@ -193,8 +194,8 @@ fn cycle(items: &[TodoItem]) -> Vec<Fault> {
         .collect()
 }
 
-/// Searches depth first from `id` for a cycle, and returns its items, the first one at its end as well. The depth is bounded by the number
-/// of items.
+/// Searches depth first from `id` for a cycle. Returns its items, with the first one repeated at the end. The depth is bounded by
+/// the number of items.
 fn find_cycle<'a>(
     id: &'a str,
     graph: &BTreeMap<&'a str, &'a [String]>,

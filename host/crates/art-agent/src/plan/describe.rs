@@ -34,7 +34,7 @@ pub(crate) fn asked(schema: &Value) -> String {
         let all: Vec<String> = branches.iter().take(MAX_LISTED).map(asked).collect();
         return all.join(" or ");
     }
-    // The texts that a number may be written as are not worth a word.
+    // A tool that takes numbers may also take them as text (`x-numeric`), which is not mentioned.
     let is_said = |name: &&str| *name != "string" || map.get("x-numeric") != Some(&Value::Bool(true));
     let types: Vec<&str> = match map.get("type") {
         Some(Value::Array(names)) => {
@@ -61,8 +61,8 @@ pub(crate) fn given(schema: &Value) -> String {
     }
 }
 
-/// Returns a hint with the name that is most similar to `name`, or nothing.
-/// Long names are left out, because comparing them takes the product of their lengths.
+/// Returns a hint with the name that is most similar to `name`, or nothing. Long names are left out, because the time to compare
+/// two names grows with the product of their lengths.
 pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let is_short = |name: &str| name.len() <= MAX_COMPARED;
     let lower = name.to_lowercase();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use art_core::Timestamp;
 use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChanges};
 
-/// Returns the changes from `before` to `after`. Items are matched by identifier; if one occurs twice, the last item
+/// Returns the changes from `before` to `after`. Items are matched by identifier; if an identifier occurs twice, the last item
 /// counts. An item whose `updatedTimestamp` alone differs is unchanged.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));

@@ -40,8 +40,8 @@ pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> 
     question.items.iter().find(|item| item.id == id)
 }
 
-/// Adds `items` to the earlier questions, as the plan of the question in `state`. Items that did not end have no results and are
-/// left out. The oldest questions are dropped when there are too many (P90).
+/// Adds `items` to the earlier questions of `state`, as the plan of its current question. Items that neither completed nor failed
+/// have no results and are left out. The oldest questions are dropped when there are too many questions or steps (P90).
 pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
     use TodoItemStatus::{Completed, Failed};
     let has_results = |item: &TodoItem| matches!(item.status, Completed | Failed);

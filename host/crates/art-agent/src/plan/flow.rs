@@ -1,9 +1,10 @@
 //! Whether the values of one JSON Schema are values of another.
 //!
 //! A planned call takes the output of an earlier one. Before anything runs, the schema of that output is compared with the schema
-//! of the argument: every value fits, none fits, or it is known only when the plan runs. It understands the keywords that say what
-//! a value is made of; with any other keyword of the consumer it never answers that all values fit. Keywords of the producer that
-//! it does not understand only narrow its values, so they are left out.
+//! of the argument: every value fits, none fits, or it is known only when the plan runs. The comparison understands the keywords
+//! that say what a value is made of. Any other keyword of the consumer leaves the result open, unless the keyword cannot apply to
+//! the values or the producer has the same one. Keywords of the producer that the comparison does not understand only narrow the
+//! values, so they are left out.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 /// Maximum number of pairs of schemas that one comparison looks at.
 const MAX_PAIRS: u32 = 20_000;
 
-/// Magnitude from which whole numbers have no exact value in 64-bit floating point.
+/// Magnitude from which 64-bit floating point cannot represent every whole number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Keywords that say nothing about a value. `format` is an annotation in 2020-12.
@@ -46,7 +47,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// A value has to fit both.
+    /// Returns the verdict on a value that has to fit both.
     const fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::No, _) | (_, Self::No) => Self::No,
@@ -55,12 +56,12 @@ impl Verdict {
         }
     }
 
-    /// A value is of one of two producers.
+    /// Returns the verdict on a value that comes from one of two producers.
     fn either(self, other: Self) -> Self {
         if self == other { self } else { Self::RunTime }
     }
 
-    /// `No` for a value that may be absent means only that it had better be absent.
+    /// Returns the verdict on a value that may be absent. Even if no present value fits, an absent one may.
     const fn if_present(self) -> Self {
         match self {
             Self::Yes => Self::Yes,
@@ -173,7 +174,7 @@ impl Comparison {
         };
         self.pairs = pairs;
         match (producer, consumer) {
-            // What no value satisfies needs no room.
+            // A producer that allows no value fits every consumer, and every value fits `true`.
             (Value::Bool(false), _) | (_, Value::Bool(true)) => Verdict::Yes,
             (_, Value::Bool(false)) => Verdict::No,
             _ if producer == consumer => Verdict::Yes,
@@ -182,7 +183,7 @@ impl Comparison {
         }
     }
 
-    /// A value satisfies every part of its schema, so one part is enough to know.
+    /// Compares the parts of `producer` with `consumer`. A value satisfies every part, so the first part with a definite verdict decides.
     fn compare_parts(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let known = |verdict: Verdict| match verdict {
             Verdict::RunTime => ControlFlow::Continue(()),
@@ -236,7 +237,7 @@ impl Comparison {
         self.values(values, consumer)
     }
 
-    /// Compares with every part of the consumer.
+    /// Compares values with every keyword of the consumer.
     fn values(&mut self, values: Values<'_>, consumer: &Value) -> Verdict {
         let consumer = match consumer {
             Value::Bool(allows) => return if *allows { Verdict::Yes } else { Verdict::No },
@@ -324,7 +325,7 @@ impl Comparison {
         }
     }
 
-    /// Compares item by item, up to the first one after all that either schema lists.
+    /// Compares item by item, up to the first item after those that either schema lists. That item stands for all later ones.
     fn items(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
         if values.of != Type::Array {
             return Verdict::Yes;
@@ -364,7 +365,7 @@ impl Comparison {
     }
 }
 
-/// A keyword that is not understood says nothing about values of another type, if it is known to be about one type only.
+/// Returns the verdict for a keyword that is not understood. If the keyword applies to one type only, values of other types satisfy it.
 fn not_understood(of: Type, keyword: &str) -> Verdict {
     let about = match keyword {
         "pattern" => Type::String,
@@ -377,7 +378,7 @@ fn not_understood(of: Type, keyword: &str) -> Verdict {
     if of == about { Verdict::RunTime } else { Verdict::Yes }
 }
 
-/// Returns a schema of what `value` is made of. With the value itself it describes this value alone.
+/// Returns a schema of the structure of `value`: its size as a number, its length, its items or its properties.
 fn structure(value: &Value) -> JsonObject {
     let schema = match value {
         Value::Null | Value::Bool(_) => json!({}),
@@ -416,7 +417,7 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The lowest or the highest number of a schema, and whether it is left out itself.
+/// The lowest or the highest number of a schema, and whether this number itself is excluded.
 type Bound = (f64, bool);
 
 fn lowest(schema: &JsonObject) -> Bound {
@@ -452,7 +453,7 @@ fn number(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
         return Verdict::RunTime;
     };
     let (low, high) = (lowest(values.schema), highest(values.schema));
-    // A bound from above is one from below for the numbers with the other sign.
+    // An upper bound of numbers is a lower bound of their negatives.
     let (near, far, asked) = match keyword {
         "minimum" | "exclusiveMinimum" => (low, high, asked),
         _ => ((-high.0, high.1), (-low.0, low.1), -asked),
@@ -471,8 +472,8 @@ fn number(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
     }
 }
 
-/// Compares a text with a consumer that takes only texts which are numbers. What a text will be is not known before it is there,
-/// and the tool refuses it as it refuses any other text that it cannot read.
+/// Compares a text with a consumer that takes only texts which are numbers. A text that is not known yet counts as fitting: the
+/// tool refuses it when the plan runs, as it refuses any other text that it cannot read.
 fn numeric(values: Values<'_>, asked: &Value) -> Verdict {
     let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
     match values.only.and_then(Value::as_str) {
@@ -494,7 +495,7 @@ fn multiple(values: Values<'_>, asked: &Value) -> Verdict {
     }
 }
 
-/// Returns the fewest and the most that a schema allows.
+/// Returns the lowest and the highest count that a schema allows.
 fn bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
     (
         limit(schema, min).unwrap_or(0.0),

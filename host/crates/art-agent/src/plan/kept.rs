@@ -41,8 +41,8 @@ pub struct KeptPlan {
     /// Names of the files with which the plan was made. They have to be attached to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The conversation whose earlier results the plan takes; absent if it takes none. Names such as `q1.step_1` mean other results
-    /// elsewhere.
+    /// The conversation whose earlier results the plan takes; absent if it takes none. In another conversation, a name such
+    /// as `q1.step_1` refers to a different result, or to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// The tools of the steps as they were when the plan was made, by name.
@@ -114,9 +114,10 @@ impl KeptPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
-    /// Returns why these values cannot be put in place of the parameters: a small plan may name a large value very often.
+    /// Returns an error message if the plan would become too large with these values, since even a small plan can use a large
+    /// value many times.
     #[must_use]
-    pub fn excess_of(&self, values: &JsonObject) -> Option<String> {
+    pub fn size_error(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
         let sizes: BTreeMap<&str, u64> = values
             .iter()
@@ -136,17 +137,18 @@ impl KeptPlan {
                 }
             });
         }
-        (bytes > max)
-            .then(|| format!("with the values of its parameters the plan has over {max} bytes; name them less often"))
+        (bytes > max).then(|| {
+            format!("with the values of its parameters the plan has over {max} bytes; use the parameters less often")
+        })
     }
 
     /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
     /// in `{{double braces}}`. Parameters without a value stay, and all do if the values are too large
-    /// ([`Self::excess_of`]).
+    /// ([`Self::size_error`]).
     #[must_use]
     pub fn with_values(&self, values: &JsonObject) -> Self {
         let mut plan = self.clone();
-        if self.excess_of(values).is_some() {
+        if self.size_error(values).is_some() {
             return plan;
         }
         let declared = |name: &&String| self.params.contains_key(*name);
@@ -173,7 +175,7 @@ impl KeptPlan {
         self.steps.iter().cloned().map(DraftItem::from).collect()
     }
 
-    /// Names the files with which the plan was made, and refers to them in one form.
+    /// Records the names of the attached files, and writes every reference to a file as `$attachment`.
     pub(crate) fn note_files(&mut self, attached: Vec<String>) {
         self.rewrite_arguments(&|template| match template {
             Template::Attachment(name) => Some(json!({"$attachment": name})),
@@ -220,7 +222,7 @@ impl KeptPlan {
     }
 }
 
-/// Returns a value as an argument that contains no references.
+/// Returns the argument that stands for `value`, in which nothing is read as a reference.
 fn literal(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => json!({"$literal": value}),
@@ -230,8 +232,8 @@ fn literal(value: &Value) -> Value {
 }
 
 impl PlannedStep {
-    /// Returns the place of the arguments of a call, as the check names it, such as `step_1.arguments`. `number` is that of the
-    /// call in the step, from 0.
+    /// Returns the path of the arguments of a call, such as `step_1.arguments`, as in the messages of [`KeptPlan::check`].
+    /// `number` is the index of the call in the step.
     #[must_use]
     pub fn arguments_place(&self, number: usize) -> String {
         format!("{}.arguments", call_place(&self.id, self.tool_calls.len(), number))
@@ -358,16 +360,16 @@ mod tests {
         let mut plan = plan(json!({"x": vec![json!({"$param": "rate"}); 100]}));
         let values = json!({"rate": "x".repeat(60_000)});
         assert_eq!(with(&plan, &values), plan);
-        let excess = plan.excess_of(values.as_object().unwrap()).unwrap();
+        let excess = plan.size_error(values.as_object().unwrap()).unwrap();
         assert!(excess.contains("over 4194304 bytes"), "{excess}");
         plan.steps.clear();
         plan.plan = "{{rate}}".repeat(100);
         assert_eq!(with(&plan, &values), plan);
-        assert_eq!(plan.excess_of(json!({"rate": 1}).as_object().unwrap()), None);
+        assert_eq!(plan.size_error(json!({"rate": 1}).as_object().unwrap()), None);
     }
 
     #[test]
-    fn the_files_of_the_question_are_noted_and_named_in_one_form() {
+    fn attached_files_are_recorded_and_references_to_them_become_attachment_objects() {
         let mut plan = plan(json!({
             "a": "attachment:s.csv",
             "b": {"$literal": "attachment:s.csv"},

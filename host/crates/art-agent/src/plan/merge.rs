@@ -1,4 +1,4 @@
-//! Makes the items of a plan from a draft of the model, and keeps the results that the plan before it has (B1, B36, B37).
+//! Makes the items of a plan from a draft of the model, and keeps the results of the previous plan (B1, B36, B37).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
 /// Returns the plan of a new question. `old` is the plan that an earlier run did not finish, or empty.
 ///
 /// An item of `draft` is new work, unless `old` has an ended item with the same identifier and the same status, which is then kept
-/// with its results. So is a completed item of `old` on which an item of `draft` depends.
+/// with its results. A completed item of `old` on which an item of `draft` depends is kept as well.
 pub(crate) fn plan_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -34,7 +34,7 @@ pub(crate) fn plan_question(
     used.chain(new.map(|item| continued(old, item, at))).collect()
 }
 
-/// Returns whether an item stands for the result of an earlier question, which is there in any case.
+/// Returns whether an item stands for the result of an earlier question, which is available without the item.
 pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> bool {
     item.status == Some(TodoItemStatus::Completed) && find_earlier(earlier, &item.id).is_some()
 }
@@ -83,7 +83,7 @@ fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Returns an open item with the definition of `draft`, keeping the results and times of `item`.
+/// Returns an item with the definition of `draft`, keeping the results and the creation time of `item`.
 fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
@@ -103,7 +103,7 @@ fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     if status == Failed {
         merged.error.clone_from(&item.error);
     }
-    // A step that is tried again keeps what its planned calls gave.
+    // A step that is tried again keeps the results of its planned calls.
     merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
     merged.planned_call_ids.clone_from(&item.planned_call_ids);
     merged.tool_results.clone_from(&item.tool_results);

@@ -19,7 +19,7 @@ impl<'s> Output<'s> {
     /// Returns what `schema` says of the value that the JSON pointer `path` points to.
     ///
     /// # Errors
-    /// Fails with the part of `path` that no output has: a property that the schema does not declare, even if it allows others.
+    /// Fails with the part of `path` that no output has: a property that the schema does not declare, even if it allows undeclared ones.
     pub(crate) fn at<'p>(schema: &'s Value, path: &'p str) -> Result<Self, &'p str> {
         let mut output = Self {
             schemas: vec![schema],
@@ -70,7 +70,7 @@ fn branches(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the schema of the value under `key`, and whether every value has it. None if the schema does not declare it.
+/// Returns the schema of the value under `key`, and whether every value has it, or `None` if the schema does not declare it.
 fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     let map = match schema {
         Value::Bool(true) => return Some((ANY, false)),
@@ -83,7 +83,7 @@ fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     if let Some(property) = map.get("properties").and_then(|properties| properties.get(key)) {
         return Some((property, flow::requires(map, key)));
     }
-    // A map: its keys are values, so any of them is declared.
+    // An object without fixed keys: any key counts as declared.
     let values = map
         .get("additionalProperties")
         .filter(|values| **values != Value::Bool(false));
@@ -97,7 +97,7 @@ fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     (*item != Value::Bool(false)).then_some((item, (position as u64) < fewest))
 }
 
-/// Returns the position that a part of a JSON pointer names. It has no sign and no leading zero.
+/// Returns the position that a part of a JSON pointer names, or `None` if the part is not a number without sign and leading zero.
 fn index(key: &str) -> Option<usize> {
     let position: usize = key.parse().ok()?;
     (position.to_string() == key).then_some(position)

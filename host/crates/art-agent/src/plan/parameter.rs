@@ -8,9 +8,9 @@ use super::kept::KeptPlan;
 use super::reference::Template;
 
 impl KeptPlan {
-    /// Puts the parameter `name` in place of the constant `value`: where it is an argument, and where `word`, which is how the value
-    /// is written, is a whole word in one or in the texts of the plan. The parameter has the type of the constant, which becomes
-    /// its default. Returns whether an argument has the constant; the plan is unchanged if none has.
+    /// Replaces the constant `value` by the parameter `name`: where an argument is the constant, and where `word`, the written form
+    /// of the constant, is a whole word in an argument or in a text of the plan. The parameter has the type of the constant, which
+    /// becomes its default. Returns whether an argument has the constant; otherwise the plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
         let with = |template: &Template<'_>| {
@@ -75,7 +75,7 @@ fn parts<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     parts
 }
 
-/// Returns whether a word goes on with these characters: a letter, a digit, or a point or comma before another digit.
+/// Returns whether a word continues with these characters: a letter, a digit, `_`, or a point or comma before another digit.
 fn continues(mut chars: impl Iterator<Item = char>) -> bool {
     match chars.next() {
         Some('.' | ',') => chars.next().is_some_and(|c| c.is_ascii_digit()),

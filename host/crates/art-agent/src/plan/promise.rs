@@ -1,9 +1,10 @@
 //! What the input of a call says about its output.
 //!
-//! Which fields an output has often depends on what the tool was asked for. The schema of an output may say so in `x-when`, a list of
-//! promises: `{"input": {"only": ["words", null]}, "output": {"required": ["words"]}}`. If the input has one of the values under each
-//! name, the output also satisfies the schema under `output`, of which `required` and `properties` are read. `null` also stands for
-//! an absent value. A tool that breaks a promise is found out when the plan runs: the reference finds nothing or its value is refused.
+//! Which fields an output has often depends on what the tool was asked for. The schema of an output may say so in `x-when`, a list
+//! of promises: `{"input": {"only": ["words", null]}, "output": {"required": ["words"]}}`. If the input has one of the values under
+//! each name, the output also satisfies the schema under `output`, of which `required` and `properties` are read. `null` also
+//! stands for an absent value. If a tool breaks a promise, this shows when the plan runs: the reference finds nothing or its value
+//! is refused.
 
 use std::borrow::Cow;
 
@@ -33,8 +34,8 @@ pub(crate) fn output_of<'s>(output: &'s Value, input: &Value, arguments: &Value)
     known
 }
 
-/// Returns whether the arguments have one of the values under each name. A value that is known only when the plan runs may have
-/// another.
+/// Returns whether the arguments have one of the values under each name. An argument that is known only when the plan runs does not
+/// count.
 fn is_due(promise: &Value, input: &Value, arguments: &Value) -> bool {
     let asked = promise.get("input").and_then(Value::as_object);
     // Arguments that are a reference as a whole are known only when the plan runs.
@@ -80,7 +81,7 @@ fn add(output: &mut Value, promised: &JsonObject) {
     }
 }
 
-/// Returns the schema of an output without promises, which only the check of plans reads.
+/// Returns the schema of an output without its promises, because only the check of plans reads them.
 pub(crate) fn without_promises(output: &Value) -> Value {
     let mut output = output.clone();
     if let Some(map) = output.as_object_mut() {
@@ -105,7 +106,7 @@ mod tests {
         })
     }
 
-    /// Returns what an output is known to have, and the type of `answer`.
+    /// Returns the keys that an output is known to have, and the type of `answer`.
     fn known(arguments: &Value) -> (Value, Value) {
         let input = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "plain"}}});
         let counts = counts();

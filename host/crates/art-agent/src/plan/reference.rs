@@ -1,7 +1,7 @@
 //! References: values in the arguments of a planned call that are known only when the plan runs.
 //!
-//! An object is a reference only if it has exactly the keys of one. [`Template`] reads arguments, and [`resolve`] puts values in
-//! place of their references.
+//! An object is a reference only if its keys are exactly those of a reference. [`Template`] reads arguments, and [`resolve`] puts
+//! values in place of their references.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +25,7 @@ pub(crate) enum Template<'a> {
     From(Origin<'a>),
     /// `{"$attachment": "sales.csv"}`, or the text `attachment:sales.csv` for it: the content of a file.
     Attachment(&'a str),
-    /// `{"$concat": [..]}`: the text of several scalars.
+    /// `{"$concat": [..]}`: several scalars, joined to one text.
     Concat(&'a [Value]),
     /// `{"$param": "name"}`: a parameter of a kept plan.
     Param(&'a str),
@@ -122,15 +122,15 @@ impl Origin<'_> {
     }
 }
 
-/// Returns the output that `origin` points into: that of a call of `item` as the tool gave it, the last one unless the reference names
-/// another, or the result of an item whose last call gave nothing.
+/// Returns the output that `origin` points into: that of the call which the reference names, or else that of the last call of
+/// `item`. If the last call gave no output, it is the result of the item.
 ///
 /// # Errors
-/// Fails with the reason if there is no such output, or if its end was not stored.
+/// Fails with the reason if there is no such output, or if it was too large to be stored whole.
 pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
     let output = match origin.call {
         Some(number) => nth_call(item, number).and_then(|id| output_of_call(item, id)),
-        // If the last call gave nothing, the model has said what the result of the step is.
+        // If the last call gave no output, the result of the step is what the model wrote.
         None => last_call(item)
             .and_then(|id| output_of_call(item, id))
             .or(item.result.as_ref()),
@@ -145,7 +145,8 @@ pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'
     }
 }
 
-/// Returns the identifier of a call of a step: of those that its plan has, or else of those that a model chose.
+/// Returns the identifier of a call of a step. `number` is its position among the planned calls, or among the calls that a model
+/// chose if none were planned.
 fn nth_call(item: &TodoItem, number: usize) -> Option<&str> {
     if item.tool_calls.is_empty() {
         let call = item.actual_tool_calls.get(number)?;
@@ -154,7 +155,7 @@ fn nth_call(item: &TodoItem, number: usize) -> Option<&str> {
     item.planned_call_ids.get(number).map(String::as_str)
 }
 
-/// Returns the identifier of the last call of a step: that of a model that took over, or else the last one of the plan.
+/// Returns the identifier of the last call of a step: the last call of a model that took over, or else the last planned call.
 fn last_call(item: &TodoItem) -> Option<&str> {
     let planned = &item.planned_call_ids;
     let made = item.actual_tool_calls.last().map(|call| call.call_id.as_str());
@@ -165,7 +166,7 @@ fn last_call(item: &TodoItem) -> Option<&str> {
 /// Returns the output of a call that other calls may take.
 fn output_of_call<'a>(item: &'a TodoItem, id: &str) -> Option<&'a Value> {
     let result = item.tool_results.iter().find(|result| result.call_id == id)?;
-    // What is drawn for the person enters no prompt (C9), not even as an argument.
+    // An output that is drawn for the person must not reach a prompt (C9), not even as an argument.
     let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
     result.output.as_ref().filter(|_| is_usable)
 }
@@ -198,7 +199,7 @@ pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)
     }
 }
 
-/// Returns the arguments of a call that takes nothing from steps, files or parameters, as it is made, or `None` if it takes something.
+/// Returns the arguments with which a call is made, or `None` if it takes values from steps, files or parameters, or is not valid.
 #[must_use]
 pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     let mut is_constant = true;
@@ -208,8 +209,8 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     resolved.map(|resolved| resolved.arguments)
 }
 
-/// Returns the arguments that a model gives a tool itself as those of a planned call: they may take earlier outputs and files, and
-/// all else is data, even if it looks like another reference.
+/// Returns the arguments of a model's own tool call in the form of a planned call. They may take earlier outputs and files. All
+/// else is data, even if it looks like another reference.
 pub(crate) fn data(arguments: &Value) -> Value {
     match Template::read(arguments) {
         Ok(Template::Array(items)) => items.iter().map(data).collect(),
@@ -219,7 +220,7 @@ pub(crate) fn data(arguments: &Value) -> Value {
     }
 }
 
-/// Returns `value` with other values in place of those for which `replace` returns one. What is replaced is not looked into.
+/// Returns `value` with other values in place of those for which `replace` returns one. Parts of a replaced value are not visited.
 pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> Option<Value>) -> Value {
     let Ok(template) = Template::read(value) else {
         return value.clone();
@@ -245,12 +246,13 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Resolved {
     pub(crate) arguments: Value,
-    /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Such a text in a value is data.
+    /// JSON pointers of the texts `attachment:NAME` that stand for the content of a file. Such a text within the value of a
+    /// reference is data.
     pub(crate) files: BTreeSet<String>,
 }
 
-/// Returns `arguments` with values in place of their references. `output` returns the output that a `$from` points into.
-/// Files become `attachment:NAME`, which is replaced by their content where every call has it replaced.
+/// Returns `arguments` with values in place of their references. `output` returns the output that a `$from` points into. References
+/// to files become `attachment:NAME`, which is replaced by the content later, as in every call.
 ///
 /// # Errors
 /// Fails with the place and the reason if a reference gives nothing, or if the values are larger than the input of any tool.

@@ -13,7 +13,7 @@ use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
 
-/// What the calls of a plan can use today.
+/// What the calls of a plan can use now.
 #[derive(Clone, Copy, Debug)]
 pub struct Available<'a> {
     /// The tools that the conversation may use.
@@ -42,7 +42,7 @@ pub struct PlanCheck {
     pub faults: Vec<PlanFault>,
     /// The references in the arguments of calls, in the order of the plan.
     pub references: Vec<CheckedReference>,
-    /// Places whose values are known to fit only when the plan runs, such as `step_2.arguments.url`.
+    /// Places whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
     pub at_run_time: Vec<String>,
     /// Identifiers of the steps with a call that waits for the decision of a person.
     pub decisions: Vec<String>,
@@ -65,11 +65,11 @@ pub struct CheckedReference {
     pub step: String,
     /// Number of the call in the step, from 0.
     pub call: usize,
-    /// The place of the value in the arguments that the reference is or is a part of, such as `url` or `pages[0]`.
+    /// Place of a value in the arguments, such as `url` or `pages[0]`. The reference is this value or a part of it.
     pub argument: String,
     /// The reference as the plan has it, such as `{"$from": "step_1", "path": "/url"}`.
     pub reference: Value,
-    /// Whether the argument fits.
+    /// Whether this value fits.
     pub fit: Fit,
 }
 
@@ -79,7 +79,7 @@ pub struct CheckedReference {
 pub enum Fit {
     /// Every value that the reference can give fits.
     Fits,
-    /// It is known only when the plan runs.
+    /// Whether the value fits is known only when the plan runs.
     AtRunTime,
     /// No value fits, or the reference is wrong. The faults of the plan say why.
     Fault,

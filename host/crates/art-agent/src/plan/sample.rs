@@ -10,9 +10,9 @@ use super::promise;
 /// Maximum depth of a sample. What is nested deeper is null.
 const MAX_DEPTH: usize = 16;
 
-/// Returns an output that a call of `tool` with these arguments may have: that of an example with the same input, or one that the
-/// output schema allows, with every property that the schema declares and the values of an example where there is one. So a
-/// reference of a later call finds a value, wherever it may point. Without a schema and an example it is an empty object.
+/// Returns an output that a call of `tool` with these arguments may have. If an example has the same input, it is the output of
+/// that example. Otherwise it has every property that the output schema declares, with the values of an example where they fit, so
+/// that every reference of a later call finds a value. Without a schema and an example it is an empty object.
 #[must_use]
 pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     let same = tool.examples.iter().find(|example| example.input == *arguments);
@@ -24,7 +24,7 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     let shown = tool.examples.iter().find_map(|example| example.output.as_ref());
     match (sample(&known, MAX_DEPTH), shown) {
         (Value::Object(mut all), Some(Value::Object(shown))) => {
-            // A promise may say that the value of this call is another one.
+            // A promise may exclude the example's value for this call.
             let fits = |(name, value): &(&String, &Value)| {
                 let property = known.as_object().map_or(flow::ANY, |known| flow::property(known, name));
                 flow::flow(&flow::constant(value), property) != flow::Verdict::No
@@ -42,7 +42,7 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     }
 }
 
-/// Returns a value that a schema allows as far as its type, its choices and its lowest number say. Each subschema is read once.
+/// Returns a value that a schema allows, judged only by its type, its choices and its minimum. Each subschema is read once.
 fn sample(schema: &Value, depth: usize) -> Value {
     let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
         return if depth == MAX_DEPTH { json!({}) } else { Value::Null };

@@ -23,7 +23,7 @@ pub fn value_text(value: &Value) -> String {
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         Ok(Template::Data(data) | Template::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT),
-        // The check reports what is wrong with it.
+        // The check of the plan reports what is wrong with the value.
         Err(_) => truncate(&value.to_string(), MAX_CONSTANT),
     }
 }

@@ -113,7 +113,7 @@ fn name_and_examples(tool: &ToolSchema, query: &str) -> Value {
     }
 }
 
-/// Returns name, description, schemas and examples, without the settings that concern only the host.
+/// Returns name, description, schemas and examples of a tool, without the settings that concern only the host.
 fn full_schema(tool: &ToolSchema, query: &str) -> Value {
     let mut schema = json!({
         "name": tool.name,
@@ -212,8 +212,8 @@ fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: u
     one_line(&text)
 }
 
-/// Returns the message for a reply that does not call the required tools of a strict step. It includes the other
-/// problems of the reply, whose plan update stays valid.
+/// Returns the message for a reply that does not call the required tools of a strict step. It includes the other problems of the
+/// reply. A plan update in the reply stays valid.
 pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()

@@ -1,8 +1,8 @@
 //! Cuts a request to fit the context window of its model (M09).
 //!
-//! Only the provider can count tokens, so they are estimated, rather too high than too low: one for every three bytes
-//! of text (English has about four bytes per token, most other scripts three), and eight for every message or call.
-//! The result depends only on the messages and the budget.
+//! Only the provider can count tokens, so they are estimated, rather too high than too low: one token for every three bytes of text
+//! (English has about four bytes per token, most other scripts three), and eight tokens for every message or call. The result
+//! depends only on the messages and the budget.
 
 use std::ops::Range;
 
@@ -245,8 +245,8 @@ impl Fitting {
     }
 }
 
-/// Returns whether the text of a message may be cut anywhere: that of a tool or of the model, without sections of the host, which the
-/// result of a submitted plan has.
+/// Returns whether the text of a message may be cut anywhere. This holds for texts of tools and of the model, unless they contain
+/// sections of the host, as the result of a submitted plan does.
 fn is_long_text(message: &&mut Message) -> bool {
     let has_sections = || message.content_text().lines().any(|line| line.starts_with("## "));
     matches!(message.role, Role::ToolResult | Role::Assistant) && message.content.is_string() && !has_sections()

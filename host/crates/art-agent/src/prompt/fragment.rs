@@ -9,7 +9,7 @@ pub(crate) enum Fragment {
     PlanningInstructions,
     /// How to use the results of earlier questions.
     FollowUpInstructions,
-    /// How to go on with a plan that was not finished.
+    /// How to continue a plan that was not finished.
     UnfinishedPlanInstructions,
     /// The format of a plan and of an answer without one, in text.
     PlanFormatInstructions,

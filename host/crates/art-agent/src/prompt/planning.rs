@@ -23,8 +23,8 @@ const MAX_EARLIER_CHARS: usize = 8_000;
 /// Maximum length of an invalid reply that is repeated to the model, in characters.
 const MAX_ECHO_CHARS: usize = 8_000;
 
-/// The conversation with the planner, from the rules to the question. The replies of the model and the results of its plan follow, so
-/// that every request begins with the text of the one before it, which providers then read from a cache.
+/// The conversation with the planner, from the rules to the question. The replies of the model and the results of its plan follow,
+/// so that every request begins with the text of the previous request, which providers can read from a cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     pub(crate) messages: Vec<Message>,
@@ -53,7 +53,7 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
     }
 }
 
-/// Tells when and where the question is asked.
+/// Returns the section that tells when and where the question is asked.
 pub(super) fn occasion(occasion: &Occasion) -> String {
     let Occasion {
         date,
@@ -113,7 +113,7 @@ fn earlier_results(start: &RunStart, state: &PesAgentStateData) -> Option<String
     Some(format!("{results}\n{rules}"))
 }
 
-/// Returns the section on a plan that was not finished, and how to go on with it, if there is one (P25): its question, its intent and
+/// Returns the section on a plan that was not finished, and how to continue it, if there is one (P25): its question, its intent and
 /// its items with their statuses. Results are left out, because the host keeps them in any case.
 fn current_plan(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     if state.todo_list.is_empty() {

@@ -1,4 +1,4 @@
-//! Describes steps that ended to a model: their calls with arguments, outputs and sources, and their results.
+//! Describes ended steps for a model: their calls with arguments, outputs and sources, and their results.
 
 use art_core::pes::{EarlierQuestion, TodoItem};
 use art_core::text::truncate;
@@ -60,8 +60,7 @@ fn call_entry(item: &TodoItem, result: &ToolResult, share: usize) -> Value {
     entry
 }
 
-/// Returns the section on those steps of earlier questions that `reads` selects, with their questions beside them. There is none
-/// without such steps.
+/// Returns the section on the steps of earlier questions that `reads` selects, grouped by question, or `None` if there are no such steps.
 pub(super) fn earlier_section(
     questions: &[EarlierQuestion],
     share: usize,

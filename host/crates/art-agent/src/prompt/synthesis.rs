@@ -15,7 +15,7 @@ use crate::file::RunFile;
 use crate::plan::unfinished_reason;
 use crate::report::outputs;
 
-/// Error of a failed step without one.
+/// Error of a failed step that has no message.
 const NO_REASON: &str = "no reason was given";
 
 /// Maximum length of one result in a list, in characters.

@@ -10,9 +10,9 @@ const MAX_BYTES: usize = 256 << 10;
 /// The treatment of a variable without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unset {
-    /// Keep its name in braces.
+    /// Keep the variable, with its braces.
     Keep,
-    /// Remove it (M28).
+    /// Remove the variable (M28).
     Remove,
 }
 

@@ -1,4 +1,4 @@
-//! Decides what the planner is shown of each tool (Q7): of the nearest ones the schemas, of others a line or the name.
+//! Decides how tools are shown to the planner (Q7): those nearest to the question with their schemas, others with a line or only by name.
 
 use art_core::pes::PesAgentStateData;
 use art_core::text::first_sentences;
@@ -15,11 +15,11 @@ use crate::shortlist;
 /// Heading of the tools that a plan may use.
 const AVAILABLE: &str = "Available tools";
 
-/// Estimated number of tokens that each kind of text about tools may take, unless the context window is small: their schemas, short
-/// descriptions, and examples.
+/// Maximum estimated number of tokens of each kind of text about tools: schemas, short descriptions, and examples. In a small
+/// context window, [`SHARE`] sets a lower maximum.
 const MAX_TOKENS: u64 = 8_000;
 
-/// Part of a small context window that each kind may take.
+/// Each kind of text about tools may take at most the context window divided by this.
 const SHARE: u64 = 8;
 
 /// Maximum length of the description of a tool without its schemas, in characters.
@@ -28,10 +28,10 @@ const MAX_BRIEF_DESCRIPTION: usize = 200;
 /// Maximum total length of the names of tools that are listed by name only, in characters.
 const MAX_NAME_CHARS: usize = 4_000;
 
-/// Number of tools of which examples are shown, the nearest ones.
+/// Maximum number of tools whose examples are shown. The nearest tools are chosen.
 const MAX_TOOLS_WITH_EXAMPLES: usize = 3;
 
-/// The tools as the planner is shown them. Every list is in the order of the names, which a later question does not change.
+/// The tools as they are shown to the planner. `full` and `brief` are sorted by name, an order that a later question does not change.
 #[derive(Debug)]
 pub(super) struct ShownTools<'a> {
     /// Tools with their schemas.
@@ -124,7 +124,7 @@ impl<'a> ShownTools<'a> {
     }
 }
 
-/// Returns those of `items` that fit into `room` tokens together in the order of their importance, and the others.
+/// Splits `items`, which begin with the most important, into the first ones that fit into `room` tokens together, and the others.
 fn fitting<T>(items: Vec<T>, mut room: u64, form: impl Fn(&T) -> Value) -> (Vec<T>, Vec<T>) {
     items.into_iter().partition(|item| {
         let tokens = text_tokens(&one_line(&form(item)));

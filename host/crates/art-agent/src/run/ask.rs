@@ -19,7 +19,7 @@ use crate::prompt;
 /// The model calls to make, with the events that announce them or say why they cannot be made.
 #[derive(Debug, Default)]
 pub struct AskedModels {
-    /// The events, which are applied to the run, to be committed before any call is made.
+    /// The events. They are already applied to the run, and have to be committed before any call is made.
     pub events: Vec<RunEvent>,
     /// What to commit together with the events.
     pub effects: Vec<Effect>,
@@ -38,9 +38,10 @@ impl Run {
         Ok(())
     }
 
-    /// Applies an event for each open model call that was not made yet: that the model is asked, or why it cannot be. The call of an item
-    /// waits if the others have reserved what is left of a budget. `digest` computes the digest of a request, and `at` is the time of
-    /// the events. Requests are written only here, so the events, and not the words of a prompt, decide which calls are made.
+    /// Applies an event for each open model call that was not made yet. The event says that the model is asked, or why it cannot be
+    /// asked. The call of an item waits if other calls have reserved the rest of a budget. `digest` computes the digest of a
+    /// request, and `at` is the time of the events. Requests are built only here, so the events, and not the wording of prompts,
+    /// decide which calls are made.
     pub fn ask_models(&mut self, at: Timestamp, digest: impl Fn(&ModelRequest) -> String) -> AskedModels {
         let mut asked = AskedModels::default();
         while let Some((event, call)) = self.next_request(at, &digest) {
@@ -53,7 +54,8 @@ impl Run {
         asked
     }
 
-    /// Returns an open model call that was not made yet, with its request as the prompts of today word it, or `None` if it cannot be made.
+    /// Returns an open model call that was not made yet, with its request in the wording of the current prompts, or `None` if the
+    /// call cannot be made.
     #[must_use]
     pub fn next_call(&self, id: ActionId) -> Option<ModelCall> {
         let action = self.open.get(&id).filter(|_| !self.asked.contains_key(&id))?;
@@ -97,8 +99,8 @@ impl Run {
         })
     }
 
-    /// Prepares an open model call, with the tokens of its request. Fails if the prompt is invalid (M36), the request does not fit the
-    /// context window, or a budget was used up while the call waited.
+    /// Returns an open model call with its request, and the number of tokens of the request. Fails if the prompt is invalid (M36),
+    /// the request does not fit the context window, or a budget was used up while the call waited.
     fn prepare(&self, id: ActionId, action: &OpenAction) -> Result<(ModelCall, u64), CallRefusal> {
         // A call that was interrupted and is made again counts twice, so the number of calls may be used up as well.
         let too_many = self.usage.llm_calls_opened > self.config().max_model_calls;
@@ -179,8 +181,8 @@ impl Run {
         }
     }
 
-    /// Opens a call again whose request with `tokens` tokens was too long for the provider, to be cut to the half. Returns whether it
-    /// did: a request is shortened once.
+    /// Opens a call again whose request with `tokens` tokens was too long for the provider. The new request is cut to half of that.
+    /// Returns false if the request was already shortened or a budget is used up.
     pub(super) fn retry_shorter(&mut self, action: &OpenAction, tokens: u64, was_shortened: bool) -> bool {
         if was_shortened || self.check_budget() {
             return false;
@@ -191,8 +193,8 @@ impl Run {
         true
     }
 
-    /// Makes the open model calls of a journal of version 1, which has no events for that. Prompts of today decide, as those of that
-    /// time did.
+    /// Makes the open model calls of a journal of version 1, which has no events for that. The current prompts decide which calls
+    /// can be made.
     pub(super) fn ask_as_version_1(&mut self) {
         if self.start.version == 1 {
             self.ask_models(self.now, |_| String::new());
@@ -313,7 +315,7 @@ fn too_long(tokens: u64, budget: u64) -> CallRefusal {
     }
 }
 
-/// Returns whether the model may have read a request that failed. With the other codes, the provider refused the request
+/// Returns whether the model may have read a request that failed. With all other error codes, the provider refused the request
 /// without reading it.
 const fn may_have_read(error: &ModelError) -> bool {
     use ModelErrorCode::{InvalidResponse, NetworkError, Timeout, Unknown};

@@ -116,7 +116,7 @@ impl Run {
         })
     }
 
-    /// Returns the tokens that the reply to a model call has at most, as far as they are known.
+    /// Returns the estimated tokens of the reply to a model call, as the 95th percentile.
     fn reply_tokens(&self, action: &OpenAction) -> u64 {
         match action {
             OpenAction::Answer => self.start.model_record.answer_tokens().0.p95,
@@ -141,8 +141,8 @@ impl Run {
         PlanEstimate::new(calls, steps, answer)
     }
 
-    /// Returns the number of tokens of a request for the answer without the outputs of `items`. It begins with the last request to the
-    /// planner, whose size the journal has, so what a plan needs does not depend on how today's prompts are worded.
+    /// Returns the number of tokens of a request for the answer without the outputs of `items`. The request begins with the last
+    /// request to the planner, whose size is in the journal, so the estimate does not depend on the wording of the current prompts.
     fn answer_tokens(&self, items: &[TodoItem]) -> u64 {
         if self.start.context.is_unbounded() {
             return 0;
@@ -168,8 +168,8 @@ impl Run {
         faults.collect()
     }
 
-    /// Returns the budgets that a plan exceeds, with the figures. What is estimated by limits does not count, since most steps and
-    /// outputs are far smaller, and neither does the answer if all else is estimated by limits.
+    /// Returns the budgets that a plan exceeds, with the figures. Estimates that are only limits do not count, since most steps and
+    /// outputs are far smaller. If there are no other estimates, the answer does not count either.
     fn excess(&self, estimate: &PlanEstimate) -> Vec<String> {
         let recorded = estimate.steps.iter().filter(|step| step.basis != ModelBasis::Limits);
         let steps: Vec<ModelEstimate> = recorded.map(|step| step.usage).collect();
@@ -184,7 +184,7 @@ impl Run {
         };
         let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
         let excess = [
-            // Without a call for the answer, the results are still listed.
+            // If only the call for the answer is too many, the run still ends with a list of results.
             self.excess_of_calls(&needed, what).filter(|_| has_steps),
             self.excess_of_tokens(&needed, what),
             self.excess_of_cost(&needed, what),
@@ -258,7 +258,7 @@ impl Run {
 }
 
 impl RunStart {
-    /// Adds the size of a request to a planner, if the run asks none because it has a plan.
+    /// Adds the size of a request to a planner, if the run asks no planner because it has a plan.
     #[must_use]
     pub fn with_request_tokens(mut self) -> Self {
         let continues = self.props.query.trim().is_empty() && self.prior.is_some();
@@ -276,7 +276,7 @@ fn item_bytes(item: &TodoItem) -> usize {
     item.id.len() + item.description.len() + calls
 }
 
-/// Returns a fault for each limit of a tool that a recorded call would exceed, which happens after the limit was lowered.
+/// Returns a fault for each limit of a tool that a call would exceed by its records. This can happen after the limit was lowered.
 fn over_limits(call: &CallEstimate, record: &ToolRecord) -> Vec<Fault> {
     let (usage, limits) = (&call.usage, &record.limits);
     let resources = [

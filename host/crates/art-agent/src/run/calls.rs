@@ -53,7 +53,8 @@ impl ToolBatch {
         ready
     }
 
-    /// Returns the calls that are not made, because the tool of an earlier one asks a person. Those of other tools that ask are made.
+    /// Returns the calls that are not made because the tool of an earlier call asks a person. Calls of other blocking tools are
+    /// still made.
     fn not_made(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
         let is_open = |call: &&ParsedToolCall| {
             let id = &call.call_id;
@@ -101,7 +102,7 @@ impl Run {
         calls
     }
 
-    /// Returns the observation of a tool call that ended after the run, of which nothing else is kept.
+    /// Returns the observation of a tool call that ended after the run. Nothing else of such a call is kept.
     #[must_use]
     pub fn observation_of_call(&self, item: &str, end: &CallEnd) -> NewObservation {
         let (content, metadata) = observe::tool_execution(end);
@@ -115,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Opens tool calls of an item, which lists them while they run.
+    /// Opens tool calls of an item, and adds them to the calls that the item lists.
     pub(super) fn open_tools(&mut self, id: &str, calls: Vec<ParsedToolCall>) -> ActionId {
         if let Some(item) = self.item_mut(id) {
             item.actual_tool_calls.extend_from_slice(&calls);
@@ -161,7 +162,7 @@ impl Run {
         self.continue_batch(action, out);
     }
 
-    /// Goes on with the item once all calls of its batch have ended.
+    /// Continues the item once all calls of its batch have ended.
     pub(super) fn continue_batch(&mut self, action: ActionId, out: &mut Outbox) {
         let Some(batch) = self.batch(action) else { return };
         if batch.calls.iter().all(|call| batch.has_ended(call))
@@ -188,7 +189,7 @@ impl Run {
         self.handle_batch(ToolBatch { results, ..batch }, out);
     }
 
-    /// Sets the calls in progress to be made again, because another host goes on with the run (P86). Model calls that were made are
+    /// Sets the calls in progress to be made again, because another host resumes the run (P86). Model calls that were made are
     /// counted by their estimates (M12).
     pub(super) fn forget_calls_in_progress(&mut self, out: &mut Outbox) {
         for (id, tokens) in std::mem::take(&mut self.asked) {

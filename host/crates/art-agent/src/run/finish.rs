@@ -90,7 +90,7 @@ impl Run {
         }
     }
 
-    /// Ends the run, whose model cannot be asked for the answer.
+    /// Ends the run because its model cannot be asked for the answer.
     pub(super) fn end_unasked_answer(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.end_after_failed_answer(reason, out),
@@ -99,7 +99,8 @@ impl Run {
         }
     }
 
-    /// Returns the end of a run whose person wants the output of the only step as it is, if there is one and nothing is missing.
+    /// If the person wants the output of the only step as it is, returns the end of the run with this output. Returns `None` if
+    /// there is no such output or the run is incomplete.
     pub(super) fn raw_ending(&self) -> Option<RunEnding> {
         let [item] = self.question_items() else { return None };
         let is_wanted = self.start.props.raw && self.is_complete();
@@ -190,7 +191,7 @@ impl Run {
         self.abandon_open_work(out);
         let mut told = self.message(&ending);
         if ending.raw {
-            // The report has the whole output. A conversation keeps what a model could read of it.
+            // The report has the whole output. The conversation keeps as much of it as a prompt would contain.
             told.content = truncate(&told.content, DEFAULT_STRINGIFY_LIMIT);
         }
         if let Some(error) = &ending.error {

@@ -35,7 +35,7 @@ impl Run {
             if self.check_budget() {
                 break;
             }
-            // The check of a plan counts its steps, but not those of one that an earlier run left and this one continues.
+            // A new plan is checked against this limit, but a plan that an earlier run left and this run continues is not.
             if self.started_item_count >= self.config().max_items {
                 self.record_limit(format!(
                     "the run worked on its maximum of {} items",
@@ -210,7 +210,7 @@ impl Run {
         plan::output_of(item, origin)
     }
 
-    /// Opens a model call that carries out an item, or goes on with one whose planned calls did not complete it for this reason.
+    /// Opens a model call that carries out an item, or that continues one whose planned calls did not complete it for this `reason`.
     fn hand_over(&mut self, id: &str, reason: &str) -> Result<(), CallRefusal> {
         if let Some(item) = self.item_mut(id).filter(|item| !item.tool_calls.is_empty()) {
             item.fallback = Some(truncate(reason, DEFAULT_STRINGIFY_LIMIT));
@@ -228,8 +228,8 @@ impl Run {
         self.open_model_call(OpenAction::Item(id.to_owned()))
     }
 
-    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls have them in the
-    /// prompt as well. Returns whether a retry was opened.
+    /// Retries a call with its tools in the prompt, because the model does not support function calls. Later calls list their tools
+    /// in the prompt as well. Returns whether a retry was opened.
     pub(super) fn retry_with_text_tools(&mut self, action: &OpenAction, out: &mut Outbox) -> bool {
         let id = match action {
             OpenAction::Item(id) => id,
@@ -339,7 +339,7 @@ impl Run {
         out.observe(ObservationType::ItemStatusChange, Some(id), content);
     }
 
-    /// Cancels all items that depend, directly or indirectly, on one that will not be completed, each with the reason.
+    /// Cancels all items that depend, directly or indirectly, on an item that will not be completed, each with the reason.
     fn cancel_blocked(&mut self, out: &mut Outbox) {
         loop {
             let blocked = plan::blocked_items(&self.state.todo_list);

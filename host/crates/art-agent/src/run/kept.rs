@@ -1,4 +1,4 @@
-//! Kept plans: the plan of a run, to keep it, and a run of a kept plan, without a planner.
+//! Kept plans: returns the plan of a run so that it can be kept, and carries out a kept plan without a planner.
 
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 
@@ -9,7 +9,7 @@ use crate::parse::PlanDraft;
 use crate::plan::{Available, KeptPlan, PlanCheck, PlannedStep};
 
 impl Run {
-    /// Returns the plan of this question, without results. It names no versions of tools, which the run does not know.
+    /// Returns the plan of this question, without results. It names no versions of tools, because the run does not know them.
     #[must_use]
     pub fn kept_plan(&self) -> KeptPlan {
         let steps = self.question_items().iter().map(PlannedStep::from);
@@ -34,7 +34,7 @@ impl Run {
     pub(super) fn begin_kept(&mut self, kept: &PlanToRun, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let plan = kept.plan.with_values(&kept.values);
-        let excess = kept.plan.excess_of(&kept.values);
+        let excess = kept.plan.size_error(&kept.values);
         let missing = plan
             .params
             .keys()

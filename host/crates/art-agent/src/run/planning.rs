@@ -24,7 +24,7 @@ use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Starts planning, or continues with the plan of the last question if there is no new one (P17, P19).
+    /// Starts planning, or continues with the plan of the last question if there is no new question (P17, P19).
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
@@ -87,7 +87,7 @@ impl Run {
         }
     }
 
-    /// Ends the run, whose planner cannot be asked.
+    /// Ends the run because its planner cannot be asked.
     pub(super) fn end_unasked_planning(&mut self, refusal: &CallRefusal, out: &mut Outbox) {
         match refusal {
             CallRefusal::TooLong { reason } => self.fail_planning(reason, out),
@@ -154,7 +154,7 @@ impl Run {
         });
     }
 
-    /// Adopts a draft without problems or faults that is within the budgets, or requests a new one.
+    /// Adopts a draft, or the answer in it. While repairs are allowed, requests a new draft if this one has faults or exceeds a budget.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         for (position, id) in self.add_steps_of_calls(&mut draft) {
             if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
@@ -171,7 +171,7 @@ impl Run {
         let (faults, check) = (self.step_faults(&merged), self.check_plan(&merged));
         let is_faulty = !faults.is_empty() || check.problems().next().is_some();
         if is_faulty && self.may_repair() {
-            // The model corrects all of them at once.
+            // All problems are reported together, so that the model can correct them at once.
             let mut problems = plan::texts(&faults);
             problems.extend(check.problems());
             problems.truncate(MAX_PROBLEMS);
@@ -180,8 +180,8 @@ impl Run {
         self.adopt_as_far_as_possible(draft, &reply.text, out);
     }
 
-    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. A plan all of whose steps have
-    /// faults of their own, not just of their calls, is none.
+    /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. If every step has a fault
+    /// of its own, not just of its calls, the plan is not adopted.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let own_ids = draft.items.as_deref_mut().unwrap_or_default();
         let mut faults = plan::give_own_ids(own_ids, &self.state.todo_list, &self.state.earlier_questions);
@@ -252,8 +252,8 @@ impl Run {
         faults
     }
 
-    /// Adds a step for each call that stands for one (S003, P33a). Returns the positions of the calls with the identifiers of their
-    /// steps, which no other step has.
+    /// Adds a step for each call that the draft has in place of a step (S003, P33a). Returns the positions of these calls, each
+    /// with the identifier of its step, which no other step has.
     pub(super) fn add_steps_of_calls(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
@@ -273,7 +273,7 @@ impl Run {
         steps
     }
 
-    /// Notes which failed calls of the planner it makes again, so that they do not count as undone work.
+    /// Notes which failed calls the planner makes again, so that the failed ones do not count as undone work.
     fn note_repeated_calls(&mut self) {
         let names: BTreeSet<&str> = self
             .planner_calls
@@ -298,7 +298,7 @@ impl Run {
             .extend(self.planner_calls.iter().filter_map(|call| call.item.clone()));
     }
 
-    /// Ends the run with the answer of the planner, which needs no plan or rests on the results of its calls.
+    /// Ends the run with the answer of the planner, which needs no plan or is based on the results of its calls.
     fn answer_at_once(&mut self, draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         if parse::is_cut(reply) {
             self.record_limit("the answer was cut off before its end".to_owned());
@@ -320,8 +320,8 @@ impl Run {
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
     }
 
-    /// Asks the planner again, with the results of its calls. A planner that made more calls than the run may start items has to answer
-    /// instead; calls that were refused start no item, so it can make that many.
+    /// Asks the planner again, with the results of its calls. A planner that made more calls than the run may start items has to
+    /// answer instead. Refused calls start no item, so their number has no other limit.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
         if self.direct_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
@@ -334,8 +334,8 @@ impl Run {
         self.request_plan(out);
     }
 
-    /// Adds a turn for the planner: the results of its calls, with `text` as that of a plan that it submitted. If it made no calls, the
-    /// turn is `text`.
+    /// Adds messages for the planner: the results of its calls, where `text` is the result of the call that submitted a plan. If
+    /// the planner made no calls, adds `text` alone.
     pub(super) fn tell_planner(&mut self, text: &str) {
         let calls = std::mem::take(&mut self.planner_calls);
         let share = self.config().tool_result_max_length / calls.len().max(1);
@@ -388,7 +388,7 @@ impl Run {
         })
     }
 
-    /// Fails the items with faults that the model could not correct, each with all of them after `what`. The others can be done.
+    /// Fails the items with faults that the model could not correct. The error of an item is `what`, followed by all of its faults.
     fn fail_faulty(&mut self, faults: Vec<Fault>, what: &str, out: &mut Outbox) {
         let mut by_step: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for fault in faults {
@@ -405,8 +405,8 @@ impl Run {
         }
     }
 
-    /// Returns the items of the plan with `draft`: of the plan of this question that it changes, or of a new one. A draft without
-    /// items keeps the old ones (P17).
+    /// Returns the items of the plan after `draft`: an update of the plan of this question if there is one, else a new plan. A
+    /// draft without items keeps the old ones (P17).
     pub(super) fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
@@ -486,8 +486,9 @@ impl Run {
         );
     }
 
-    /// Begins the plan of the question. What it does not keep of a plan that was not finished becomes a result of an earlier
-    /// question. If it keeps anything, the question stays the same, so that "go on" does not replace the one that it continues.
+    /// Begins the plan of the question. Items of an unfinished plan that the new plan does not keep become results of an earlier
+    /// question. If it keeps any, the stored question stays the same, so that a question such as "go on" does not replace the one
+    /// that it continues.
     fn begin_plan(&mut self, items: Vec<TodoItem>) {
         self.owns_plan = true;
         let old = std::mem::replace(&mut self.state.todo_list, items);

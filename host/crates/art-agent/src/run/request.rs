@@ -162,8 +162,8 @@ impl Run {
         }
     }
 
-    /// Builds the request for the answer. It has the same tools as the one for the plan, because they are part of what providers cache,
-    /// but none may be called.
+    /// Builds the request for the answer. It has the same tools as the request for the plan, because tools are part of what
+    /// providers cache, but none may be called.
     fn answer_request(&self) -> PreparedCall {
         let mut request = self.build(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
         request.tool_choice = ToolChoice::None;

@@ -1,4 +1,4 @@
-//! Early ends of a run: a person cancels it, or a tool needs something that this host does not support yet (X6).
+//! Early ends of a run: a person cancels it, or a tool needs something that the host does not support (X6).
 
 use art_core::agent::RunStatus;
 use art_core::error::{ErrorCode, ToolErrorCode};
@@ -23,8 +23,8 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Cancelled, text), out);
     }
 
-    /// Ends the run if a result needs something that this host does not support yet: a person's decision (X6), or a subtask.
-    /// Returns whether it did.
+    /// Ends the run if a result needs something that the host does not support: a subtask or, in journals of version 1, a person's
+    /// decision (X6). Returns whether it did.
     pub(super) fn stop_if_unsupported(
         &mut self,
         id: &str,

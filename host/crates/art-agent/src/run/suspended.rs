@@ -49,7 +49,7 @@ impl Run {
         .collect()
     }
 
-    /// Returns whether nothing of the run can go on before a person has decided.
+    /// Returns whether no part of the run can continue before a person has decided.
     #[must_use]
     pub fn waits_for_decision(&self) -> bool {
         let only_waits = |open: &OpenAction| match open {
@@ -62,7 +62,7 @@ impl Run {
             && self.ready_calls().is_empty()
     }
 
-    /// Returns the report of a run that waits for decisions, as its answer until then (X6). `None` if something of it can go on.
+    /// Returns the report of a run that waits for decisions, as its answer until then (X6), or `None` if a part of the run can continue.
     #[must_use]
     pub fn waiting_report(&self) -> Option<RunReport> {
         if !self.waits_for_decision() {
@@ -81,7 +81,7 @@ impl Run {
         Some(self.report(ending.with_ui_metadata(Some(ui_metadata))))
     }
 
-    /// Returns the suspension with that identifier, if its call waits.
+    /// Returns the action and the identifier of the call that waits for the suspension with this identifier, or `None` if none waits.
     pub(super) fn suspension(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
         self.open.iter().find_map(|(action, open)| {
             let OpenAction::Tools(batch) = open else { return None };
@@ -91,7 +91,7 @@ impl Run {
         })
     }
 
-    /// Lets a call wait for a decision. Its item waits with it, and other items go on.
+    /// Lets a call wait for a decision. Its item waits with it, and other items continue.
     pub(super) fn suspend_call(&mut self, action: ActionId, suspension: &SuspendedCall, out: &mut Outbox) {
         let since = self.now;
         let Some(batch) = self.batch_mut(action) else { return };
@@ -203,7 +203,7 @@ impl Run {
         }
     }
 
-    /// Returns the result of a call whose tool does not run: what was decided (C20, C21).
+    /// Returns the result of a call whose tool does not run, which is the decision (C20, C21).
     fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
@@ -223,8 +223,8 @@ impl Run {
         result
     }
 
-    /// Notes that a call was decided, so that the model does not make it again (A39). The call is that of the model: the arguments of
-    /// the question may have defaults and contents of files besides.
+    /// Notes that a call was decided, so that the model does not make it again (A39). Takes the call as the model made it, because
+    /// the arguments in the question may also contain defaults and contents of files.
     fn note_decided(&mut self, action: ActionId, suspension: &SuspendedCall, result: &ToolResult) {
         let call_id = &suspension.call.call_id;
         let Some(batch) = self.batch(action) else { return };
@@ -272,7 +272,7 @@ pub(super) fn observe_decision(item: &str, suspension: &SuspendedCall, decision:
     out.observe(kind, Some(item), content);
 }
 
-/// Returns the decision as observers see it: without an answer that is not to be shown.
+/// Returns the decision as observers see it, without a sensitive answer.
 fn observed(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {

@@ -1,4 +1,4 @@
-//! One question for all calls of a plan: those whose arguments are known are asked about before the first step starts.
+//! Asks a person about calls of a plan together: about all calls whose arguments are known before the first step starts.
 
 use art_core::Timestamp;
 use art_core::pes::TodoItemStatus;
@@ -44,8 +44,8 @@ struct PlanQuestion {
 }
 
 impl Run {
-    /// Returns the calls to check before the first step of the plan starts; none if that is not wanted or was done. The driver applies
-    /// [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them.
+    /// Returns the calls to check before the first step of the plan starts; none if no check is wanted or it was done. The driver
+    /// applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them.
     #[must_use]
     pub fn calls_to_check(&self) -> Vec<KnownCall> {
         let is_due = self.start.ask_together
@@ -118,7 +118,7 @@ impl Run {
         !known.is_empty() && asked.iter().all(is_known) && asked.iter().enumerate().all(is_first)
     }
 
-    /// Notes the questions about the plan. Without any its first steps start.
+    /// Records the questions about the plan. If there are none, its first steps start.
     pub(super) fn check_questions(&mut self, asked: &[PlannedQuestion], out: &mut Outbox) {
         let since = self.now;
         self.plan_questions.checked = true;
@@ -139,8 +139,8 @@ impl Run {
         }
     }
 
-    /// Notes a decision about a call of the plan. After the last one its first steps start. Returns whether the question is one of the
-    /// plan.
+    /// Records a decision about a call of the plan. After the last decision the first steps start. Returns whether the question is
+    /// about the plan.
     pub(super) fn decide_about_plan(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) -> bool {
         let mut questions = self.plan_questions.questions.iter_mut();
         let is_it = |question: &&mut PlanQuestion| question.suspension.suspension_id == suspension_id;
@@ -181,7 +181,7 @@ impl Run {
             .is_some_and(|batch| batch.calls.iter().any(|call| call.call_id == call_id))
     }
 
-    /// Goes on with the steps all of whose calls were rejected before they were made. Returns whether there are any.
+    /// Continues the steps all of whose calls were rejected before they were made. Returns whether there are any.
     pub(super) fn continue_rejected(&mut self, out: &mut Outbox) -> bool {
         let mut continued = false;
         while let Some(action) = self.ended_batch() {

@@ -195,7 +195,7 @@ fn every_model_call_is_observed_at_its_start_and_end() {
     assert_eq!(phases(Kind::LlmStreamEnd), expected);
 }
 
-/// Returns the text of the answer, and the parts of the question that it does not address.
+/// Returns a reply with an answer, and with the part of the question that it leaves open.
 fn partial_answer() -> Reply {
     says("42").map(|mut reply| {
         reply.unanswered = vec!["who won".to_owned()];

@@ -27,7 +27,7 @@ enum Happening {
     Suspend(usize),
     /// A person decides about a call that waits.
     Decide(usize, u8),
-    /// The host is stopped, and another one goes on. Calls in progress for which the flag is set end with an unknown outcome.
+    /// The host is stopped, and another one resumes the run. If the flag is set, calls in progress end with an unknown outcome.
     Crash(bool),
     Cancel,
 }
@@ -82,7 +82,7 @@ fn planned_item(id: &str, expression: &str, dependencies: &[&str]) -> Value {
     item
 }
 
-/// Returns the `n`th element, counted from the first again after the last.
+/// Returns the element at position `n` modulo the length of the list, or `None` if the list is empty.
 fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
     (!list.is_empty()).then(|| list.swap_remove(n % list.len()))
 }
@@ -92,7 +92,7 @@ struct Fate {
     driver: Driver,
     statuses: BTreeMap<String, TodoItemStatus>,
     questions: u32,
-    /// Which calls of the plan a person is asked about before its first step: bit by bit, none if it is 0.
+    /// Bit mask of the calls of the plan that a person is asked about before its first step.
     asked: u8,
 }
 
@@ -204,7 +204,7 @@ impl Fate {
         );
     }
 
-    /// Goes on from the journal, as another host does.
+    /// Continues from the journal, as another host does.
     fn crash(&mut self, is_unknown: bool) {
         self.driver.run = Run::replay(&self.driver.journal).unwrap();
         for call in self.driver.run.calls_in_progress() {
@@ -222,7 +222,7 @@ impl Fate {
         }
     }
 
-    /// Applies an event, and what the driver does at once after it.
+    /// Applies an event, and then checks the plan if calls are to be checked, as a driver does.
     fn apply(&mut self, event: &RunEvent) {
         self.apply_one(event);
         let known = self.driver.run.calls_to_check();
@@ -261,7 +261,7 @@ impl Fate {
         }
     }
 
-    /// Returns whether nothing can happen although the run has not ended.
+    /// Returns whether nothing can happen although the run has not ended and waits for no person.
     fn is_stuck(&self) -> bool {
         let run = &self.driver.run;
         let waits =
@@ -283,8 +283,8 @@ fn may_become(before: Option<TodoItemStatus>, after: TodoItemStatus) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, the run is never stuck, no event that it accepts is refused by a replay, and once nothing more happens
-    /// than replies and ends of calls it ends with one answer.
+    /// Whatever happens, the run is never stuck, and a replay refuses no event that the run accepts. Once only replies and ends of
+    /// calls follow, the run ends with one answer.
     #[test]
     fn a_run_is_never_stuck_and_always_ends(
         happenings in prop::collection::vec(happening(), 0..60),

@@ -153,7 +153,8 @@ fn failed_replies_count_towards_the_token_limit() {
     assert_eq!(run(unread, Some(100_000)).tokens.total_tokens, 24);
 }
 
-/// Returns the start of a run whose model has a limited context, and costs a dollar for a million tokens in and ten for out.
+/// Returns the start of a run whose model has a limited context, and costs one dollar per million input tokens and ten dollars per
+/// million output tokens.
 fn priced_start() -> RunStart {
     let mut start = start("q");
     start.context = ContextWindow::Tokens(100_000);
@@ -281,7 +282,7 @@ fn an_interrupted_call_counts_towards_the_token_limit() {
     assert!(run(&"x".repeat(9_000)));
 }
 
-/// Returns a conversation that is much longer than the context window.
+/// Returns the start of a run whose conversation is much longer than the context window.
 fn long_conversation() -> RunStart {
     let mut start = start("What is 6 times 7?");
     start.context = ContextWindow::Tokens(6_000);

@@ -1,4 +1,4 @@
-//! Tool calls by their intents and ends, and runs that another host goes on with.
+//! Tool calls that are announced and ended by events, and runs that another host resumes.
 
 use art_agent::{ApplyError, Run, RunEvent};
 use art_core::agent::RunStatus;

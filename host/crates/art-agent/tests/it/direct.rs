@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns the run of a call, in which no model is scripted: a request to one is a panic.
+/// Returns a run of one call. No model is scripted, so a request to a model panics.
 fn direct(tool: &str, arguments: Value) -> Driver {
     let call = CallToMake {
         tool_name: tool.to_owned(),

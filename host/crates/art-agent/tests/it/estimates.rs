@@ -109,7 +109,8 @@ fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
     }
 }
 
-/// Returns a driver whose plan has one call of the calculator and one step that is left to the model, which used `steps` before.
+/// Returns a driver whose plan has one call of the calculator and one step that is left to the model. The model used `steps` for
+/// earlier steps.
 fn one_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
     let mut start = recorded_start(3_000);
     start.model_record = ModelRecord::new(steps, &[]);
@@ -227,7 +228,7 @@ fn the_length_of_an_answer_is_that_of_recorded_ones_and_else_assumed() {
     assert_eq!(recorded.input_tokens, assumed.input_tokens);
 }
 
-/// A reply of the scripts has 10 tokens in and 2 out.
+/// Each reply of the scripts has 10 input tokens and 2 output tokens.
 #[test]
 fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
     let mut driver = one_step(&[], |_| {});
@@ -294,7 +295,7 @@ fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>)
     (driver.run.finished().is_some(), limits)
 }
 
-/// Returns the tokens that a plan will have used with its answer, by its 95th percentile.
+/// Returns the 95th percentile of the tokens that a run will have used for its plan and its answer.
 fn needed_tokens(bytes_out: u64) -> u64 {
     let estimate = estimate(&mut one_call(recorded_start(bytes_out)));
     // The planning reply of the script used 12 tokens.
@@ -330,7 +331,7 @@ fn the_estimate_of_the_answer_begins_with_the_size_of_the_request_in_the_journal
     let mut driver = one_call(recorded_start(3_000));
     let before = estimate(&mut driver).answer.input_tokens;
     let mut journal = driver.journal.clone();
-    // As if prompts were worded with more words then.
+    // As if the prompts had been longer when the journal was written.
     let asked = journal.iter_mut().find_map(|event| match event {
         RunEvent::ModelAsked { tokens, .. } => Some(tokens),
         _ => None,

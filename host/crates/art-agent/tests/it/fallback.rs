@@ -1,5 +1,5 @@
-//! Any plan with calls, with any failures, replies and order of results: what succeeded is not made again, every step ends, and the
-//! run ends.
+//! Any plan with calls, with any failures, replies and order of results: calls that succeeded are not made again, every step ends,
+//! and the run ends.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Maximum number of events of a run. A run with more does not end.
+/// Maximum number of events of a run. A run with more counts as endless.
 const MAX_EVENTS: usize = 600;
 
 /// The random decisions of one case. Once they are used up, everything succeeds.
@@ -193,7 +193,7 @@ impl Case {
         }
     }
 
-    /// Returns what the model says of a step. `prompt` has to show what succeeded.
+    /// Returns a reply of the model for a step. Asserts that `prompt` shows the outputs of the calls that succeeded.
     fn reply(&mut self, item: &str, prompt: &str) -> Reply {
         self.asked.insert(item.to_owned());
         assert!(!self.carried_out.contains(item), "no model is needed for {item}");
@@ -215,7 +215,7 @@ impl Case {
         }
     }
 
-    /// Makes the first call of a step again that succeeded.
+    /// Returns a reply that makes the first successful call of a step again, or completes the step if there is none.
     fn repeated_call(&self, item: &str) -> Reply {
         let Some((_, tool, arguments, _)) = self.succeeded.iter().find(|success| success.0 == item) else {
             return completes_item("done");
@@ -223,7 +223,7 @@ impl Case {
         calls(&[(tool, arguments.clone())])
     }
 
-    /// Adds a step with planned calls.
+    /// Returns a reply that adds a step with planned calls.
     fn update(&mut self) -> Reply {
         self.added += 1;
         let before: Vec<String> = self.driver.statuses().iter().map(|(id, _)| (*id).to_owned()).collect();

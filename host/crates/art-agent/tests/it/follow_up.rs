@@ -264,7 +264,7 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
     assert_eq!(earlier[0]["steps"][0]["error"], "no");
 }
 
-/// Asks a second question whose budget only allows the plan and one call of its step.
+/// Asks a second question whose budget allows only two model calls: one for the plan and one for its step `b`.
 fn stopped_early() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());
@@ -384,7 +384,7 @@ fn an_item_in_progress_at_a_crash_is_run_again() {
     assert_eq!(driver.item("a").actual_tool_calls.len(), 1);
 }
 
-/// Returns a state as version 0.1 stored it: without questions, and with the steps of all of them in one plan.
+/// Returns a state as version 0.1 stored it: without earlier questions, and with the steps of all questions in one plan.
 fn old_state(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
     serde_json::from_value(json!({
         "threadId": "thread", "intent": "I", "title": "T", "plan": "P", "currentStepId": null, "isPaused": false,

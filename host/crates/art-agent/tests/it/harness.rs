@@ -86,7 +86,7 @@ pub fn ended(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     RunEvent::ToolEnded { at, action, end }
 }
 
-/// Returns the question of a tool that asks whether it may go on. An approval is its result.
+/// Returns the question of a tool that asks whether it may go on. The person's approval becomes the result of the call.
 pub fn question(id: &str, result: &ToolResult) -> SuspendedCall {
     SuspendedCall {
         suspension_id: id.to_owned(),
@@ -299,10 +299,10 @@ pub fn times_out() -> Reply {
     })
 }
 
-/// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before
-/// the tool runs, `ask` and what begins with it suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns 10,000 characters and `huge` 20,000,
-/// `assist` requests help of the model, `assist!` requests it by failing, `draw` returns output for display, and `draw!` fails
-/// with such output.
+/// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before the
+/// tool runs, a text that begins with `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns
+/// 10,000 characters and `huge` 20,000, `assist` requests help of the model, `assist!` requests it by failing, `draw` returns
+/// output for display, and `draw!` fails with such output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {
     let mut result = ToolResult::success(call, json!({"result": 42}));
     result.metadata.sources = serde_json::from_value(json!([{"sourceName": "abacus"}])).unwrap();
@@ -519,7 +519,7 @@ impl Driver {
         }
     }
 
-    /// Forgets the model calls in progress, as a host does that is stopped.
+    /// Forgets the model calls in progress, as a stopped host does.
     pub fn forget_models(&mut self) {
         self.models.clear();
     }

@@ -139,7 +139,7 @@ fn malformed_calls_are_reported_to_the_model() {
     assert!(message.contains("the JSON of the reply is not valid"), "{message}");
 }
 
-/// Returns one tool item whose required tool is not enforced.
+/// Returns a run with one tool item, whose required tool is not enforced.
 fn without_reminders(replies: [Reply; 3]) -> Driver {
     let mut start = start("q");
     start.config.taef_max_retries = 0;

@@ -7,7 +7,7 @@ use art_agent::{Run, RunEvent};
 use art_core::agent::RunStatus;
 use serde::Deserialize;
 
-/// A journal of a finished run, with what its host said of it.
+/// A journal of a finished run, with the result that its host reported.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Kept {

@@ -112,7 +112,7 @@ fn names(line: &str, mutant: &Mutant) -> bool {
     line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.reason())
 }
 
-/// Returns why `mutant` was not refused as it should be.
+/// Returns why `mutant` was not refused as it should be, or `None` if it was.
 fn escape(run: Run, mutant: &Mutant) -> Option<String> {
     let name = format!("{:?} at {}", mutant.kind, mutant.place);
     match propose(run, &mutant.todo_list) {

@@ -1,4 +1,4 @@
-//! Steps that carry their calls: they run without a model, and fall back to it.
+//! Steps that carry their calls: they run without a model, and are left to the model if their calls do not complete them.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -430,7 +430,8 @@ fn fallback<'a>(driver: &'a Driver, id: &str) -> &'a str {
     driver.item(id).fallback.as_deref().unwrap_or_default()
 }
 
-/// Returns one value in three ways, of which the check of the plan does not know that they are the same. The third call is refused.
+/// Returns one value written in three ways, which the check of the plan does not recognise as the same. When the plan runs, the
+/// third call with this value is refused.
 fn same(text: &str) -> [Value; 3] {
     [json!(text), json!({"$literal": text}), json!({"$concat": [text]})]
 }

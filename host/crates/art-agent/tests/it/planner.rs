@@ -19,7 +19,7 @@ fn native(query: &str) -> Driver {
     Driver::new(start)
 }
 
-/// Returns a reply with these native calls of names and arguments.
+/// Returns a reply with native calls of these names and arguments.
 fn functions(calls: &[(&str, Value)]) -> Reply {
     says("").map(|mut reply| {
         reply.tool_calls = calls

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns a run whose only step makes these calls and then completes. The run waits for decisions about those that ask.
+/// Returns a run whose only step makes these calls, and which waits for decisions about the calls that ask.
 fn asking(expressions: &[&str]) -> Driver {
     let mut start = start("q");
     start
@@ -89,7 +89,7 @@ fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
     assert_eq!(driver.observations(Kind::FinalResponse).len(), 0);
 }
 
-// A35: an approval that is the result. A44: the step goes on and is completed, and nothing waits any more.
+// A35: an approval that is the result. A44: the step continues and is completed, and nothing waits any more.
 #[test]
 fn after_an_approval_the_model_reads_a_result_that_says_so() {
     let mut driver = asking(&["ask"])
@@ -158,7 +158,7 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     assert_eq!(driver.statuses(), [("a", Failed)]);
 }
 
-// A37, in which a decision refers to itself. A decision here is JSON, which cannot; the nearest to it is one that is nested deeply.
+// A37 has a decision that refers to itself. A decision here is JSON, which cannot refer to itself, so a deeply nested one is tested.
 #[test]
 fn a_deeply_nested_decision_completes_the_call_as_any_other() {
     let mut driver = asking(&["ask"])

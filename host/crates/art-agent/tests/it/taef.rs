@@ -97,7 +97,7 @@ fn a_failed_call_counts_as_a_call() {
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
-// X19: calls that failed count as made.
+// X19: calls that failed count as made, and calls that were refused do not.
 #[test]
 fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
     let replies = [
@@ -113,7 +113,7 @@ fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
     assert_eq!(status(&report), RunStatus::Partial);
 }
 
-// X19: calls that failed count as made.
+// X19: calls that failed count as made, and calls that were refused do not.
 #[test]
 fn a_call_with_an_unknown_attachment_does_not_count() {
     let mut start = start("q");

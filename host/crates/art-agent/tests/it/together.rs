@@ -1,4 +1,4 @@
-//! All calls of a plan whose arguments are known are asked about before its first step starts.
+//! A person is asked about all calls of a plan whose arguments are known before its first step starts.
 
 use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
 use art_core::agent::RunStatus;
@@ -17,7 +17,7 @@ fn calculates(id: &str, dependencies: &[&str], expression: impl Into<Value>) -> 
     ]})
 }
 
-/// Returns a run with this plan, of which nothing is checked yet.
+/// Returns a run with this plan, whose calls are not checked yet.
 fn planned_together(items: &Value) -> Driver {
     let mut start = start("q");
     start.ask_together = true;
@@ -26,7 +26,7 @@ fn planned_together(items: &Value) -> Driver {
     driver
 }
 
-/// Returns a plan of two steps, the second of which depends on the first, and one whose arguments are known later.
+/// Returns a run with a plan of two steps, the second of which depends on the first, and a third step whose arguments are known later.
 fn three_steps() -> Driver {
     planned_together(&json!([
         calculates("a", &[], "1"),

@@ -104,8 +104,8 @@ pub struct ExecutionOverrides {
 }
 
 impl ExecutionOverrides {
-    /// Returns `lower` with the fields that are set here. Levels are applied from the lowest to the highest: default,
-    /// instance, thread, call (C48).
+    /// Returns `lower` with its fields replaced by those that are set here. Levels are applied from the lowest to the highest:
+    /// default, instance, thread, call (C48).
     #[must_use]
     pub fn apply(self, lower: ExecutionConfig) -> ExecutionConfig {
         ExecutionConfig {

@@ -1,8 +1,9 @@
-//! Which addresses are public. A name of the internet that leads to another address leads into the network of the host.
+//! Tells public addresses from others. A public host name may resolve to a private address, so that a request would reach the
+//! network of the host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A range of addresses: its first one, and the number of bits that all of it share.
+/// A range of addresses: its first address, and the number of leading bits that all its addresses share.
 type Range<A> = (A, u32);
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, bits: u32) -> Range<Ipv4Addr> {
@@ -13,7 +14,7 @@ const fn v6(a: u16, b: u16, bits: u32) -> Range<Ipv6Addr> {
     (Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), bits)
 }
 
-/// The addresses of IPv4 that are not public. The predicates of the standard library miss most of them.
+/// The IPv4 addresses that are not public. The predicates of the standard library miss many of these ranges.
 const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
     v4(0, 0, 0, 0, 8),        // this network
     v4(10, 0, 0, 0, 8),       // private
@@ -36,8 +37,8 @@ const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
     v4(240, 0, 0, 0, 4),      // reserved, and broadcast
 ];
 
-/// The only addresses of IPv6 that can be public. Outside of them are loopback, unique local, link-local and multicast addresses,
-/// and those that contain an address of IPv4.
+/// The range of the IPv6 addresses that can be public. Outside of it are loopback, unique local, link-local and multicast
+/// addresses, and the addresses that stand for IPv4 addresses in mapping and NAT64.
 const GLOBAL_V6: Range<Ipv6Addr> = v6(0x2000, 0, 3);
 
 /// The addresses within [`GLOBAL_V6`] that are not public.
@@ -48,7 +49,7 @@ const NOT_PUBLIC_V6: [Range<Ipv6Addr>; 4] = [
     v6(0x3fff, 0, 20),      // documentation
 ];
 
-/// Returns whether an address is one of the public internet. Requests to any other one need a grant of their own.
+/// Returns whether an address belongs to the public internet. Requests to other addresses need a grant with `private`.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {

@@ -12,7 +12,7 @@ use super::{
     HttpTarget, MAX_DENIALS, ToolPolicy,
 };
 
-/// Where relative paths of a call begin.
+/// The directories at which relative paths of a call and paths with `~` begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The directory that `~` stands for.
@@ -33,12 +33,12 @@ pub struct Authority {
     places: Arc<Places>,
     /// The grants of every call, if they do not depend on its arguments.
     fixed: Option<Arc<Grants>>,
-    /// Why no call is made, or `None` if calls are made.
+    /// Why every call is denied, or `None` if calls are made.
     withheld: Option<Denial>,
 }
 
 impl Authority {
-    /// Creates the authority of a tool. `policy` was checked.
+    /// Creates the authority of a tool. `policy` must have passed [`ToolPolicy::check`].
     #[must_use]
     pub fn new(tool: &str, requests: Option<Vec<CapabilityRequest>>, policy: ToolPolicy, places: Places) -> Self {
         let mut authority = Self {
@@ -57,7 +57,7 @@ impl Authority {
         authority
     }
 
-    /// Creates the authority of a component that is not the one for which the grants were made. None of its calls is made until the
+    /// Creates the authority of a component that is not the one for which the grants were made. All its calls are denied until the
     /// operator approves it, so that a changed tool neither inherits rights nor silently loses them.
     #[must_use]
     pub fn of_changed(
@@ -79,7 +79,7 @@ impl Authority {
         }
     }
 
-    /// Returns why no call is made, or `None` if calls are made.
+    /// Returns why every call is denied, or `None` if calls are made.
     #[must_use]
     pub const fn withheld(&self) -> Option<&Denial> {
         self.withheld.as_ref()
@@ -100,7 +100,7 @@ impl Authority {
     /// Returns what a call with these arguments may touch.
     ///
     /// # Errors
-    /// Fails with what the call needs and has no grant for.
+    /// Fails with the denials of what the call needs but has no grant for, or with the reason why every call is denied.
     pub fn grants_for(&self, arguments: &Value) -> Result<Arc<Grants>, Vec<Denial>> {
         match (&self.withheld, &self.fixed) {
             (Some(denial), _) => Err(vec![denial.clone()]),
@@ -218,7 +218,7 @@ impl Authority {
         }
     }
 
-    /// Adds all grants of files, with at most `access`, under their paths and under `~` if they are below the home directory.
+    /// Adds rights to all granted files, with at most `access`. A granted path below the home directory can also be written with `~`.
     fn grant_files(&self, access: Access, grants: &mut Grants) {
         for grant in &self.fs {
             let home = self.places.home.as_deref();
@@ -256,7 +256,8 @@ impl Authority {
         }
     }
 
-    /// Adds the rights to the origins of the addresses in an argument. An address that is no URL is left to the tool.
+    /// Adds rights to the origins of the URLs in an argument, or a denial for each URL that no grant covers. Text that is not a
+    /// valid URL for requests is skipped: the tool has to handle it.
     fn origins(
         &self,
         url: &ArgumentRef,
@@ -285,8 +286,8 @@ impl Authority {
     }
 }
 
-/// Returns the right to send requests to `scope` with the methods that are both requested and granted, or `None` if there are
-/// none.
+/// Returns the right to send requests to `scope` with the methods that are both requested and granted, or `None` if there is no such
+/// method.
 fn request_right(grant: &Arc<HttpGrant>, scope: super::HttpScope, requested: &[String]) -> Option<HttpRight> {
     let methods: Vec<_> = requested
         .iter()

@@ -10,7 +10,7 @@ use crate::text::printable;
 
 /// Maximum number of denials that a call reports.
 pub const MAX_DENIALS: usize = 8;
-/// Maximum length of a resource in a denial, in characters. Longer ones are cut and have no command.
+/// Maximum length of a resource in a denial, in characters. A longer resource is cut, and its denial has no command.
 const MAX_RESOURCE_CHARS: usize = 500;
 /// End of the command that grants requests to a host that is not public.
 const PRIVATE_OPTION: &str = " --private";
@@ -21,13 +21,13 @@ const PRIVATE_OPTION: &str = " --private";
 pub struct Denial {
     /// The kind of authority that is missing.
     pub capability: Capability,
-    /// What the tool wanted to do: `read`, `write`, or a method.
+    /// What the tool wanted to do: `read`, `write`, an HTTP method, or `run` if no call of the tool is made.
     pub action: String,
-    /// The path or the address.
+    /// What the tool wanted to use: a path, the origin of a URL, or the tool itself if no call of it is made.
     pub resource: String,
-    /// Why it is denied; completes a sentence.
+    /// Why it is denied, without a capital letter and a final period.
     pub reason: String,
-    /// The command by which the operator makes the smallest grant that allows it, if a grant can.
+    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -60,8 +60,8 @@ impl Denial {
         }
     }
 
-    /// Creates the denial of a request to a host with an address that is not public. It does not name the address: which addresses
-    /// a name has in the network of the host is not for the tool to know.
+    /// Creates the denial of a request to a host with an address that is not public. It does not contain the address, because the
+    /// tool must not learn how names resolve in the network of the host.
     #[must_use]
     pub fn not_public(tool: &str, method: &str, target: &Target) -> Self {
         let (origin, reason) = (
@@ -71,7 +71,7 @@ impl Denial {
         Self::new(Capability::Http, method, &origin, reason).with_command(request_command(tool, method, target, true))
     }
 
-    /// Creates the denial of a request whose secret is not known.
+    /// Creates the denial of a request whose secret is not set.
     #[must_use]
     pub fn missing_secret(method: &str, target: &Target, secret: &str) -> Self {
         let reason = format!("the secret `{secret}` is not set");
@@ -79,7 +79,7 @@ impl Denial {
         denial.with_command(format!("art secret set {}", quoted(secret)))
     }
 
-    /// Creates a denial that no grant can change.
+    /// Creates a denial without a command.
     #[must_use]
     pub fn new(capability: Capability, action: &str, resource: &str, reason: &str) -> Self {
         Self {
@@ -91,14 +91,15 @@ impl Denial {
         }
     }
 
-    /// Returns whether a grant would allow it, and not, for example, the approval of a changed component.
+    /// Returns whether a new grant would allow it. Other denials need another command, such as the approval of a changed component,
+    /// or cannot be allowed.
     #[must_use]
     pub fn needs_grant(&self) -> bool {
         let command = self.command.as_deref();
         command.is_some_and(|command| command.starts_with("art grant add "))
     }
 
-    /// Returns whether that grant has to be one for hosts that are not public.
+    /// Returns whether the grant that would allow it has to be one for hosts that are not public.
     pub(super) fn needs_private_grant(&self) -> bool {
         let command = self.command.as_deref();
         command.is_some_and(|command| command.ends_with(PRIVATE_OPTION))
@@ -109,7 +110,7 @@ impl Denial {
         self
     }
 
-    /// Adds the command of the smallest grant, unless the resource was too long to be written in one.
+    /// Adds the command that would allow it, unless the resource was cut or the command has a control character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
         if self.resource.chars().count() < MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
@@ -119,7 +120,7 @@ impl Denial {
     }
 }
 
-/// Writes one line, whatever the resource is: `write to `/etc/hosts`: no grant covers it`.
+/// Writes one line, whatever the resource is: ``write `/etc/hosts`: no grant covers it``.
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = format!("{} `{}`: {}", self.action, self.resource, self.reason);
@@ -127,8 +128,7 @@ impl fmt::Display for Denial {
     }
 }
 
-/// Returns the command that grants requests with a method to the origin of `target`; `private` is whether its addresses may be of
-/// any network.
+/// Returns the command that grants requests with a method to the origin of `target`. `private` also allows addresses that are not public.
 fn request_command(tool: &str, method: &str, target: &Target, private: bool) -> String {
     let method_option = match method {
         "GET" | "HEAD" => String::new(),
@@ -142,7 +142,7 @@ fn request_command(tool: &str, method: &str, target: &Target, private: bool) -> 
     )
 }
 
-/// Returns a word as a shell reads it back.
+/// Returns `text` as one word of a shell command, in quotes if it needs them.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,[]".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') && !text.contains('[') {

@@ -1,4 +1,4 @@
-//! Paths that can be granted, and paths as a guest writes them. Pure text: the sandbox opens them beneath what is granted.
+//! Paths that can be granted, and paths as a guest writes them. They are only compared as text here: the sandbox opens the files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub struct FsGrant {
     /// What may be done there. By default reading.
     #[serde(default)]
     pub access: Access,
-    /// Whether what the tool writes waits for a person, who sees the difference and commits or drops it. By default false.
+    /// Whether changes by the tool are staged until a person has seen them and commits or drops them. By default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stage: bool,
     /// Maximum number of bytes that one call may add. By default 256 MiB.
@@ -95,7 +95,7 @@ impl FsGrant {
     }
 }
 
-/// The path of a call cannot be resolved to one that a grant could cover.
+/// The error for a path of a call that no grant can cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
     /// The path is empty.
@@ -109,7 +109,7 @@ pub enum PathProblem {
     Nul,
 }
 
-/// Returns a path as a guest names it, without its root and without empty parts and `.`; the root itself is the empty text.
+/// Returns a path as a guest names it, without its root and without empty parts and `.`. The root itself becomes the empty text.
 ///
 /// # Errors
 /// Fails if it contains `..` or NUL.

@@ -13,7 +13,7 @@ use super::{Access, Capability, Denial, FsGrant, HttpGrant, Places};
 pub struct Grants {
     /// Name of the tool, for the commands in denials.
     pub tool: Arc<str>,
-    /// Where `~` is, for the paths in denials.
+    /// The home directory and the current directory, for the paths in denials.
     pub places: Arc<Places>,
     /// Whether the call may read the time.
     pub clock: bool,
@@ -30,7 +30,7 @@ pub struct Grants {
 /// Files that a call may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsRight {
-    /// The path under which the guest finds it, as [`guest_path`](super::guest_path) returns it.
+    /// The path under which the guest finds the files, as [`guest_path`](super::guest_path) returns it.
     pub guest: String,
     /// The file or directory: the path of `grant`, or one below it.
     pub path: PathBuf,
@@ -43,7 +43,7 @@ pub struct FsRight {
 /// Requests that a call may send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRight {
-    /// Where they may go.
+    /// The addresses to which the requests may go.
     pub scope: HttpScope,
     /// Methods that may be used.
     pub methods: Vec<String>,
@@ -73,10 +73,10 @@ pub struct LinkSet {
 }
 
 impl LinkSet {
-    /// Number of sets.
+    /// Number of different sets.
     pub const COUNT: usize = 16;
 
-    /// Returns the interfaces of every tool.
+    /// Returns the interfaces that every tool has by default.
     #[must_use]
     pub const fn by_default() -> Self {
         Self {
@@ -87,7 +87,7 @@ impl LinkSet {
         }
     }
 
-    /// Returns the number of this set, below [`COUNT`](Self::COUNT).
+    /// Returns the index of this set, below [`COUNT`](Self::COUNT).
     #[must_use]
     pub const fn index(self) -> usize {
         self.clock as usize | (self.random as usize) << 1 | (self.fs as usize) << 2 | (self.http as usize) << 3

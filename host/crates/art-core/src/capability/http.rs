@@ -19,10 +19,10 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 pub struct HttpScope {
     secure: bool,
     host: String,
-    /// Whether `host` is the end of the names that are meant.
+    /// Whether the scope stands for all hosts below `host`.
     any_subdomain: bool,
     port: u16,
-    /// The segments of the path prefix, percent-encoded as in the URL.
+    /// The path prefix, percent-encoded as in the URL.
     path: String,
 }
 
@@ -111,7 +111,7 @@ impl Target {
     }
 }
 
-/// Returns whether a server that decodes the path once more would see other segments.
+/// Returns whether the path has an encoded slash or backslash. A server that decodes the path once more would see other segments.
 fn has_hidden_separator(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.contains("%2f") || lower.contains("%5c")
@@ -153,7 +153,7 @@ impl HttpScope {
         })
     }
 
-    /// Returns the host if it is a single one, without a wildcard.
+    /// Returns the host, or `None` if the scope has a wildcard.
     #[must_use]
     pub fn exact_host(&self) -> Option<&str> {
         (!self.any_subdomain).then_some(self.host.as_str())
@@ -242,7 +242,7 @@ impl fmt::Display for HttpScope {
     }
 }
 
-/// An address cannot be granted or requested.
+/// The error for an address that cannot be granted or requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no address for requests: {reason}")]
 pub struct InvalidScope {
@@ -259,10 +259,10 @@ impl InvalidScope {
     }
 }
 
-/// Checks a method that is granted or requested.
+/// Checks the method of a grant or a request.
 ///
 /// # Errors
-/// Fails with what is wrong if the method is not one that can be granted.
+/// Fails if the method cannot be granted.
 pub fn check_method(method: &str) -> Result<(), String> {
     if METHODS.contains(&method) {
         return Ok(());
@@ -326,7 +326,7 @@ impl SecretUse {
 }
 
 impl HttpGrant {
-    /// Creates a grant of one method, and of those that only read.
+    /// Creates a grant of `method` and of the methods that only read.
     #[must_use]
     pub fn of(url: HttpScope, method: &str) -> Self {
         let mut methods = reading_methods();

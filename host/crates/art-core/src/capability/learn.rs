@@ -1,4 +1,4 @@
-//! The smallest grants that allow what calls of a tool were seen to do.
+//! The smallest grants for what the recorded calls of a tool used or were denied.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use super::{
     Access, Capability, CapabilityRequest, Denial, FsGrant, HttpGrant, HttpScope, Target, ToolPolicy, Use, Uses,
 };
 
-/// What calls of a tool were seen to use, and what they were denied.
+/// What recorded calls of a tool used, and what they were denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     /// Number of calls.
     pub calls: usize,
-    /// What they used.
+    /// What the calls used.
     pub uses: Uses,
-    /// What they were denied, each once, with the number of calls.
+    /// What the calls were denied: each denial once, with the number of calls.
     pub denials: Vec<(Denial, usize)>,
 }
 
-/// What follows from the calls that were observed.
+/// What [`Observed::learn`] concludes from recorded calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
     /// The smallest grants that allow everything that was used or denied. Variables, limits, the clock and random numbers are as
@@ -29,7 +29,7 @@ pub struct Learned {
     pub allowed: Vec<(Denial, usize)>,
     /// What was denied and stays denied, with the number of calls.
     pub denied: Vec<(Denial, usize)>,
-    /// What was requested or granted and never used.
+    /// What was requested or granted, but never used.
     pub unused: Vec<Unused>,
 }
 
@@ -72,7 +72,7 @@ impl Observed {
         self.add_denials(denials);
     }
 
-    /// Adds what a call was denied that is counted when it ends.
+    /// Adds the denials of a suspended call. [`add`](Self::add) counts this call when it ends.
     pub fn add_denials(&mut self, denials: &[Denial]) {
         for denial in denials {
             match self.denials.iter_mut().find(|(known, _)| known == denial) {
@@ -82,8 +82,8 @@ impl Observed {
         }
     }
 
-    /// Returns the smallest grants that allow everything that was observed, starting from `present`. `requests` is what the tool
-    /// requests, or `None` if it has no manifest. What `may_grant` refuses stays denied.
+    /// Returns the smallest grants that allow everything that was observed. `present` is the policy so far, and `requests` is what
+    /// the tool requests, or `None` if it has no manifest. What `may_grant` refuses stays denied.
     #[must_use]
     pub fn learn(
         &self,
@@ -141,7 +141,7 @@ impl Observed {
     }
 }
 
-/// Returns what a request is about. The use of variables is not observed.
+/// Returns the actions that a request asks for. The use of variables is not observed, so they have none.
 fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
     match request {
         CapabilityRequest::Fs { access, .. } => vec![(Capability::Fs, access.action())],
@@ -153,7 +153,7 @@ fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
     }
 }
 
-/// Returns the use of the present grant that allows what was denied earlier.
+/// Returns the use that corresponds to a denial if `present` grants it by now, or `None` if it is still denied.
 fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
     let (grant, resource) = match denial.capability {
         Capability::Fs => {
@@ -171,7 +171,7 @@ fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
                 grant.allows(&denial.action, &target) && (grant.private || !denial.needs_private_grant())
             };
             let grant = present.http.iter().find(allows)?.url.to_string();
-            // A denial does not tell which path was asked for.
+            // A denial does not contain the requested path.
             (grant.clone(), grant)
         }
         Capability::Clock | Capability::Random | Capability::Env => return None,
@@ -184,7 +184,7 @@ fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
     })
 }
 
-/// Returns the grants without what was not used.
+/// Returns the policy, reduced to the grants that were used.
 fn narrowed(present: &ToolPolicy, uses: &[Use]) -> ToolPolicy {
     let mut policy = present.clone();
     policy.fs.clear();
@@ -252,7 +252,7 @@ fn unused_grants(present: &ToolPolicy, uses: &[Use]) -> Vec<Unused> {
     });
     let is_unused = |(capability, action, grant): &(Capability, &str, String)| {
         let mut found = uses_of(uses, *capability, grant);
-        // Whoever may write may read.
+        // A grant for writing that was used does not count as unused for reading.
         !found.any(|used| used.action == *action || *action == "read")
     };
     let unused = files.chain(requests).filter(is_unused);

@@ -11,12 +11,12 @@ use crate::limits::{LimitOverrides, SettableLimit};
 
 /// What the operator grants to one component: the file `NAME.toml` beside `NAME.wasm`.
 ///
-/// Without the file a tool has the time, random numbers and nothing else.
+/// Without the file, a tool can read the time and draw random numbers, and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolPolicy {
-    /// Digest of the component for which the grants were made, in hexadecimal. Needed if anything is granted: a component with
-    /// another digest has none of it.
+    /// Digest of the component for which the grants were made, in hexadecimal. Required if anything is granted, since a component
+    /// with another digest gets none of the grants.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub component: String,
     /// Whether the tool may read the time. By default true.
@@ -25,7 +25,7 @@ pub struct ToolPolicy {
     /// Whether the tool may draw random numbers. By default true.
     #[serde(skip_serializing_if = "is_true")]
     pub random: bool,
-    /// Limits of a call, by the names that `art.toml` uses. They are those of the operator: see
+    /// Limits of a call, by the names that `art.toml` uses. They have the same effect as an entry in
     /// [`LimitPolicy::tools`](crate::limits::LimitPolicy::tools).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, u64>,
@@ -59,7 +59,7 @@ const fn is_true(value: &bool) -> bool {
     *value
 }
 
-/// A grant cannot be made.
+/// The error for a policy or a grant that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PolicyError(String);
@@ -96,13 +96,13 @@ impl ToolPolicy {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
     }
 
-    /// Adds the smallest grant that allows what was denied. [`check`](Self::check) says whether it may be made.
+    /// Adds the smallest grant that allows what was denied. [`check`](Self::check) tells whether the result is valid.
     ///
     /// # Errors
     /// Fails if no grant allows it.
     pub fn allow(&mut self, denial: &Denial) -> Result<(), PolicyError> {
         let impossible = || PolicyError(format!("no grant allows it: {denial}"));
-        // What another command repairs, such as a secret that is not set, is no matter of grants.
+        // Some denials need another command instead of a grant, for example one that sets a secret.
         if !denial.needs_grant() {
             return Err(impossible());
         }
@@ -141,10 +141,10 @@ impl ToolPolicy {
         Ok(())
     }
 
-    /// Returns the limits.
+    /// Returns the limits that this policy sets.
     ///
     /// # Errors
-    /// Fails if there is no such limit.
+    /// Fails if a limit is unknown or exceeds its maximum.
     pub fn limit_overrides(&self) -> Result<LimitOverrides, String> {
         let mut overrides = LimitOverrides::default();
         for (name, value) in &self.limits {
@@ -167,7 +167,7 @@ impl ToolPolicy {
     }
 }
 
-/// Refuses a variable that a system cannot have.
+/// Checks the name and the value of an environment variable.
 fn check_variable(name: &str, value: &str) -> Result<(), String> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {

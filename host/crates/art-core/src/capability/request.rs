@@ -102,7 +102,7 @@ impl ArgumentRef {
         &self.0
     }
 
-    /// Returns the values of the argument: that of a text, those of a list of texts, or none if it is absent.
+    /// Returns the argument if it is a text, or the texts in it if it is a list. Any other argument has no values.
     #[must_use]
     pub fn values<'a>(&self, arguments: &'a serde_json::Value) -> Vec<&'a str> {
         match arguments.get(&self.0) {
@@ -119,7 +119,7 @@ impl From<ArgumentRef> for String {
     }
 }
 
-/// A text is no reference to an argument.
+/// The error for a text that is not a reference to an argument.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no argument of the call; expected `{{args.NAME}}`")]
 pub struct InvalidReference {

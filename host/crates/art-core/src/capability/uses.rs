@@ -1,4 +1,4 @@
-//! What calls used of what they are granted.
+//! Records how calls used their grants.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Capability, HttpScope};
 
-/// Maximum length of a resource, in characters. A longer one is reported as the whole grant.
+/// Maximum length of a resource, in characters. For a longer resource, the whole grant is reported.
 const MAX_RESOURCE_CHARS: usize = 500;
 
-/// What a call used of one grant.
+/// What a call did under one grant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Use {
@@ -19,11 +19,11 @@ pub struct Use {
     pub action: String,
     /// The path or the address of the grant.
     pub grant: String,
-    /// The longest path or address that covers everything that was used under the grant in this way.
+    /// The longest path or address that covers everything that this action used under the grant.
     pub resource: String,
 }
 
-/// The uses of a call, or of several. There is one for each grant and action, so that a guest cannot make them many.
+/// The uses of one or several calls. There is one entry for each grant and action, so that a guest cannot make the list long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses(Vec<Use>);
 
@@ -48,7 +48,7 @@ impl Uses {
         self.add(used.capability, &used.action, &used.grant, &used.resource);
     }
 
-    /// Returns the uses, and leaves none.
+    /// Returns the uses and removes them.
     pub fn take(&mut self) -> Vec<Use> {
         std::mem::take(&mut self.0)
     }
@@ -74,7 +74,7 @@ impl Uses {
     }
 }
 
-/// Returns the longest path or address that covers both, and at most the grant.
+/// Returns the longest path or address that covers both resources. Returns the grant if that is narrower or the result is too long.
 fn covering(capability: Capability, grant: &str, one: &str, other: &str) -> String {
     let pairs = one.split('/').zip(other.split('/'));
     let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();

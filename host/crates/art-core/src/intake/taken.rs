@@ -1,4 +1,4 @@
-//! What a guest takes in from files and from the network, as the record of a call has it.
+//! What a guest takes in from files and from the network, in the form in which it is recorded.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use super::digits;
 
 /// Upper bound of the size of an answer as JSON, apart from its texts and its bodies.
 const MAX_FRAME_BYTES: usize = 64;
-/// Upper bound of what the names of the fields add to it, where an answer has some.
+/// Upper bound of what field names add to the size of an answer that has such fields.
 const NAMES_BYTES: usize = 64;
-/// Maximum size of a field as JSON apart from its name and its value, which has a padding of its own.
+/// Maximum size of a header field as JSON, without its name and value but with the base64 padding of the value.
 const FIELD_BYTES: usize = 12;
-/// Maximum size of a byte of a text in JSON.
+/// Maximum size of one byte of text in JSON, when it is escaped.
 const MAX_ESCAPED_BYTES: usize = 6;
 
 /// Bytes that a guest read. JSON has them in base64.
@@ -47,9 +47,9 @@ impl TryFrom<String> for Body {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FileAnswer {
-    /// It is done.
+    /// The operation succeeded.
     Done,
-    /// It failed with this code of `wasi:filesystem`.
+    /// The operation failed with this code of `wasi:filesystem`.
     Failed(String),
     /// A file, a directory, a stream or a list was opened.
     Opened,
@@ -59,11 +59,11 @@ pub enum FileAnswer {
     Read(Body, bool),
     /// What is known about a file or a directory.
     Status(FileStatus),
-    /// Both halves of a number that tells files apart.
+    /// Both halves of a hash by which a guest tells files apart.
     Hash(u64, u64),
-    /// The type of something open, by its name in `wasi:filesystem`.
+    /// The type of an open file or directory, by its name in `wasi:filesystem`.
     Type(String),
-    /// What may be done with something open: reading, writing, changing a directory.
+    /// What may be done with an open file or directory: reading, writing, changing a directory.
     Rights(bool, bool, bool),
     /// Where a link leads.
     Link(String),
@@ -93,7 +93,7 @@ pub struct FileStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StreamAnswer {
-    /// It is done.
+    /// The operation succeeded.
     Done,
     /// Bytes were read.
     Read(Body),
@@ -101,7 +101,7 @@ pub enum StreamAnswer {
     Bytes(u64),
     /// The stream has ended.
     Closed,
-    /// It failed: the text of the error, and its code if it is one of `wasi:filesystem`.
+    /// The operation failed: the text of the error, and its code if it is one of `wasi:filesystem`.
     Failed(String, Option<String>),
 }
 
@@ -109,13 +109,13 @@ pub enum StreamAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ResponseAnswer {
-    /// It has not arrived yet.
+    /// The response has not arrived yet.
     NotReady,
-    /// The guest had it already.
+    /// The guest has taken the response already.
     Taken,
-    /// It is done: a body is complete, or there are no trailers.
+    /// The operation succeeded: a body is complete, or there are no trailers.
     Done,
-    /// It failed with this code of `wasi:http`.
+    /// The request failed with this code of `wasi:http`.
     Failed(HttpFailure),
     /// The status and the headers of a response.
     Head(u16, Vec<(String, Body)>),
@@ -127,12 +127,12 @@ pub enum ResponseAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpFailure {
-    /// Its name.
+    /// Name of the code.
     pub code: String,
-    /// The text that it has.
+    /// The text that belongs to the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The number that it has.
+    /// The number that belongs to the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
 }

@@ -13,9 +13,9 @@ pub struct LimitPolicy {
     /// Limits of a tool that requests none. An absent limit is the one of [`Limits::EXECUTE`], or the ceiling if the ceiling
     /// is lower.
     pub defaults: LimitOverrides,
-    /// Maximum that a tool may request. An absent limit is the default.
+    /// Maximum limits that a tool may request. An absent maximum is the default of that limit.
     pub ceilings: LimitOverrides,
-    /// Limits of single tools, by name. A tool that requests more than its entry is refused.
+    /// Limits of single tools, by name. They apply even if the tool requests less. A tool that requests more is refused.
     pub tools: BTreeMap<String, LimitOverrides>,
 }
 
@@ -130,7 +130,7 @@ impl LimitPolicy {
     }
 }
 
-/// A tool requests more than the operator allows.
+/// The error for a tool that requests more than the operator allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitsNotGranted {
     tool: String,
@@ -154,7 +154,7 @@ impl LimitsNotGranted {
         self.exceeded.iter().map(line).collect()
     }
 
-    /// Returns a hint with the lines to add to the operator's file, if the name of the tool can be a key there.
+    /// Returns a hint with the lines to add to the operator's file, or `None` if the name of the tool cannot be a key there.
     fn hint(&self) -> Option<String> {
         let is_key_char = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if self.tool.is_empty() || self.tool.len() > 64 || !self.tool.chars().all(is_key_char) {

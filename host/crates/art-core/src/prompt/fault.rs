@@ -1,4 +1,4 @@
-//! Faults of a prompt, each with the message that has it.
+//! Faults of a prompt, each with the index of the message in which it is.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +115,7 @@ impl ArtStandardPrompt {
     /// Reads a prompt from JSON and validates it.
     ///
     /// # Errors
-    /// Fails with all faults. If a message cannot be parsed, the order of the messages is not checked.
+    /// Fails with all faults. If single messages have faults, calls and results are not matched.
     pub fn parse(prompt: &Value) -> Result<Self, Vec<PromptFault>> {
         let malformed = |reason: &str| PromptFaultKind::Malformed(reason.to_owned());
         let Some(messages) = prompt.as_array() else {

@@ -64,7 +64,7 @@ fn base64_within(value: &str, before: usize) -> String {
     let mut bytes = vec![0; before];
     bytes.extend(value.bytes());
     let text = STANDARD_NO_PAD.encode(&bytes);
-    // Each character has six bits; those that share bits with a neighbour of the value are left out.
+    // Each character has six bits. Characters that share bits with the bytes before or after the value are left out.
     let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
     text.get(first..end).unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Redacts the end of a call: everything in it that is stored, shown, logged or sent.
+//! Redacts the outcome of a call, apart from its intake: a record with a secret is withheld instead.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::outcome::{Attachment, CallLog, Ending, Failure, Outcome, SubtaskReque
 use crate::tool::Source;
 
 impl Redactor {
-    /// Replaces the secrets in an outcome. Returns the name of the first canary in it.
+    /// Replaces the secrets in an outcome. Returns the name of the first canary in it, or `None` if there is none.
     pub fn outcome(&self, outcome: &mut Outcome) -> Option<String> {
         if self.is_empty() {
             return None;

@@ -8,8 +8,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use super::Secret;
 use super::encodings::forms;
 
-/// What stands in place of a secret. It begins and ends with characters that no secret has, and has too few others for one, so
-/// redacting again changes nothing.
+/// The text that replaces a secret. It begins and ends with characters that no secret has, and the part between them is shorter
+/// than any secret, so redacting again changes nothing.
 pub const REDACTED: &str = "«secret»";
 
 /// Replaces secrets by [`REDACTED`]. Clones are cheap.
@@ -73,7 +73,7 @@ impl Redactor {
         self.0.is_none()
     }
 
-    /// Returns a text without secrets.
+    /// Returns `text` with its secrets replaced.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.bytes(text.as_bytes()) {
@@ -83,7 +83,7 @@ impl Redactor {
         }
     }
 
-    /// Returns bytes without secrets.
+    /// Returns `bytes` with their secrets replaced.
     #[must_use]
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let mut found = self.find(bytes).peekable();
@@ -106,7 +106,7 @@ impl Redactor {
         self.find(bytes).next().is_some()
     }
 
-    /// Returns the name of the first canary in these bytes.
+    /// Returns the name of the first canary in these bytes, or `None` if there is none.
     #[must_use]
     pub fn canary(&self, bytes: &[u8]) -> Option<&str> {
         self.find(bytes).find_map(|found| found.canary)

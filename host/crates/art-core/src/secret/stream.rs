@@ -22,19 +22,19 @@ impl RedactedStream {
         }
     }
 
-    /// Adds the next part, and returns the bytes that are complete.
+    /// Adds the next part. Returns redacted bytes, and holds back those that may be the beginning of a secret.
     #[must_use]
     pub fn push(&mut self, part: &[u8]) -> Vec<u8> {
         if self.redactor.is_empty() {
             return part.to_vec();
         }
         self.held.extend(part);
-        // A secret that begins before this place is seen as a whole.
+        // A secret that begins before this position has arrived completely.
         let complete = (self.held.len() + 1).saturating_sub(self.redactor.longest());
         self.take(complete)
     }
 
-    /// Returns the bytes that were held back.
+    /// Returns the bytes that were held back, redacted.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
         self.take(self.held.len())
@@ -46,13 +46,13 @@ impl RedactedStream {
         !self.held.is_empty()
     }
 
-    /// Returns the name of the first canary so far.
+    /// Returns the name of the first canary so far, or `None` if there was none.
     #[must_use]
     pub fn canary(&self) -> Option<&str> {
         self.canary.as_deref()
     }
 
-    /// Takes the bytes up to `complete`, and the rest of a secret that begins before it.
+    /// Takes the bytes before `complete`, and the rest of a secret that begins there. Returns them redacted.
     fn take(&mut self, complete: usize) -> Vec<u8> {
         let (mut clean, mut taken) = (Vec::with_capacity(complete), 0);
         for Found { start, end, canary } in self.redactor.find(&self.held) {

@@ -17,7 +17,7 @@ fn a_long_expression_costs_no_more_than_other_questions() {
     }
 }
 
-/// Without a limit on the texts that are looked at, this takes hours.
+/// Without a limit on the texts that are tried, this takes hours.
 #[test]
 fn a_question_with_many_connectives_ends() {
     let sums: Vec<String> = (1..=12).map(|n| format!("what is {n} + {n}")).collect();

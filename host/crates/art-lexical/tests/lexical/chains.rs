@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A calculator whose output has the schema `output`.
+/// Returns a calculator whose output has the schema `output`.
 fn giving(output: Value) -> ToolSchema {
     ToolSchema {
         output_schema: Some(output.into()),
@@ -14,7 +14,7 @@ fn calculator() -> ToolSchema {
     giving(json!({"type": "object", "properties": {"result": {"anyOf": [{"type": "number"}, {"type": "string"}]}}}))
 }
 
-/// The last step of the plan for a question whose first part has an output with the schema `output`.
+/// Returns the second step of the plan for a question whose first part has an output with the schema `output`.
 fn second_step(query: &str, output: Value) -> Value {
     let plan = planned(query, &[giving(output), convert()], &[]);
     plan["todoList"][1].clone()
@@ -112,7 +112,7 @@ fn that_refers_to_nothing_where_the_output_has_no_main_value() {
     }
 }
 
-/// The first step of the plan for a question after one whose step `step_4` gave `result`.
+/// Returns the first step of the plan for a question that follows one whose step `step_4` had the output `result`.
 fn after(query: &str, result: Value) -> Value {
     let done = TaskStep {
         id: "step_4".to_owned(),

@@ -1,4 +1,4 @@
-//! The embedded model from the outside: tasks in, whole replies out.
+//! Tests the embedded model from the outside: tasks go in, and whole replies come out.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -98,7 +98,7 @@ fn tools() -> Vec<ToolSchema> {
     vec![convert(), calculate(), count(), table()]
 }
 
-/// The schemas of these tests need no bound.
+/// A validator without bounds, which the schemas of these tests do not need.
 #[derive(Debug)]
 struct Unbounded(jsonschema::Validator);
 
@@ -122,7 +122,7 @@ fn reply_of(model: &LexicalModel, task: Task, phase: Phase) -> ModelReply {
     art_model::reply(model, request).now_or_never().unwrap().unwrap()
 }
 
-/// The plan for `task`.
+/// Returns the plan for `task`.
 fn plan(task: PlanTask) -> Value {
     let text = reply(Task::Plan(task), Phase::Planning).text;
     let json = text
@@ -140,7 +140,7 @@ fn planned(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
     })
 }
 
-/// The arguments of the calls that a plan has.
+/// Returns the arguments of the calls in the plan for a question.
 fn calls_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
     let plan = planned(query, tools, files);
     let steps = plan["todoList"].as_array().unwrap().iter();

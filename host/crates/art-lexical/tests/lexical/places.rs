@@ -31,7 +31,7 @@ fn fetch() -> ToolSchema {
     tool("fetch", &json!({"url": {"type": "string"}}), &examples)
 }
 
-/// The tool and the path or address of each call that a question leads to.
+/// Returns the tool and the path or address of each call that a question leads to.
 fn places(query: &str) -> Vec<(String, String)> {
     let plan = planned(query, &[read(), unpack(), fetch()], &[]);
     let steps = plan["todoList"].as_array().unwrap().iter();

@@ -11,8 +11,8 @@ use art_model::{Model, reply};
 
 use super::*;
 
-/// Asks `query` in a thread with the state `prior`. Every call gives 42, except that a text of `fail` fails. Returns the report, the
-/// state afterwards and the calls.
+/// Asks `query` in a thread with the state `prior`. Every call returns 42, except that a call with the text `fail` fails. Returns
+/// the report, the state afterwards and the calls.
 fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentStateData, Vec<ParsedToolCall>) {
     let (model, tools) = (model(), tools_with_outputs());
     let props = AgentProps {

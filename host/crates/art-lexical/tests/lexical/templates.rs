@@ -1,4 +1,4 @@
-//! What the model learns from the questions of a tool's examples together.
+//! What the model learns from all questions of a tool's examples together.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::*;
 const PEOPLE: &str = "name,city,age\nAda,Bonn,36\n";
 const SALES: &str = "branch,product,amount\nHalifax,Pump,10\nRegina,Valve,25\nHalifax,Valve,5\nON,Pump,1\n";
 
-/// A tool for tables.
+/// Returns a tool that evaluates tables.
 fn query() -> ToolSchema {
     let text = json!({"type": "string"});
     let condition = json!({
@@ -50,7 +50,7 @@ fn with(mut input: Value, more: Value) -> Value {
     input
 }
 
-/// The calls for a question about the table of sales, without the table.
+/// Returns the arguments of the calls for a question about the table of sales, without the table.
 fn asked(query: &str) -> Vec<Value> {
     let files = [file("branch_sales.csv", "text/csv", SALES)];
     let mut calls = calls_with(query, &[self::query()], &files);

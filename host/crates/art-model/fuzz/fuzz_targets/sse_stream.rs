@@ -9,7 +9,7 @@
 use art_model::{Protocol, replay};
 use libfuzzer_sys::fuzz_target;
 
-/// Each protocol with the provider whose variant has the most branches.
+/// Each protocol, with the providers whose variants of it have the most branches.
 const PROTOCOLS: [(Protocol, &str); 5] = [
     (Protocol::OpenaiChat, "deepseek"),
     (Protocol::OpenaiChat, "openrouter"),

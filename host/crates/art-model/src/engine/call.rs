@@ -19,8 +19,8 @@ use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
 use crate::retry::{RetryDecision, decide};
 
-/// Maximum size of the text and thoughts of a reply, in bytes. A store accepts journal entries of 16 MiB, and as JSON a
-/// reply is longer than its text.
+/// Maximum size of the text and thoughts of a reply, in bytes. A store accepts journal entries of at most 16 MiB, and a reply is
+/// longer as JSON than as text.
 const MAX_REPLY_BYTES: usize = 4 << 20;
 
 /// Returns the events of a call with its retries. The last event is [`StreamEvent::End`] or [`StreamEvent::Error`].
@@ -120,7 +120,7 @@ impl EngineCall {
         })
     }
 
-    /// Returns the model, unless the call can be refused without waiting for a slot.
+    /// Returns the model. Fails if the call can be refused without waiting for a slot.
     fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
         let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
         self.check_capabilities(provider)?;
@@ -138,7 +138,8 @@ impl EngineCall {
         Ok(())
     }
 
-    /// Calls `work` with the circuit breaker of the provider and the current time. Fails if the circuit is open.
+    /// Calls `work` with the circuit breaker of the provider and the current time. Fails if `work` returns a time for which calls
+    /// are refused.
     fn breaker<T>(
         &self,
         work: impl FnOnce(&mut crate::breaker::Breaker, Instant) -> Result<T, Duration>,
@@ -306,7 +307,7 @@ fn circuit_open(provider: &str, remaining: Duration) -> ModelError {
     error(ModelErrorCode::NetworkError, message)
 }
 
-/// Adds the requested delay to the message of the error, if it is too long for a retry.
+/// Adds the delay that the provider requested to the message of the error, if the delay is too long to wait for.
 fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
     if let Some(delay_ms) = error.retry_after_ms.filter(|delay_ms| *delay_ms > max_delay_ms) {
         let wait = duration(Duration::from_millis(delay_ms));

@@ -21,7 +21,8 @@ pub struct ModelInfo {
     /// Maximum size of a prompt and its reply together.
     #[serde(rename = "contextTokens")]
     pub context: ContextWindow,
-    /// Whether it cannot carry out a step: a step whose planned calls fail is failed without asking it.
+    /// Whether the model plans but cannot carry out a step. If the planned calls of a step fail, the step fails without asking
+    /// the model.
     pub plans_only: bool,
     /// Maximum number of tokens of a reply; `None` if the provider decides.
     pub max_output_tokens: Option<u64>,

@@ -19,13 +19,13 @@ pub struct EvalReport {
     pub expected_calls: usize,
     /// Expected calls whose tool was called.
     pub tools_right: usize,
-    /// Expected calls that were made with all arguments right and no others.
+    /// Expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
     pub calls_right: usize,
     /// Expected arguments.
     pub arguments: usize,
-    /// Arguments with an accepted value.
+    /// Expected arguments with an accepted value.
     pub arguments_right: usize,
-    /// Unexpected calls in all cases.
+    /// Calls beyond the expected number, summed over all cases.
     pub invented: usize,
     /// Cases in which no tool fits.
     pub unanswerable: usize,

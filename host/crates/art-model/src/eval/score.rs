@@ -28,13 +28,13 @@ pub struct CaseResult {
     pub expected: usize,
     /// Expected calls whose tool was called.
     pub tools_right: usize,
-    /// Expected calls that were made with the right arguments and no others.
+    /// Expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
     pub calls_right: usize,
     /// Number of expected arguments.
     pub arguments: usize,
     /// Expected arguments that had an accepted value.
     pub arguments_right: usize,
-    /// Number of unexpected calls.
+    /// Number of calls beyond the expected number. A call of a wrong tool in place of an expected call is not counted.
     pub invented: usize,
     /// The calls made.
     pub calls: Vec<ProposedCall>,
@@ -77,7 +77,8 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
     result
 }
 
-/// Removes and returns the call of the expected tool that has the most arguments right.
+/// Removes and returns the best call of the expected tool: a right one, or else the one with the most right arguments. Returns
+/// `None` if the tool was not called.
 fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
     let same_tool = calls
         .iter()
@@ -99,7 +100,7 @@ fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
     right
 }
 
-/// Returns whether `call` has all expected arguments and no others than optional ones, with accepted values.
+/// Returns whether `call` has all required arguments, no others except optional ones, and only accepted values.
 fn has_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> bool {
     if arguments_right(expected, call) < expected.arguments.len() {
         return false;

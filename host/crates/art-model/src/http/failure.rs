@@ -21,7 +21,7 @@ pub(super) fn connection_error(host: &str, limits: &EngineLimits, cause: &reqwes
 }
 
 fn explained(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
-    // A connection that is lost during a reply also ends with a system timeout, so check that it failed while connecting.
+    // A connection that is lost during a reply can also end with a timeout, so check that the failure happened while connecting.
     if cause.is_timeout() && cause.is_connect() {
         let connect_timeout = time(limits.connect_timeout_ms);
         return network_error(format!(

@@ -43,7 +43,7 @@ impl Calls {
     }
 
     /// Adds a piece of a chat reply. Some providers omit indexes, use one index for several calls, or repeat the identifier with
-    /// each piece. So a piece continues an existing call unless its index, identifier or name differ.
+    /// each piece. `PartialCall::continues` decides whether a piece belongs to an earlier call.
     pub(super) fn add_piece(
         &mut self,
         index: Option<u64>,
@@ -73,7 +73,8 @@ impl Calls {
         self.add_bytes(added)
     }
 
-    /// Starts a call. An earlier call may have had the same index. `initial_arguments` are used if no pieces follow.
+    /// Starts a call, or completes the last call with the same index unless the identifiers differ. `initial_arguments` are used
+    /// if no pieces follow.
     pub(super) fn start(
         &mut self,
         index: u64,
@@ -113,7 +114,8 @@ impl Calls {
         self.add_bytes(arguments.len())
     }
 
-    /// Returns the calls. If the reply was `cut` off, the last one is dropped unless its arguments are a complete object.
+    /// Returns the calls, ordered by index. If the reply was `cut` off, the last call is dropped unless its arguments are a
+    /// complete object.
     pub(super) fn take(&mut self, cut: bool) -> Vec<ToolCallRequest> {
         let mut calls = std::mem::take(&mut self.calls);
         calls.sort_by_key(|call| call.index);
@@ -153,7 +155,7 @@ impl PartialCall {
     fn continues(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
         let same_name = name.is_empty() || self.name.is_empty() || self.name == name;
-        // A name with an object after a complete object starts the next call.
+        // A name and the start of an object, after arguments that end like an object, start the next call.
         if !name.is_empty() && self.is_closed() && arguments.trim_start().starts_with('{') {
             return false;
         }

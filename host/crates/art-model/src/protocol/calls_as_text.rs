@@ -5,7 +5,7 @@ use art_core::provider::ModelRequest;
 use art_core::tool::ToolCallRequest;
 use serde_json::{Value, json};
 
-/// Returns `request` with calls as text in the format that the prompt requests, and results as user turns.
+/// Returns `request` without tools. Calls become text in the format that the prompt requests, and results become user turns.
 pub(crate) fn calls_as_text(request: &ModelRequest) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::new();
     let mut after_result = false;

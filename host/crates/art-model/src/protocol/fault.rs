@@ -31,7 +31,8 @@ pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
     }
 }
 
-/// Returns whether a provider refuses a request with this HTTP status before a model reads it. After 408 and 499 one may have.
+/// Returns whether a provider refuses a request with this HTTP status before a model reads it. With 408 or 499, a model may have
+/// read the request.
 fn is_refusal(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 499)
 }
@@ -325,7 +326,7 @@ fn clean(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns whether a word contains a key: a common prefix of keys, or a URL with a key.
+/// Returns whether a word seems to contain a key: it has a common prefix of keys, or it is a URL with a key.
 fn is_secret(word: &str) -> bool {
     const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts = |word: &str| {

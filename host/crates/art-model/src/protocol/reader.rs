@@ -10,7 +10,7 @@ use crate::sse::{SseDecoder, SseEvent, TooLong};
 pub(crate) struct Reader {
     /// Splits the bytes into server-sent events.
     bytes: SseDecoder,
-    /// Decodes these into the events of the reply.
+    /// Decodes the server-sent events into the events of the reply.
     decoder: Box<dyn Decoder>,
     ended: bool,
 }
@@ -39,7 +39,7 @@ impl Reader {
         }
     }
 
-    /// Returns whether the reply ended with `End` or `Error`. Further bytes are ignored.
+    /// Returns whether the reply ended with `End` or `Error`. Bytes after the end are ignored.
     pub(crate) const fn ended(&self) -> bool {
         self.ended
     }

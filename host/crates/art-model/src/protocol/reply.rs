@@ -29,7 +29,7 @@ pub(super) trait Parser: Send + Debug {
     /// Returns the state that the provider expects to be sent back with this turn.
     fn state(&mut self, has_calls: bool) -> Option<ProviderState>;
 
-    /// Adds text that was pending until the end.
+    /// Adds the text that is still pending at the end of the reply.
     fn flush(&mut self, _reply: &mut ReplyBuilder<'_>) {}
 }
 
@@ -235,12 +235,12 @@ pub(super) fn stop_reason(reason: &str) -> StopReason {
     }
 }
 
-/// Returns the text at `path`, or an empty one.
+/// Returns the text at `path`, or an empty text if there is none.
 pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the items of the list at `path`, if there is one.
+/// Returns the items of the list at `path`, or no items if there is no list.
 pub(super) fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

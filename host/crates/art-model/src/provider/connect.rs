@@ -31,8 +31,8 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the built-in defaults and `settings`. With a missing or invalid key it is
-/// created all the same, and `Remote::problem` says why it cannot be called; any other invalid setting is an error.
+/// Creates the provider `name` from the built-in defaults and `settings`. A missing or invalid key is no error: the provider is
+/// created, and `Remote::problem` says why it cannot be called. Any other invalid setting is an error.
 pub(super) fn connect(
     name: &str,
     settings: &ProviderSettings,
@@ -131,7 +131,7 @@ pub(crate) fn host(url: &Url) -> String {
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Returns the headers of the settings, and their values as secrets, because one may contain a key.
+/// Returns the headers of the settings, and their values as secrets, because a value may contain a key.
 fn headers(name: &str, settings: &ProviderSettings) -> Result<(HeaderMap, Vec<SecretString>), ModelError> {
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();

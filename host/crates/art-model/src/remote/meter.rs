@@ -13,7 +13,7 @@ pub(super) struct Meter {
     first_token_ms: Option<u64>,
     input_characters: usize,
     output_characters: usize,
-    /// Whether token counts were reported.
+    /// Whether metadata with token counts was returned.
     has_counts: bool,
 }
 
@@ -47,7 +47,7 @@ impl Meter {
         event
     }
 
-    /// Returns metadata for a reply without any.
+    /// Returns metadata with estimated counts, or `None` if metadata was returned before.
     pub(super) fn metadata_if_missing(&mut self) -> Option<LlmMetadata> {
         (!self.has_counts).then(|| self.complete(LlmMetadata::default()))
     }

@@ -34,7 +34,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Creates the result of a probe that could not be sent.
+    /// Creates the result of a probe that was not answered.
     pub(crate) fn failed(error: ModelError) -> Self {
         Self {
             error: Some(error),
@@ -120,7 +120,7 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
     }
 }
 
-/// Returns whether a list of models proves that the key is valid, because the provider returns no list without one.
+/// Returns whether a list of models proves that the key is valid, because the provider returns no list without a valid key.
 fn list_requires_key(remote: &Remote) -> bool {
     let defaults = remote.defaults_at_own_address();
     defaults.is_some_and(|defaults| defaults.needs_key && defaults.key_path.is_none())

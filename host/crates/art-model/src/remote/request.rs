@@ -126,18 +126,18 @@ fn url(remote: &Remote, path: &str) -> Result<Url, ModelError> {
     })
 }
 
-/// A reply with an error status.
+/// The error for a request that the provider did not fulfil.
 pub(super) struct RefusedRequest {
     pub(super) error: ModelError,
     /// Whether the provider refused the tools of the request.
     pub(super) refuses_tools: bool,
 }
 
-/// Reads a reply with an error status.
+/// Reads the reply to a request that the provider did not fulfil: an error status or a redirect.
 pub(super) async fn read_refusal(remote: &Remote, response: &mut HttpResponse) -> RefusedRequest {
     if (300..400).contains(&response.status) {
         let error = not_configured(format!(
-            "`{}` redirects the request (HTTP status {}), which is not followed; correct `base_url`",
+            "`{}` answered with a redirect (HTTP status {}); redirects are not followed; correct `base_url`",
             response.host(),
             response.status
         ));
@@ -177,7 +177,7 @@ pub(super) fn explain(remote: &Remote, model_id: &str, error: &ModelError) -> Mo
             Some(_) => format!(" (the key is from {})", remote.key.source),
             None => " (the request had no key; set `api_key_env` or `api_key_file`)".to_owned(),
         },
-        ModelErrorCode::ModelNotFound => " (`art doctor` shows its models)".to_owned(),
+        ModelErrorCode::ModelNotFound => " (`art doctor` shows similar names)".to_owned(),
         _ => String::new(),
     };
     let message = remote.redactor.clean(&error.message);

@@ -274,12 +274,12 @@ async fn errors_have_one_line_with_a_hint() {
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
     `p:m`: the provider did not accept the key; check it and its rights: Incorrect PROTOCOL key provided: [key] (the key is from environment variable `P_KEY`)
-    `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows its models)
+    `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows similar names)
     `p:m`: the provider accepts no more requests for now: Rate limit reached; it accepts requests again in 2 h
     `p:m`: the quota at the provider is used up; add credit or choose another model: Insufficient credits
     `p:m`: the prompt is too long for the model: maximum context length is 8192 tokens
     `p:m`: the provider failed: HTTP status 500
-    `p:m`: `127.0.0.1:PORT` redirects the request (HTTP status 301), which is not followed; correct `base_url`
+    `p:m`: `127.0.0.1:PORT` answered with a redirect (HTTP status 301); redirects are not followed; correct `base_url`
     `p:m`: `127.0.0.1:PORT` answered with a web page; correct `base_url`, which often ends in `/v1`
     `p:m`: the reply of `127.0.0.1:PORT` is not JSON: EOF while parsing an object at line 1 column 1; check `base_url` and `api`, or try again
     ");
@@ -665,7 +665,7 @@ async fn costs_reported_by_another_server_are_not_trusted() {
 async fn an_unlisted_model_is_an_error_of_the_probe() {
     let (probe, _) = probe(http(200, "", r#"{"data":[{"id":"x"}]}"#)).await;
     assert_eq!(probe.model_listed, Some(false));
-    insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows its models)");
+    insta::assert_snapshot!(probe.error.unwrap(), @"`p:m`: the provider does not list the model; check its name (`art doctor` shows similar names)");
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
     toml::from_str(&text).map(Some).map_err(parse)
 }
 
-/// A file with rules to try. Other tables are those of an `art.toml`.
+/// A file with approval rules to try. It may be a whole `art.toml`, whose other tables are ignored.
 #[derive(Debug, Deserialize)]
 struct ApprovalFile {
     approval: ApprovalPolicy,
@@ -184,8 +184,8 @@ pub fn read_approval_policy(path: &Path) -> Result<ApprovalPolicy, ConfigError> 
     })
 }
 
-/// An error in the file, with its position. It never contains a value of the file, because that may be a key. (The message
-/// of [`toml::de::Error`] quotes the whole line.)
+/// An error in the file, with its position. It never contains a string value of the file, because the value may be a key. (The
+/// message of [`toml::de::Error`] quotes the whole line.)
 #[derive(Debug, thiserror::Error)]
 #[error("{position}{message}")]
 pub struct ParseError {
@@ -209,7 +209,8 @@ impl ParseError {
     }
 }
 
-/// Returns the message without the value that it quotes: the text before the value, and the text that begins with `expected`.
+/// Returns the message without the string value that it quotes: the text before the value, and the text that begins with
+/// `expected`.
 fn without_value(message: &str) -> String {
     let prefixes = ["invalid type: string ", "invalid value: string ", "unknown variant "];
     let Some(prefix) = prefixes.into_iter().find(|prefix| message.starts_with(prefix)) else {

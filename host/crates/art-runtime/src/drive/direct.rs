@@ -19,7 +19,7 @@ use crate::runtime::Runtime;
 /// Maximum length of the arguments in the question of the run, in characters. The run has the whole arguments.
 const MAX_SHOWN_CHARS: usize = 200;
 
-/// A call of a tool, and the person who makes it. A call alone is made for a conversation without an owner.
+/// A tool call, and the person who makes it. Without a person, the conversation of the call has no owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallOf {
     call: CallToMake,
@@ -42,12 +42,12 @@ impl CallOf {
 }
 
 impl Runtime {
-    /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The call
-    /// is committed before it is made, and its end before this returns. The arguments reach the tool as they are. Cancelling
-    /// `cancel` ends the call early. [`Answer::called`] has its report.
+    /// Calls a tool as a person does, in a run of its own in a new conversation. No model is asked, and none has to be set up. The
+    /// call is committed before it is made, and its end is committed before this method returns. The arguments reach the tool
+    /// unchanged. Cancelling `cancel` ends the call early. [`Answer::called`] has its report.
     ///
     /// # Errors
-    /// Fails if the arguments nest deeper than 64 levels, or the store fails. A call that fails or is refused is no error.
+    /// Fails if the arguments nest deeper than 64 levels, or the store fails. A call that fails or is refused is not an error.
     pub async fn call_tool(
         &self,
         call: impl Into<CallOf>,

@@ -1,4 +1,4 @@
-//! The lease of a thread, as long as its run works.
+//! The lease of a thread, which a run holds while it works.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 /// Interval at which the lease is renewed.
 const RENEWAL: Duration = Duration::from_millis(LEASE_MS / 3);
 
-/// The lease of a thread. A task renews it, so that neither a slow tool nor a watcher that blocks lets it expire. It is released when it is
-/// dropped, at the latest.
+/// The lease of a thread. A task renews it, so that neither a slow tool nor a watcher that blocks lets it expire. Dropping this
+/// value releases the lease if it is not released yet.
 #[derive(Debug)]
 pub(crate) struct ThreadLease {
     store: Arc<dyn Store>,

@@ -1,4 +1,4 @@
-//! The log of a run: collects events with all that they lead to, and commits them in one transaction.
+//! The log of a run: collects events with their effects, and commits them in one transaction.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::decisions;
 use crate::error::RuntimeError;
 use crate::journal::{Declarations, LARGE, encode, read_events};
 
-/// What the records of calls leave of the room of a run, in bytes.
+/// Part of a run's room that the records of calls must leave for results, in bytes.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
@@ -32,7 +32,7 @@ pub(crate) struct RunLog {
     state_changed: bool,
     /// How many more bytes of files, logs and large values the run may store.
     blob_room: u64,
-    /// The digests of those that it stored, which take no more room.
+    /// Digests of the blobs that were added to this log. Adding one of them again takes no room.
     blobs: HashSet<String>,
     /// Number of entries of the run's model work that are committed.
     recorded_work: usize,
@@ -195,7 +195,8 @@ impl RunLog {
         Some(digest)
     }
 
-    /// Returns a record of what a call took in, without its contents if they would leave too little room for the results of the run.
+    /// Returns the record of the data that a call took in, without the contents if they would leave too little room for the results
+    /// of the run.
     pub(crate) fn record_within_room(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
         if size > LARGE as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
@@ -204,15 +205,15 @@ impl RunLog {
         intake
     }
 
-    /// Adds what a tool call used, for the estimates of later runs.
+    /// Adds the usage of a tool call, for the estimates of later runs.
     pub(crate) fn add_cost(&mut self, cost: &CallCost) {
         self.pending.calls.extend(records::of_call(cost));
     }
 
-    /// Commits what was added, with the current state of the run if it changed, and its end if it has one.
+    /// Commits what was added, with the current state of the run if it changed, and the end of the run if it has ended or waits.
     ///
     /// # Errors
-    /// Fails if the store fails or another host has taken the run over. Nothing of it is stored then.
+    /// Fails if the store fails or another host has taken the run over. In both cases nothing is stored.
     pub(crate) async fn commit(&mut self, run: &Run) -> Result<(), RuntimeError> {
         let work = run.model_work();
         let new = work.get(self.recorded_work..).unwrap_or_default();
@@ -281,14 +282,14 @@ impl RunLog {
             && pending.calls.is_empty()
     }
 
-    /// Forgets what was added since the last commit. Returns the events that are committed.
+    /// Discards what was added since the last commit. Returns the committed events.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
     pub(crate) async fn reload(&mut self) -> Result<Vec<RunEvent>, RuntimeError> {
         let (trace_id, lease) = (self.pending.trace_id.clone(), self.pending.lease.clone());
         let events = read_events(self.store.as_ref(), &trace_id).await?;
-        // Of the blobs that were added it is not known which are stored.
+        // It is not known which of the added blobs are stored.
         self.blob_room = self.store.blob_room(&trace_id).await?;
         self.blobs.clear();
         self.pending = commit_after(trace_id, lease, events.len() as u64);
@@ -315,7 +316,7 @@ impl Contents {
         }
     }
 
-    /// Reaches the fail points of what the commit contains.
+    /// Reaches the fail points that belong to the contents of the commit.
     fn reach(&self, intents: FailPoint, tool_ends: FailPoint, run_end: FailPoint) {
         let points = [
             (self.intents, intents),

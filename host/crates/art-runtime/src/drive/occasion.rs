@@ -6,7 +6,7 @@ use jiff::Zoned;
 /// Environment variables with the locale, in the order of their precedence (POSIX).
 const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
 
-/// Returns the day and the place of now.
+/// Returns the current date, the time zone and the locale.
 pub(super) fn now() -> Occasion {
     let now = Zoned::now();
     let offset = || now.offset().to_string();
@@ -22,7 +22,7 @@ pub(super) fn now() -> Occasion {
     }
 }
 
-/// Returns the language tag of a POSIX locale such as `de_DE.UTF-8`; none for `C`, `POSIX` and what is no locale.
+/// Returns the language tag of a POSIX locale such as `de_DE.UTF-8`, or `None` for `C`, `POSIX` and text that is not a locale.
 fn language_tag(locale: &str) -> Option<String> {
     let name = locale.split(['.', '@']).next().unwrap_or_default().replace('_', "-");
     let is_tag = (2..=35).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');

@@ -33,9 +33,9 @@ const DEFAULT_HISTORY_LIMIT: usize = 20;
 /// of the question and the state of the thread.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
 
-/// How long a question waits for its thread while another question is in progress there, before it fails.
+/// Maximum time that a question waits for its thread while another question is in progress there. Then it fails.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// Interval at which it looks whether the thread is free.
+/// Interval at which a waiting question checks whether the thread is free.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Finds or creates the thread and takes its lease. Returns everything that the run starts with, and the lease.
@@ -76,16 +76,17 @@ async fn start_under_lease(
     thread: Thread,
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
-    // First, so that no decision is lost with an interrupted run that has not taken it.
+    // This check comes first: ending an interrupted run would lose a decision that the run has not taken.
     decisions::refuse_if_waiting(runtime, &thread.id).await?;
     recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
-    // Its settings may have changed while the question waited.
+    // The settings of the thread may have changed while the question waited.
     let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
     let thread = ThreadContext::load(runtime, thread).await?;
     start_in(runtime, question, thread).await
 }
 
-/// Takes the lease of a thread, whose questions are answered one after the other. Waits for some time while another one is in progress.
+/// Takes the lease of a thread. Its questions are answered one after the other, so this waits up to [`MAX_WAIT`] while another
+/// question is in progress.
 pub(super) async fn wait_for_lease(
     store: &Arc<dyn Store>,
     thread_id: &str,
@@ -102,7 +103,7 @@ pub(super) async fn wait_for_lease(
     }
 }
 
-/// What a run takes from its thread.
+/// The parts of a thread that a run starts with.
 pub(crate) struct ThreadContext {
     id: String,
     config: ThreadConfig,
@@ -142,7 +143,7 @@ impl ThreadContext {
     }
 }
 
-/// Returns the start of a run that answers `question` in a thread, whatever thread the question names.
+/// Returns the start of a run that answers `question` in `thread`, even if the question names another thread.
 pub(crate) async fn start_in(
     runtime: &Runtime,
     question: Question,

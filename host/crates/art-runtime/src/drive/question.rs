@@ -14,14 +14,14 @@ use crate::error::RuntimeError;
 pub struct Question {
     /// Text of the question.
     pub query: String,
-    /// Conversation to continue; none starts a new one.
+    /// Conversation to continue; `None` starts a new one.
     pub thread_id: Option<String>,
     /// A kept plan to carry out in place of one that the model writes. See [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
-    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person; to everybody
-    /// else it does not exist.
+    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person, and nobody else
+    /// can find it.
     pub user_id: Option<String>,
-    /// Identifier of the person's session, which tools are told.
+    /// Identifier of the person's session, which is passed to tools.
     pub session_id: Option<String>,
     /// Files of the question.
     pub attachments: Vec<QueryAttachment>,
@@ -105,7 +105,7 @@ impl Question {
     }
 }
 
-/// Refuses an identifier that is empty or that a store cannot keep. `what` is what it identifies.
+/// Fails if an identifier is empty or too long for a store. `what` says in the error what is identified.
 pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
     match id {
         Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {
@@ -115,8 +115,7 @@ pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), Runti
     }
 }
 
-/// A run, and the person for whom it is looked up. A run that is given by its identifier alone is one of a conversation without
-/// an owner.
+/// A run, and the person for whom it is looked up. An identifier alone refers to a run in a conversation without an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOf {
     pub(crate) trace_id: String,
@@ -139,7 +138,7 @@ impl From<&String> for RunOf {
 }
 
 impl RunOf {
-    /// Looks the run up for this person. Runs in conversations of others do not exist then.
+    /// Looks the run up for this person. Runs in conversations of other persons are not found.
     #[must_use]
     pub fn of_user(mut self, user_id: impl Into<String>) -> Self {
         self.owner = Owner::User(Some(user_id.into()));
@@ -165,7 +164,7 @@ pub struct CallSettings {
     pub persona: AgentPersona,
     /// System prompt, which follows those of the configuration and the thread.
     pub system_prompt: Option<SystemPromptOverride>,
-    /// Whether the output of the only call of the only step is the answer, as the tool gave it.
+    /// Whether the answer is the unchanged output of the tool if the plan has a single step with a single call.
     pub raw: bool,
     /// Whether a panic of the watcher becomes a panic of the run, for tests of watchers.
     pub strict_watcher: bool,

@@ -1,4 +1,4 @@
-//! Records what tool calls and models used, and reads the records for the estimates of a run.
+//! Records the usage of tool calls and models, and reads the records for the estimates of a run.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,14 @@ use futures_util::future::{try_join, try_join_all};
 
 use super::answer::CallCost;
 
-/// Number of calls of a tool on which its estimates are based, the newest. Enough for a 95th percentile in a few classes of sizes.
+/// Maximum number of a tool's newest calls on which its estimates are based. It suffices for a 95th percentile in a few classes of
+/// sizes.
 const MAX_CALLS: usize = 200;
-/// Number of steps and of answers of a model on which its estimates are based, the newest.
+/// Maximum number of a model's newest steps, and of its newest answers, on which its estimates are based.
 const MAX_WORK: usize = 200;
 
-/// Returns the record of a call that succeeded. Others say nothing about what the work of the tool needs: they were stopped or gave up.
+/// Returns the record of a call that succeeded, or `None` if the call did not succeed or its tool has no digest. A call that was
+/// stopped or gave up does not show what the work of the tool needs.
 pub(super) fn of_call(cost: &CallCost) -> Option<CallRecord> {
     let digest = cost.tool_digest.as_deref();
     let tool_digest = digest.filter(|_| cost.ending == CallEnding::Success)?.to_owned();
@@ -27,7 +29,7 @@ pub(super) fn of_call(cost: &CallCost) -> Option<CallRecord> {
     })
 }
 
-/// Returns the records of what a model used for steps and answers.
+/// Returns the records of a model's usage for steps and answers.
 pub(super) fn of_work(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
     let records = work.iter().map(|(work, usage)| WorkRecord {
         model: model.to_string(),
@@ -37,7 +39,7 @@ pub(super) fn of_work(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUs
     records.collect()
 }
 
-/// Returns what a model used for its recorded steps and answers.
+/// Returns the recorded usage of a model for steps and answers.
 pub(crate) async fn read_work(store: &dyn Store, model: &RuntimeProviderConfig) -> Result<ModelRecord, StoreError> {
     let model = model.to_string();
     let list = |work| store.list_work(&model, work, Some(MAX_WORK));
@@ -45,7 +47,7 @@ pub(crate) async fn read_work(store: &dyn Store, model: &RuntimeProviderConfig) 
     Ok(ModelRecord::new(&steps, &answers))
 }
 
-/// Returns what the calls of `tools` may use and what their recorded calls used, by name.
+/// Returns the limits of `tools` and the usage of their recorded calls, by name.
 pub(crate) async fn read(
     store: &dyn Store,
     registry: &ToolRegistry,

@@ -320,7 +320,7 @@ fn has_items(report: &RunReport) -> bool {
     !report.items.is_empty()
 }
 
-// X4, T4: lists of tools that cannot be read.
+// X4, T4: a thread may call only the tools in its list.
 #[tokio::test]
 async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
     for (tools, has_tool) in [
@@ -345,7 +345,7 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
     }
 }
 
-/// Runs with a tool that sets the enabled tools of its thread to `enabled`. Returns how the calls of the run ended.
+/// Runs a question whose tool sets the enabled tools of the thread to `enabled`. Returns how the calls of the run ended.
 async fn endings_with(enabled: &'static [&'static str]) -> Vec<&'static str> {
     let (_home, runtime) = scripted::scripted([
         scripted::one_step(),

@@ -25,8 +25,9 @@ pub struct Streamed<'a> {
     pub call: ActionId,
     /// Phase of the run.
     pub phase: Phase,
-    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan. So it is in the
-    /// synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts the answer.
+    /// Whether the text of the reply is the answer to the question, unless the reply calls tools or is a plan. This is the case in
+    /// the synthesis, and in the planning of a model with function calls. [`AnswerStream`](art_agent::AnswerStream) extracts the
+    /// answer.
     pub may_answer: bool,
     /// Step of the plan; `None` in other phases than execution.
     pub step: Option<&'a StepContext>,
@@ -45,15 +46,15 @@ impl Watcher for Unwatched {}
 /// see [`Answer::watcher_panics`](super::Answer::watcher_panics), and `strict_watcher` of
 /// [`CallSettings`](super::CallSettings) for tests of watchers.
 ///
-/// A run is the root span of a trace with the digits of the run's identifier. Each model call or tool call is a child
-/// of the root, with the same span at its start and its end. The order is: `run_started`; for each model call
-/// `model_called`, `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`,
-/// `tool_progressed` for each progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and
-/// `run_ended`. The events of concurrent calls are interleaved. All calls of a reply end before the next model call of
-/// the same step. Retries do not start a call; they are pieces of the stream.
+/// A run is the root span of a trace, whose identifier has the digits of the run's identifier. Each model call or tool call is a
+/// child of the root, with the same span at its start and its end. The order is: `run_started`; for each model call `model_called`,
+/// `stream` for each piece, and `model_replied` or `model_failed`; for each tool call `tool_called`, `tool_progressed` for each
+/// progress report, and `tool_returned`; `run_failed` if an error prevents an answer; and `run_ended`. The events of concurrent
+/// calls are interleaved. All calls of a reply end before the next model call of the same step. Retries do not start a call; they
+/// are pieces of the stream.
 ///
-/// A model call that is dropped when its run ends has no end event, and neither has a tool that did not stop when its
-/// run was cancelled. A watcher that keeps open spans closes them in `run_ended`.
+/// A model call that is dropped when its run ends has no end event, and neither has a tool call that did not stop when its run was
+/// cancelled. A watcher that keeps open spans closes them in `run_ended`.
 pub trait Watcher: Send {
     /// The state of the run changed.
     fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
@@ -64,7 +65,7 @@ pub trait Watcher: Send {
     /// A model call started.
     fn model_called(&mut self, _span: &SpanContext, _model: &RuntimeProviderConfig, _request: &ModelRequest) {}
 
-    /// A model sent a piece of its reply. It is not in the journal yet, which stores the reply once it is complete.
+    /// A model sent a piece of its reply. The journal does not contain the piece, because it stores only complete replies.
     fn stream(&mut self, _piece: &Streamed<'_>) {}
 
     /// A model call ended with a reply, whose metadata contains the usage.
@@ -77,7 +78,7 @@ pub trait Watcher: Send {
     /// invalid, is reported neither here nor in `tool_returned`. The model gets an error, and an observation is stored.
     fn tool_called(&mut self, _span: &SpanContext, _call: &ParsedToolCall) {}
 
-    /// A running tool reported its progress, at most ten times a second for each call. No journal contains it.
+    /// A running tool reported its progress, at most ten times a second for each call. Progress is not recorded in the journal.
     fn tool_progressed(&mut self, _span: &SpanContext, _progress: &ToolProgress) {}
 
     /// A tool call ended. The report has its result, its usage, and how it ended.

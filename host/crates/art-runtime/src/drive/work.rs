@@ -1,4 +1,4 @@
-//! The calls of a run in progress.
+//! The calls in progress of a run.
 
 mod ask;
 mod enabled;
@@ -61,7 +61,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Inserts the files that a call names, and checks it. Returns how it goes on, or the report of its refusal.
+    /// Inserts the files that a call names into its arguments, and checks the call. Returns the admission, or the report of a
+    /// refused call.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
     }
@@ -76,7 +77,7 @@ impl<'a> Work<'a> {
         tool::question(self.runtime, item, call, files, &self.scope).await
     }
 
-    /// Starts a model call, which the journal announces.
+    /// Starts a model call, which the journal has announced.
     pub(super) fn start_model_call(
         &mut self,
         call: ModelCall,
@@ -88,7 +89,7 @@ impl<'a> Work<'a> {
         self.models.push(ask::call_model(self.runtime, model, call));
     }
 
-    /// Starts a tool call, which the journal announces.
+    /// Starts a tool call, which the journal has announced.
     pub(super) fn start_tool_call(&mut self, call: AnnouncedCall) {
         self.tools.push(tool::run(self.runtime, call));
     }
@@ -105,7 +106,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Returns the next tool call that has ended already. Passes on progress.
+    /// Returns a tool call that has already ended, or `None` if there is none. Passes progress on to `notifier`.
     pub(super) fn next_ended_tool(&mut self, notifier: &mut Notifier<'_>) -> Option<EndedCall> {
         loop {
             match self.tools.next().now_or_never()?? {
@@ -137,7 +138,7 @@ impl<'a> Work<'a> {
         calls.collect()
     }
 
-    /// Cancels all calls and waits until the tool calls have ended. Returns how they ended.
+    /// Cancels all calls, and waits up to [`DRAIN_TIMEOUT`] until the tool calls have ended. Returns those that ended.
     pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
         self.scope.cancel.cancel();
         self.models.clear();
@@ -156,7 +157,7 @@ impl<'a> Work<'a> {
             // Do not wait for them a second time.
             self.tools.clear();
         }
-        // What had ended before comes before what the cancellation ended, in whatever order both were read.
+        // Calls that ended on their own come before those that the cancellation ended, in whatever order they were read.
         ended.sort_by_key(|call| call.report.ending == CallEnding::Cancelled);
         ended
     }

@@ -1,4 +1,4 @@
-//! The components for which grants were made, to show what has changed in one that replaces them.
+//! Records of the components for which grants were made. They show what has changed in a component that replaces an earlier one.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{GrantError, GrantFiles, replace};
 
-/// Maximum size of a record, in bytes: that of a schema with everything around it.
+/// Maximum size of a record, in bytes. It has room for the largest schema and the other fields.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What an operator saw of a component when its grants were made.
+/// The properties of a component that an operator saw when its grants were made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Approved {
@@ -24,7 +24,7 @@ pub struct Approved {
     pub digest: String,
     /// The interfaces that it imports.
     pub imports: Vec<String>,
-    /// What it requests, or `None` if it has no manifest.
+    /// The capabilities that it requests, or `None` if it has no manifest.
     pub requests: Option<Vec<CapabilityRequest>>,
     /// Limits that it requests.
     pub limits: LimitOverrides,
@@ -62,7 +62,7 @@ impl Approved {
 }
 
 impl GrantFiles {
-    /// Returns the record of the component for which the grants of `name` were made, if there is one.
+    /// Returns the record of the component for which the grants of `name` were made, or `None` if there is no readable one.
     #[must_use]
     pub fn approved(&self, name: &str) -> Option<Approved> {
         let file = File::open(self.approved_path(name)?).ok()?;

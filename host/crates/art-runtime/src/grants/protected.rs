@@ -1,16 +1,17 @@
-//! Paths that no tool may have, whatever an operator writes.
+//! Paths that no tool may have, even if an operator grants them.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 
-/// Directories of the system in which files are no files.
+/// Directories that belong to the operating system.
 const SYSTEM: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
 
-/// The paths that cannot be granted: those of the host itself, of the system, and hidden ones of the person (C15).
+/// The paths that cannot be granted: those of the host itself, those of the system, and hidden ones in the person's home directory
+/// (C15).
 #[derive(Clone, Debug)]
 pub struct Protected {
-    /// Paths with what they are. Neither they, nor what is below or above them, can be granted.
+    /// Paths with their descriptions. Neither these paths, nor paths below or above them, can be granted.
     paths: Vec<(PathBuf, &'static str)>,
     home: Option<PathBuf>,
 }
@@ -25,7 +26,7 @@ pub struct ProtectedPath {
 }
 
 impl Protected {
-    /// Collects the directories of the configuration. `home` is the home directory of the person.
+    /// Collects the paths of the configuration and the system. `home` is the home directory of the person.
     pub(super) fn new(config: &Config, home: Option<&Path>) -> Self {
         let file_of_config = config.file_path.parent().unwrap_or(Path::new(""));
         let database = config.database.value.parent().unwrap_or(Path::new(""));
@@ -48,7 +49,7 @@ impl Protected {
     /// Checks that a path may be granted, by its name and by where its links lead.
     ///
     /// # Errors
-    /// Fails with what the path overlaps.
+    /// Fails if the path overlaps a protected one.
     pub fn check(&self, path: &Path) -> Result<(), ProtectedPath> {
         self.check_one(path, path)?;
         match super::canonical(path) {

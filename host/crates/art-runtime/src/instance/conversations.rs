@@ -60,7 +60,7 @@ impl ConversationManager {
         Ok(self.runtime.store.list_messages(thread_id, options).await?)
     }
 
-    /// Returns the content of a file that a run of the thread keeps, by its digest, or `None` if none does.
+    /// Returns the content of a file that a run of the thread keeps, by its digest, or `None` if no run keeps it.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.

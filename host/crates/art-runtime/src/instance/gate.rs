@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::RuntimeError;
 
-/// How long closing waits for runs that were cancelled.
+/// Maximum time that closing waits for cancelled runs.
 const MAX_CANCELLING: Duration = Duration::from_secs(10);
 
 /// The runs in progress, and whether more may begin.
@@ -30,7 +30,7 @@ pub(super) struct Passage<'a> {
 }
 
 impl Gate {
-    /// Begins a run. It counts until the passage is dropped.
+    /// Begins a run, which counts as open until the passage is dropped.
     ///
     /// # Errors
     /// Fails with [`RuntimeError::Closed`] after the gate was closed.

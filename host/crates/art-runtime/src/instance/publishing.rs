@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::subscribers::Subscribers;
 
-/// Passes everything on to another store, and tells subscribers which messages and observations that store has.
+/// Passes everything on to another store, and notifies subscribers of the messages and observations that it has stored.
 #[derive(Debug)]
 pub(super) struct PublishingStore {
     store: Arc<dyn Store>,

@@ -134,8 +134,8 @@ impl StateManager {
         thread.is_ok_and(|thread| thread.config.enables(tool))
     }
 
-    /// Returns the value of a key of the settings, such as `historyLimit`, or `None` if they do not have it. Keys inside of
-    /// values are not found.
+    /// Returns the value of a key of the settings, such as `historyLimit`, or `None` if they do not have it. Nested keys are not
+    /// found.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, or the store cannot be read.
@@ -168,7 +168,8 @@ impl StateManager {
         .await
     }
 
-    /// Disables tools. Those that are not enabled stay so. If all tools are enabled, the others that exist now stay enabled.
+    /// Disables tools. Tools that are not enabled are ignored. If the thread enables all tools, the other tools that exist now stay
+    /// enabled.
     ///
     /// # Errors
     /// Same as [`enable_tools_for_thread`](Self::enable_tools_for_thread).
@@ -227,7 +228,7 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Saves a state while no run is in progress, since the run would overwrite it.
+    /// Saves a state under the lease of the thread, since a run in progress would overwrite the state.
     async fn save(&self, thread_id: &str, state: Value, expected: Option<u64>) -> Result<u64, RuntimeError> {
         if let Err(error) = PesAgentStateData::deserialize(&state) {
             let reason = format!("the state of thread `{thread_id}` is not one that a run can begin with: {error}");

@@ -1,4 +1,4 @@
-//! Callbacks of the program that embeds the host, which are told what the store has.
+//! Callbacks that notify the embedding program of what the store has stored.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ impl<T> Subscribers<T> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let of_thread = entries.iter().filter(|(id, _)| id == thread_id);
         let callbacks: Vec<_> = of_thread.filter_map(|(_, callback)| callback.upgrade()).collect();
-        // A callback may subscribe, or drop a subscription.
+        // Release the lock, because a callback may call `subscribe`.
         drop(entries);
         for value in values {
             for callback in &callbacks {

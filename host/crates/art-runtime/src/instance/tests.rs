@@ -282,7 +282,7 @@ async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
     assert_eq!(state.load_thread_context(&thread).await.unwrap(), context);
 }
 
-// B19: states are compared and set.
+// B19: a state is saved only if nobody has changed the stored one.
 #[tokio::test]
 async fn of_two_hosts_that_change_a_state_the_second_has_to_load_it_again() {
     let instance = implicit().await;

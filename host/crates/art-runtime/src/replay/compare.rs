@@ -13,7 +13,7 @@ const MAX_EXCERPT_CHARS: usize = 200;
 /// What differs, what is recorded, and what was found.
 pub(super) type Found = (String, String, String);
 
-/// Compares the input with its recorded digest, if there is one.
+/// Compares the input with its recorded digest, if there is one. Returns the difference.
 pub(super) fn input(recorded: &str, input_json: &str) -> Option<Found> {
     let found = digest(input_json.as_bytes());
     let differs = !recorded.is_empty() && recorded != found;
@@ -45,7 +45,7 @@ pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool)
 }
 
 /// Returns the result of a report as the journal has it: with the digests of the files and the log, unless the run had no room for
-/// them, and with the identifier of a suspension, which is random.
+/// them, and with the recorded identifier of a suspension, since identifiers are random.
 fn with_digests(report: &ToolReport, recorded: &ToolResult) -> ToolResult {
     let mut result = report.result.clone();
     let metadata = &mut result.metadata;
@@ -77,7 +77,7 @@ fn result(recorded: &ToolResult, found: &ToolResult) -> Option<Found> {
     })
 }
 
-/// Returns the first place at which two values differ, with what is there.
+/// Returns the first place at which two values differ, with both values there.
 fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Found> {
     match (recorded, found) {
         (Value::Object(left), Value::Object(right)) => {

@@ -97,7 +97,7 @@ impl BareEngine {
         }
     }
 
-    /// Lets each call read a file in this directory, on its own thread.
+    /// Lets each call read a file in this directory. The read blocks the thread of the call.
     pub(crate) fn reading(mut self, directory: PathBuf) -> Self {
         self.directory = Some(directory);
         self
@@ -153,7 +153,7 @@ impl BareEngine {
         })
     }
 
-    /// Measures calls in a fresh instance each.
+    /// Measures calls, each in a fresh instance.
     pub(crate) fn fresh(&self, iterations: u64) -> Duration {
         let pre = self.pre();
         self.runtime.block_on(async {
@@ -170,7 +170,7 @@ impl BareEngine {
         })
     }
 
-    /// Measures calls in a fresh instance each, and links the component again for each call.
+    /// Measures calls, each in a fresh instance for which the component is linked again.
     pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();

@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// Measures each form of the call separately, on one thread.
+/// Measures each form of the call separately.
 fn with_criterion(guest: &Components) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
@@ -103,7 +103,7 @@ fn calls_in_turn(guest: &Components) {
     }
 }
 
-/// A way to make the small call.
+/// A way to make a call.
 struct Form {
     name: &'static str,
     /// Approximate time of one call, from which the number of calls in a round follows.

@@ -1,4 +1,4 @@
-//! Calls beside guests that have to be stopped again and again.
+//! Measures calls that run beside guests which the host has to stop again and again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::report::{Row, table};
 use crate::sandboxed::{Sandboxed, add, call};
 
-/// For how long the calls beside one kind of neighbour are measured.
+/// How long the calls beside one kind of neighbour are measured.
 const MEASURED: Duration = Duration::from_secs(4);
-/// The pause between two measured calls, so that they meet their neighbours at all times.
+/// The pause between two measured calls. With it, calls begin at different moments in the lives of their neighbours.
 const PAUSE: Duration = Duration::from_micros(500);
 /// The deadline of the neighbours.
 const DEADLINE_MS: u64 = 50;
-/// Operation and number of the neighbours.
+/// Label, operation and number of the neighbours.
 const NEIGHBOURS: [(&str, &str, usize); 4] = [
     ("alone", "Sleep", 0),
     ("beside 1 guest that spins", "Spin", 1),
@@ -70,7 +70,7 @@ async fn small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
     latencies
 }
 
-/// Calls a guest that never ends by itself until everything is measured.
+/// Calls a guest that never ends by itself, again and again until the measurement is complete.
 async fn stopped_again_and_again(plugin: Arc<Plugin>, op: &str, is_measured: CancellationToken) {
     let limits = Limits {
         fuel: Limits::MAX.fuel,

@@ -1,4 +1,4 @@
-//! Plans with calls: their check, and the work of the agent between two planned calls.
+//! Measures the check of a plan with calls, and the work of the agent between two planned calls.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -17,14 +17,14 @@ use crate::sandboxed::Sandboxed;
 
 const FILE: &str = "orders.csv";
 
-/// The first-party tools, as the tests of the agent have them.
+/// Returns the first-party tools from a snapshot of the agent's tests.
 fn tools() -> Vec<ToolSchema> {
     let snapshot = include_str!("../../../art-agent/tests/it/corpus/tools.snap");
     serde_json::from_str(snapshot.splitn(3, "---\n").nth(2).unwrap()).unwrap()
 }
 
-/// Returns a step that filters a table, one that queries the rows, or one that calculates with their number, each with the output
-/// of the step before.
+/// Returns a step that filters a table, one that queries the rows of the step before, or one that calculates with the count of
+/// the step before.
 fn step(n: usize) -> Value {
     let before = |path: &str| json!({"$from": format!("step_{}", n - 1), "path": path});
     let call = match n % 3 {
@@ -48,7 +48,7 @@ fn steps(numbers: impl IntoIterator<Item = usize>) -> Value {
     numbers.into_iter().map(step).collect()
 }
 
-/// The check of a plan.
+/// A plan whose check is measured.
 struct Check {
     plan: KeptPlan,
     tools: Vec<ToolSchema>,
@@ -117,7 +117,7 @@ impl Dispatch {
         Self { run, result }
     }
 
-    /// Measures from the result of a call until the call that follows is there, with values in place of its references.
+    /// Measures the time from the result of a call until the next call, if any, is ready, with its references replaced by values.
     fn time(&self, iterations: u64) -> Duration {
         let mut total = Duration::ZERO;
         for _ in 0..iterations {
@@ -154,7 +154,8 @@ fn begin() -> Run {
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
 
-/// Prints the check of a plan and the work between two planned calls, against a fresh sandboxed call. All are measured in turn.
+/// Prints the time to check a plan and the time between two planned calls, relative to a fresh sandboxed call. All are measured
+/// in turn.
 pub(crate) fn plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);

@@ -69,7 +69,7 @@ impl Sandboxed {
         )
     }
 
-    /// Creates a sandbox with one worker, from whose outcomes as many secrets are redacted as a host may have.
+    /// Creates a sandbox with one worker, which redacts from outcomes the maximum number of secrets of a host.
     pub(crate) fn with_secrets(wasm: &[u8]) -> Self {
         let secret = |number| Secret::new(&format!("key_{number}"), &format!("sk-{number:037}").into(), false).unwrap();
         let secrets = Secrets::new((0..MAX_SECRETS).map(secret).collect()).unwrap();
@@ -109,7 +109,7 @@ impl Sandboxed {
         self.runtime.block_on(work)
     }
 
-    /// Measures calls from the worker thread that read a file in `directory`, which is granted.
+    /// Measures calls that read a file in the granted `directory`. They are made from the worker thread.
     pub(crate) fn reading_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
         let right = FsRight {
             guest: "bench".to_owned(),
@@ -234,8 +234,8 @@ pub(crate) fn throughput(wasm: &[u8]) {
     );
 }
 
-/// Prints how much slower than native code a guest is that only computes, mostly because of the fuel. Native and
-/// sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
+/// Prints how much slower than native code a guest runs if it only computes. Most of the difference is the cost of counting fuel.
+/// Native and sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
 pub(crate) fn processor_bound(wasm: &[u8]) {
     const ROUNDS: usize = 40;
     let sandboxed = Sandboxed::new(wasm, 1);

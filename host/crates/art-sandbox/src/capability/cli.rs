@@ -7,7 +7,7 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
 
 use crate::state::{CallState, HostFunctions};
 
-/// Links what a command imports.
+/// Links the interfaces of `wasi:cli`.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     cli::stdin::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
     cli::stdout::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
@@ -22,7 +22,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Notes that a stream leads nowhere, so that nothing about it is recorded.
+    /// Notes that a stream is a standard stream, so that its results are not recorded.
     fn standard<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
         self.standard_streams.insert(stream.rep());
         stream

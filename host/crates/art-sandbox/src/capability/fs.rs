@@ -1,8 +1,9 @@
 //! `wasi:filesystem`: the granted files.
 //!
-//! A guest sees one tree whose root is the only directory that it gets. A path in it leads to the right that covers it, to a
-//! directory above rights, or to a denial. What a right covers is opened with `cap-std` beneath the directory that the operator
-//! granted, so neither `..` nor a link leads out of it. Every operation blocks the worker until it is done.
+//! A guest sees one tree whose root is the only directory that it gets. A path in the tree leads to the right that covers the
+//! path, to a directory above rights, or to a denial. A file that a right covers is opened with `cap-std` beneath the directory
+//! that the operator granted, so neither `..` nor a link leads out of this directory. Every operation blocks the worker until it
+//! is done.
 
 mod bindings;
 mod change;

@@ -69,7 +69,7 @@ impl Http {
         FieldMap::new_immutable(&mut self.sender, map)
     }
 
-    /// Returns the number of requests that were sent.
+    /// Returns the number of requests that were admitted.
     pub(crate) const fn requests(&self) -> u64 {
         self.sender.gate.requests()
     }
@@ -84,12 +84,12 @@ impl Http {
         self.sender.gate.canary()
     }
 
-    /// Returns what the call used, and leaves nothing.
+    /// Returns the recorded uses of the call, and clears them.
     pub(crate) fn take_uses(&mut self) -> Vec<Use> {
         self.sender.gate.take_uses()
     }
 
-    /// Returns what was denied.
+    /// Returns the denials, and clears them.
     pub(crate) fn take_denials(&self) -> Vec<Denial> {
         self.sender.gate.take_denials()
     }

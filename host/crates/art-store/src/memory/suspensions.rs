@@ -66,7 +66,7 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
-        // Checked as in the other store, which keeps the text.
+        // Refuses the decisions that the SQLite store refuses because of their JSON text.
         encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
         found
@@ -101,7 +101,7 @@ impl Data {
     }
 }
 
-/// Returns the size of the question and the decision, as the other store keeps them.
+/// Returns the size of the question and the decision as JSON texts, which the SQLite store keeps.
 fn bytes(record: &SuspensionRecord) -> usize {
     let length = |text: Result<String, _>| text.map_or(0, |text: String| text.len());
     let decision = record.decision.as_ref().map(serde_json::to_string);

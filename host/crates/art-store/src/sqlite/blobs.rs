@@ -1,4 +1,4 @@
-//! Queries for blobs. A trigger deletes a blob with its last use.
+//! Queries for blobs. A trigger deletes a blob when its last use is deleted.
 
 use rusqlite::{Connection, params};
 
@@ -39,7 +39,7 @@ pub(super) fn run_room(connection: &Connection, trace_id: &str) -> Result<u64, F
     Ok(blob::room(sizes.into_iter()))
 }
 
-/// Returns a blob that a run of the thread uses.
+/// Returns a blob if a run of the thread uses it. Fails if its bytes were changed.
 pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Result<Option<Vec<u8>>, Fault> {
     let bytes = query_first(
         connection,

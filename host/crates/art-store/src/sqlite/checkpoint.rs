@@ -1,17 +1,17 @@
 //! Copies the log into the database.
 //!
-//! SQLite does that by itself at the end of a commit, but then it ignores failures. After a failed sync of the database that would lose
-//! data: the system forgets what it could not write, the next sync succeeds without it, and the log that has it is overwritten. So
-//! `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
+//! SQLite can do this by itself at the end of a commit, but then it ignores failures. After a failed sync of the database, this
+//! would lose data: the system forgets what it could not write, the next sync succeeds without it, and the log that has it is
+//! overwritten. So `wal_autocheckpoint` is off, and the writer copies the log here and notices a failure.
 
 use rusqlite::Connection;
 
 use super::fault::failure;
 
-/// Number of pages in the log that are not copied yet at which it is copied. The default of SQLite: 4 MiB.
+/// The log is copied when it has this many pages that are not copied yet. It is the default of SQLite, about 4 MiB.
 const PAGES: i64 = 1_000;
 
-/// Copies the log if it has become long. What somebody still reads stays in it and is copied later.
+/// Copies the log if it has become long. Pages that cannot be copied because of a reader stay in the log and are copied later.
 pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
     // `NOOP` only counts. Both numbers are -1 without a write-ahead log.
     let counted = run(connection, "NOOP")?;

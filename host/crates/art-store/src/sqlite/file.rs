@@ -18,7 +18,7 @@ use super::migrate::{APPLICATION_ID, MIGRATIONS, add_missing, inspect, migrate};
 use crate::error::StoreError;
 use crate::fail_point::FailPoint;
 
-/// How long a statement waits for another process that holds the database.
+/// How long a statement waits for another process that has locked the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Settings of every connection.
@@ -162,12 +162,12 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
 /// empty database, and would apply the log of another program's database.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     check_kind(path)?;
-    // SQLite reads the file, because closing it here would release the locks of all connections that this process has to
-    // it. `immutable` ignores the log and takes no locks.
+    // SQLite reads the file here. If this function opened and closed the file itself, the system would release the locks of all
+    // connections that this process has to the file. `immutable` ignores the log and takes no locks.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let application = Connection::open_with_flags(immutable_uri(path), flags).and_then(|connection| {
         // A checkpoint in progress, or one that a crash interrupted, leaves a file that is shorter than its header says. The log
-        // has the rest, so that is no damage; without this setting SQLite would report it as such.
+        // has the rest, so the file is not damaged. Without this setting, SQLite would report damage.
         connection.pragma_update(None, "writable_schema", true)?;
         connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))
     });
@@ -236,7 +236,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connect = || {
         let connection = configured(path, flags)?;
-        // SQLite opens a file that cannot be written for reading only, and would fail at the first write.
+        // If the file cannot be written, SQLite opens it for reading only, and the first write would fail.
         if connection.is_readonly("main")? {
             return Err(failure(rusqlite::ffi::SQLITE_READONLY).into());
         }
@@ -255,7 +255,7 @@ pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     configured(path, flags).map_err(|error| Fault::from(error).at(path))
 }
 
-/// Opens a connection that only reads, also a database of an older format.
+/// Opens a connection that only reads. The database may have an older format.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect_read_only(path)?;
     add_missing(&connection).map_err(|fault| fault.at(path))?;
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(mode.unwrap(), "wal");
     }
 
-    /// Copies the newest first page in the log of a database into the database, as a checkpoint does first.
+    /// Copies the newest version of page 1 from the log into the database, as a checkpoint does at its beginning.
     fn begin_checkpoint(path: &Path) {
         let log = fs::read(with_suffix(path, "-wal")).unwrap();
         let size = 4_096;

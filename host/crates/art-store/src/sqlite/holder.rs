@@ -21,7 +21,7 @@ pub(super) struct Holder {
 }
 
 impl Holder {
-    /// Creates the file of a new holder and removes the ones that ended holders left. The caller has the
+    /// Creates the file of a new holder and removes the files of holders that have ended. The caller must have the
     /// [guard](super::file::guard), or another store could remove the new file before it is locked.
     pub(super) fn register(database: &Path) -> Result<Self, StoreError> {
         let holders = Holders::of(database);

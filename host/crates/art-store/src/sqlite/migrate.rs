@@ -83,7 +83,8 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     }
 }
 
-/// Makes up for the columns and tables that a database of an older format lacks, for a connection that only reads.
+/// Adds temporary views and tables for the columns and tables that a database of an older format lacks. For connections that only
+/// read.
 pub(super) fn add_missing(connection: &Connection) -> Result<(), Fault> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if format < 5 {
@@ -158,7 +159,7 @@ mod tests {
         assert!(connection.execute_batch("SELECT * FROM b").is_err());
     }
 
-    /// Returns a database of that format with an empty run `r` in a thread `t`.
+    /// Returns a database of that format with a run `r` in a thread `t`. The journal of the run has one entry.
     fn database(formats: usize) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, Path::new("x"), &MIGRATIONS[..formats]).unwrap();

@@ -40,7 +40,8 @@ use writer::{Counters, Job, Write, Writer};
 
 /// A store in one SQLite file, which several processes can use at the same time.
 ///
-/// - Writes of several processes wait for each other. One that waits for 5 s fails with [`StoreError::Busy`] and can be repeated.
+/// - Writes of several processes wait for each other. A write that waits for 5 s fails with [`StoreError::Busy`] and can be
+///   repeated.
 /// - Each store that writes keeps a locked file in the directory with the suffix `-hosts` while it is open. When its process
 ///   ends, even by a crash, its leases are free.
 /// - Every write is synced to the disk before it is acknowledged (`synchronous = FULL`), so it survives a loss of power. Writes that
@@ -87,7 +88,7 @@ impl SqliteStore {
             file::create(path)?;
         }
         drop(guard);
-        // Without the guard, since a check of a large database takes longer than others wait for it.
+        // Without the guard, since checking a large database takes longer than other processes wait for the guard.
         file::check_header(path)?;
         file::check_content(path)?;
         file::restrict(path)?;

@@ -100,7 +100,7 @@ fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, times
     Ok(())
 }
 
-/// Ends or suspends a run. `summary` is the text of its summary.
+/// Ends or suspends a run. `summary` is the JSON text of its summary.
 pub(super) fn end(
     connection: &Connection,
     row: &mut RunRow,
@@ -119,7 +119,7 @@ pub(super) fn end(
     .map(drop)
 }
 
-/// Lets a suspended run go on.
+/// Marks a suspended run as running again.
 pub(super) fn go_on(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
     if row.run.status == RunState::Suspended {
         row.run.status = RunState::Running;

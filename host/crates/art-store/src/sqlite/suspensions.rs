@@ -40,7 +40,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Notes that a run has taken decisions.
+/// Records that a run has taken decisions.
 pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[Settled]) -> Result<(), Fault> {
     for settled in settled {
         let id = settled.suspension_id.as_str();
@@ -99,7 +99,7 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         return Ok(Vec::new());
     }
     if let Some(after) = &filter.after {
-        // An identifier of somebody else does not show where it would be in the list.
+        // Refuses an identifier of another owner, so that the result does not show where it is in the list.
         find(connection, after, &filter.owner)?.ok_or_else(|| unknown(after))?;
     }
     let limit = limit_parameter(filter.limit);

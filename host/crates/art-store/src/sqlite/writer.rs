@@ -1,8 +1,8 @@
 //! The thread that writes, with group commit.
 //!
-//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a
-//! savepoint of one transaction, commits once and then sends all results. Further writes wait in the queue during the
-//! sync, so the groups grow with the load. After the results it copies the log into the database if the log has become long.
+//! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a savepoint of
+//! one transaction, commits once and then sends all results. Further writes wait in the queue during the sync, so the groups grow
+//! with the load. After sending the results, the thread copies the log into the database if the log has become long.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub(super) trait Job: Send {
 /// Counts of writes and commits, for tests and metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteStats {
-    /// Number of writes that were processed, including those that were refused.
+    /// Number of writes in the groups that were committed, including writes that were refused.
     pub writes: u64,
-    /// Number of commits for these writes.
+    /// Number of commits of these groups.
     pub commits: u64,
 }
 
@@ -103,8 +103,8 @@ impl Writer {
         }
     }
 
-    /// Copies the log into the database if it has become long. What is in the log was acknowledged, so a failure is none of a caller;
-    /// but after one that may have lost a part of the copy, the log has to stay as it is.
+    /// Copies the log into the database if it has become long. The writes in the log are durable already, so no caller gets the
+    /// error of a failed copy. After a failure that may have lost a part of the copy, the log has to stay as it is.
     fn copy_log(&mut self) {
         let Err(error) = checkpoint::copy_long_log(&self.connection) else {
             return;

@@ -53,7 +53,7 @@ pub(crate) enum Operation {
     GrowIndex,
 }
 
-/// How a write fails.
+/// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// An error of the device.
@@ -70,7 +70,7 @@ pub(crate) enum Failure {
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) operation: Operation,
-    /// How the names of the files end that the fault concerns.
+    /// Suffix of the names of the files whose operations fail.
     pub(crate) suffix: &'static str,
     /// Number of such operations that succeed first.
     pub(crate) after: u64,
@@ -99,7 +99,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the disk of a file.
+/// Returns the disk of a file, or `None` if no test records it.
 pub(crate) fn of(path: &Path) -> Option<Arc<Disk>> {
     let text = path.to_str()?;
     let disks = locked(&DISKS);
@@ -109,7 +109,7 @@ pub(crate) fn of(path: &Path) -> Option<Arc<Disk>> {
     disk.cloned()
 }
 
-/// A disk that records until this is dropped.
+/// Records the operations on a disk until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Recording(Arc<Disk>);
 
@@ -155,7 +155,7 @@ impl Disk {
         self.state().events.push(Event::Acknowledged { writer });
     }
 
-    /// Lets operations fail from now on. Counts the failures anew.
+    /// Lets operations fail from now on. Resets the number of failures.
     pub(crate) fn fail(&self, fault: Fault) {
         let mut state = self.state();
         (state.fault, state.failures) = (Some(fault), 0);
@@ -176,7 +176,7 @@ impl Disk {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();
         match state.fails(Operation::Open, name) {
-            // As the VFS of the system does it.
+            // Opens the file for reading only, as the VFS of the system does.
             Some(Failure::ReadOnly) => Ok(flags & !(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY),
             Some(_) => Err(SQLITE_CANTOPEN),
             None => {

@@ -1,8 +1,8 @@
 //! Writes, syncs and truncations that fail.
 //!
-//! Each test lets the first operation fail, then the second, and so on until nothing fails any more. Whatever fails, no caller is told
-//! that a write is durable which is not: after each failure the power is cut as well, and a sync that failed has lost what was not
-//! on the disk yet, as Linux does. A commit that fails changes nothing that a reader of this store sees.
+//! Some tests let the first operation fail, then the second, and so on until nothing fails any more. Whatever fails, no caller is
+//! told that a write is durable if it is not: tests cut the power after a failure as well. A sync that fails loses what was not
+//! on the disk yet, as on Linux. A commit that fails changes nothing that a reader of this store sees.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::image::{Kept, Platter};
 
 const WRITER: &str = WRITERS[0];
 
-/// A store whose disk can fail, and what the writer was told.
+/// A store whose disk can fail, the lease of its writer, and the state of the disk before the store was opened.
 struct Failing {
     _directory: TempDir,
     before: Platter,
@@ -72,7 +72,8 @@ fn fault(operation: Operation, failure: Failure, after: u64) -> Fault {
     }
 }
 
-/// Lets operation number `after` of one commit fail. Returns the error, or `None` if the commit needed fewer operations.
+/// Lets an operation of one commit fail after `after` operations of its kind. Returns the error, or `None` if the commit needed
+/// fewer operations.
 fn fail_one(failing: &Failing, operation: Operation, failure: Failure, after: u64) -> Option<StoreError> {
     let before = failing.stored();
     failing.disk.fail(fault(operation, failure, after));
@@ -117,7 +118,7 @@ fn a_failed_commit_leaves_nothing_after_the_power_was_cut() {
     }
 }
 
-/// Asserts that after a failure no write is accepted, reads go on, and nothing that was acknowledged is lost.
+/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost.
 fn assert_poisoned(failing: Failing, before: &Stored) {
     let refused = failing.commit().unwrap_err();
     assert!(matches!(refused, StoreError::Poisoned { .. }), "{refused:?}");
@@ -162,7 +163,8 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
 fn a_log_whose_shared_index_cannot_grow_for_lack_of_space_is_written_later() {
     let failing = Failing::new();
     failing.disk.fail(fault(Operation::GrowIndex, Failure::Full, 0));
-    // The index grows with each 4,096 pages of the log, which are copied into the database before unless somebody reads them.
+    // The index grows with each 4,096 pages of the log. Without a reader, the log would be copied into the database before it is
+    // that long.
     let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
     let error = (0..1_000).find_map(|_| failing.commit().err()).unwrap();
@@ -191,7 +193,7 @@ fn nothing_is_lost_when_the_database_cannot_be_synced_while_the_log_is_copied_in
     assert_poisoned(failing, &stored);
 }
 
-/// Lets files be opened for reading only, those whose names end so.
+/// Lets files whose names end with `suffix` be opened for reading only.
 fn read_only(disk: &Recording, suffix: &'static str) {
     disk.fail(Fault {
         suffix,
@@ -228,8 +230,8 @@ fn a_store_that_only_reads_needs_no_right_to_write_while_another_process_writes(
     assert_eq!(block_on(stored(&reader, WRITER)), failing.stored());
 }
 
-/// Opens a database while one of its operations fails, and then opens it without failures, until no operation is left to fail. Of many
-/// writes, only some fail.
+/// Opens a database while one operation fails, and then without failures, for each operation until none is left to fail. Of the
+/// many writes, only every fourth is tried.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
     let (first, step) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),

@@ -100,7 +100,7 @@ pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &
     }
 }
 
-/// Returns a commit that stores something of everything, after the given number of events.
+/// Returns a commit of an event, a blob, a state, a message and an observation. `after` is the number of events before it.
 pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
     let blob = Blob::new(format!("blob {after} of {writer}").into_bytes());
     let payload = json!({"n": after + 1, "blob": blob.digest()});
@@ -115,7 +115,7 @@ pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
             payload: text(&payload),
         }],
         blobs: vec![blob],
-        // Replaced each time, so that the log grows and the database does not.
+        // Each commit replaces the state, so that the log grows and the database does not.
         state: Some(text(&state)),
         messages: vec![message(writer, after)],
         observations: vec![thought(writer)],
@@ -171,7 +171,7 @@ async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64)
     let mut versions = vec![stored(store, name).await];
     for round in 0..rounds {
         let after = versions.last().unwrap().journal.len() as u64;
-        // A run waits for a person, the person decides, and the run goes on.
+        // Every fifth commit suspends the run, and the next one resumes it.
         let end = (round % 5 == 3).then(|| RunEnd {
             status: RunStatus::Suspended,
             summary: Value::Null,

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::chance::Chance;
 use crate::disk::Event;
 
-/// Bytes that a disk writes as a whole or not at all.
+/// Number of bytes that a disk writes as a whole or not at all.
 const SECTOR: usize = 512;
 
 /// A change of a file that is not on the disk yet.
@@ -29,7 +29,7 @@ struct File {
 pub(crate) enum Kept {
     Nothing,
     Everything,
-    /// All changes up to a random one, of which some sectors are missing.
+    /// All changes before a random one, and some sectors of that one.
     Torn,
     /// Any sectors of any changes.
     Any,
@@ -42,15 +42,15 @@ impl Kept {
 /// The state of a disk between two operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Platter {
-    /// What a name may mean after a loss of power: the first entry surely did at the last sync of the directory, the last one does
-    /// for the programs. `None` is a name without a file.
+    /// The files to which a name may refer after a loss of power. The first is the one at the last sync of the directory, the
+    /// last is the one that programs see. `None` means that there is no file with that name.
     names: BTreeMap<String, Vec<Option<File>>>,
     /// Number of acknowledgements for each writer.
     pub(crate) acknowledged: BTreeMap<usize, usize>,
 }
 
 impl Platter {
-    /// Returns a disk on which the files in a directory are, whose names begin so.
+    /// Returns a disk with the files of a directory whose names begin with `prefix`, except for shared indexes (`-shm`).
     pub(crate) fn of(directory: &Path, prefix: &str) -> Self {
         let mut names = BTreeMap::new();
         for entry in fs::read_dir(directory).unwrap() {
@@ -160,7 +160,8 @@ impl Change {
         }
     }
 
-    /// Applies any of the sectors of a write. Those that are missing at the end of a file do not make it longer.
+    /// Applies random sectors of a write, or a truncation by chance. Sectors that are missing at the end of a file do not make it
+    /// longer.
     fn apply_in_part(&self, content: &mut Vec<u8>, chance: &mut Chance) {
         let Self::Write { offset, bytes } = self else {
             if chance.below(2) == 0 {

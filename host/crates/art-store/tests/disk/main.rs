@@ -1,4 +1,4 @@
-//! What the store does when the disk fails it: the power is cut, a write or a sync fails, the disk is full.
+//! What the store does when the disk fails: the power is cut, a write or a sync fails, the disk is full.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,12 +1,13 @@
-//! What was acknowledged is there after the power was cut, and nothing of what was not is there in part.
+//! Acknowledged writes survive when the power is cut, and every other write is stored as a whole or not at all.
 //!
-//! The VFS of this program [records](crate::disk) every write, truncation, sync, creation and deletion that SQLite makes for the store
-//! while three writers commit at the same time. From that the tests make [images](crate::image): for a moment between two
-//! operations, everything up to the last sync of each file, and of the later changes none, all, or any sectors of 512 bytes in any
-//! order. Each image is opened with the store and compared with what the writers read after each of their acknowledged writes.
+//! The VFS of this program [records](crate::disk) every write, truncation, sync, creation and deletion that SQLite makes for the
+//! store while three writers commit at the same time. From these records the tests make [images](crate::image) of the disk at a
+//! moment between two operations. An image has everything up to the last sync of each file, and of the later changes none, all,
+//! or any sectors of 512 bytes. Each image is opened with the store and compared with what the writers read after each of their
+//! acknowledged writes.
 //!
-//! - The choices are repeated by their seed. `ART_POWER_IMAGES=5000` makes more images than the number of each build, and
-//!   `ART_POWER_SEED=N` others.
+//! - A seed determines the random choices: `ART_POWER_SEED=N` makes other images. `ART_POWER_IMAGES=5000` makes more images than
+//!   the default.
 //! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The shared
 //!   index of the log has random content in each image.
 //! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a new
@@ -23,7 +24,7 @@ use crate::disk::{Event, Recording};
 use crate::history::{self, Stored, Versions, WRITERS, block_on, new_path};
 use crate::image::{Kept, Platter};
 
-/// Number of images of each build.
+/// Default number of images.
 const IMAGES: usize = 160;
 /// Number of writes of each writer. Enough for the log to be copied into the database several times.
 const ROUNDS: u64 = 60;
@@ -32,7 +33,7 @@ fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |number| number.parse().unwrap())
 }
 
-/// What happened on a disk, from a state in which all of it was durable.
+/// What happened on a disk, beginning with a state that was durable as a whole.
 struct Recorded {
     _directory: TempDir,
     before: Platter,
@@ -76,7 +77,8 @@ impl Image {
     }
 }
 
-/// Returns what a store lacks of what was acknowledged, or has of other writes than the next one of each writer.
+/// Returns a message about the first writer whose data is wrong. A store must have all acknowledged writes of a writer, and may
+/// have the whole next write.
 fn fault(store: &SqliteStore, platter: &Platter, versions: &[Versions; 3]) -> Option<String> {
     WRITERS.into_iter().enumerate().find_map(|(writer, name)| {
         let acknowledged = platter.acknowledged.get(&writer).copied().unwrap_or_default();
@@ -112,8 +114,8 @@ fn assert_recovers(image: &Image, platter: &Platter, versions: &[Versions; 3], w
     assert_eq!(report.unwrap(), "ok", "{what}");
 }
 
-/// Calls `check` at `count` random moments, in order, with the number of operations before it. Every second moment is next to a sync,
-/// where most is decided.
+/// Calls `check` at `count` random moments, in order, with the number of operations before the moment and the state of the disk.
+/// Every second moment is next to a sync, where most is decided.
 fn at_moments(
     recorded: &Recorded,
     count: usize,
@@ -205,7 +207,7 @@ fn migrated(path: &Path) -> Vec<Stored> {
     vec![read("t", "run-t"), read("other", "run-other")]
 }
 
-/// Cuts the power while a database of format 4 is migrated, which has that mode of its journal.
+/// Cuts the power while a database of format 4 with this journal mode is migrated.
 fn cut_migration(journal_mode: &str) {
     let (directory, path) = new_path();
     fs::write(&path, FORMAT_4).unwrap();

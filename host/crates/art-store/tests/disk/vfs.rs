@@ -1,7 +1,8 @@
-//! The VFS of SQLite that records: it passes each operation on to the VFS of the system, and tells the [`Disk`] of the file.
+//! A VFS of SQLite that records operations: it passes each one on to the VFS of the system, and reports it to the [`Disk`] of the
+//! file.
 //!
-//! It is the default VFS of this test program, so the store under test knows nothing of it. Files without a disk are only passed on.
-//! Syncs are never passed on, which saves most of the time: the machine that runs the tests keeps its power.
+//! It is the default VFS of this test program, so the store under test knows nothing of it. Operations on files without a disk
+//! are only passed on. Syncs are never passed on, which saves most of the time: the machine that runs the tests keeps its power.
 
 #![expect(
     unsafe_code,
@@ -72,7 +73,7 @@ unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<u8>().add(size_of::<File>()).cast() }
 }
 
-/// Returns the disk of an open file and its name on it.
+/// Returns the disk of an open file and its name on the disk, or `None` for a file without a disk.
 ///
 /// # Safety
 /// `file` is an open [`File`], and no other thread closes it meanwhile.

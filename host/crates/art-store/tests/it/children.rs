@@ -67,7 +67,7 @@ impl ChildTest {
         }
     }
 
-    /// Lets a child go on that waits for a line.
+    /// Lets the child continue after [`wait_for_parent`].
     pub(crate) fn go_on(&mut self) {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }

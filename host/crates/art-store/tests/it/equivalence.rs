@@ -304,7 +304,7 @@ async fn runs(fixture: &TestStore, operation: Operation) -> String {
 async fn leases(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // Not remembered by the fixture, so that the lease that it holds is lost.
+        // The fixture does not remember this lease, so a lease that it remembers is lost.
         Operation::Acquire(id) => text(store.acquire_lease(IDS[id]).await),
         Operation::Renew(id) => text(store.renew_lease(&fixture.lease(IDS[id]).await).await),
         Operation::Release(id) => {

@@ -218,7 +218,7 @@ fn a_page_of_random_bytes_is_never_treated_as_an_empty_database() {
     for page in 0..pages {
         fs::write(&path, &good).unwrap();
         let file = OpenOptions::new().write(true).open(&path).unwrap();
-        // Page 1 keeps its header, so that it is still the header of a database of this host.
+        // Page 1 keeps its header, so that the file still begins like a database of this host.
         let start = if page == 0 { 100 } else { page * 4096 };
         let noise: Vec<u8> = (0..(page + 1) * 4096 - start).map(|n| (n * 167 % 251) as u8).collect();
         file.write_all_at(&noise, start).unwrap();

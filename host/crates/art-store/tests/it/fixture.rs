@@ -60,7 +60,7 @@ impl TestStore {
             return lease;
         }
         let Ok(lease) = self.store.acquire_lease(thread_id).await else {
-            // A lease that nobody has, for a thread that does not exist.
+            // The thread does not exist, or its lease is taken. This is a lease that nobody has.
             return Lease {
                 thread_id: thread_id.to_owned(),
                 number: 0,
@@ -101,7 +101,7 @@ impl TestStore {
         self.store.commit(commit).await.map(|committed| committed.run)
     }
 
-    /// Appends the entry after the one with the sequence `after`.
+    /// Appends an entry after the one with the sequence `after`, and returns the stored entry.
     pub(crate) async fn append(
         &self,
         trace_id: &str,

@@ -1,4 +1,4 @@
-//! Changes of a database by others than the host are found when the data is read.
+//! Changes that anybody but the host makes to a database are found when the data is read.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ fn a_flip_of_any_bit_of_the_numbers_of_an_event_is_found() {
         for bit in 0..63_i64 {
             let update = format!("UPDATE journal SET {column} = ({column} | ?1) - ({column} & ?1) WHERE rowid = 2");
             let flip = || connection.execute(&update, [1_i64 << bit]);
-            // A number that another entry has is refused by the database itself.
+            // The database itself refuses a number that another entry has.
             if flip().is_ok() {
                 assert!(broken_at(&store).is_some(), "{column} {bit}");
                 flip().unwrap();
@@ -142,7 +142,7 @@ fn a_blob_that_no_run_uses_any_more_is_deleted() {
         })
     };
     assert_eq!(blobs(), 1);
-    // Releases the lease of the thread.
+    // Dropping the store frees the lease of the thread.
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
     assert!(block_on(store.delete_thread("t")).unwrap());

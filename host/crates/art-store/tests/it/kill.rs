@@ -25,7 +25,8 @@ fn commits_until_it_is_killed() {
     });
 }
 
-/// Commits steps with an event, an observation, a state and a message, and tells each one that was acknowledged.
+/// Commits steps with an event, an observation, a state and a message, and tells the parent process of each one that was
+/// acknowledged.
 async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str) {
     if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(thread(thread_id)).await.is_err() {
         return;
@@ -56,8 +57,8 @@ async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str)
     }
 }
 
-/// Asserts that each thread has as many events as messages and observations, and the state of the last one. Returns their
-/// number for each thread.
+/// Asserts that each thread has as many events as messages and observations, and the state of the last event. Returns the number
+/// of events of each thread.
 fn whole_commits(store: &SqliteStore) -> [u64; 4] {
     THREADS.map(|thread_id| {
         block_on(async {

@@ -1,4 +1,4 @@
-//! A suspension changes its status as its state machine allows, whatever is tried in whatever order, in both stores.
+//! In both stores, a suspension changes its status only as its state machine allows, whatever is tried in whatever order.
 
 use art_core::agent::RunStatus;
 use art_core::suspension::Decision;
@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::conformance::suspensions::{call, decision, expiry, settle, settled, suspend};
 use crate::fixture::{TestStore, block_on, run};
 
-/// Time at which the question begins, and the one at which its time is over.
+/// Time at which the call begins to wait, and time at which the suspension expires.
 const BEGIN: u64 = 1_000;
 const EXPIRES: u64 = 1_010;
 
-/// What is tried.
+/// An operation that is tried.
 #[derive(Clone, Debug)]
 enum Attempt {
     Wait(u64),
@@ -26,7 +26,7 @@ enum Attempt {
     Expire(bool),
     /// The run takes a decision, which may be another than the stored one.
     Settle(bool, bool),
-    /// The run waits, or ends.
+    /// `Suspend` suspends the run, and `End` cancels it.
     Suspend,
     End,
 }
@@ -43,7 +43,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
     ]
 }
 
-/// The suspension as it has to be.
+/// The expected suspension.
 #[derive(Clone, Debug)]
 struct Model {
     now: u64,
@@ -53,7 +53,7 @@ struct Model {
 }
 
 impl Model {
-    /// Returns why a decision is refused, or takes it.
+    /// Makes a decision, or returns why it is refused.
     fn decide(&mut self, decision: Decision, is_by_expiry: bool) -> Option<&'static str> {
         let is_over = self.now >= EXPIRES;
         match self.status {
@@ -69,7 +69,7 @@ impl Model {
         }
     }
 
-    /// Returns whether the run takes a decision.
+    /// Lets the run take a decision, and returns whether it does.
     fn settle(&mut self, decision: &Decision) -> bool {
         let takes =
             !self.has_ended && self.status == SuspensionStatus::Decided && self.decision.as_ref() == Some(decision);
@@ -149,7 +149,7 @@ async fn step(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
     assert_eq!((found.status, &found.decision), (model.status, &model.decision));
 }
 
-/// Tries all this with a run of the user `ann` that waits.
+/// Makes all attempts with a waiting run of the user `ann`.
 async fn live(fixture: TestStore, attempts: &[Attempt]) {
     let thread = NewThread {
         id: "t".to_owned(),
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// From each state, each attempt is made at least once, in time and too late.
+/// Makes each attempt from each state, in time and too late.
 #[test]
 fn every_transition_of_a_suspension_is_tried_from_every_state() {
     let paths: [&[Attempt]; 5] = [

@@ -18,8 +18,8 @@ pub(super) enum AppliesTo {
     SameValue,
     /// A part of the value, or the name of a property.
     Part,
-    /// A part of the value. An `unevaluated*` in the same schema, or in a schema that contains it, tries the subschemas
-    /// again to find out which parts they evaluated.
+    /// A part of the value. An `unevaluated*` keyword of the same schema, or of an enclosing one, tries the subschemas again to
+    /// find out which parts they evaluated.
     PartRepeatedly,
     /// No value. The subschemas are used only as targets of references.
     Nothing,
@@ -73,7 +73,7 @@ pub(super) fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns the cost of a keyword for each value, in tries of an empty schema, without the cost of its subschemas.
+/// Returns the cost of a keyword for each value, without the cost of its subschemas. The unit is one try of an empty schema.
 pub(super) fn keyword_tries(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.
@@ -86,7 +86,7 @@ pub(super) fn keyword_tries(keyword: &str) -> u64 {
     }
 }
 
-/// Returns whether a keyword is one of the `unevaluated*`. Their result depends on which parts of the value the other
+/// Returns whether a keyword is one of the `unevaluated*` keywords. Their result depends on which parts of the value the other
 /// keywords of the schema evaluated.
 pub(super) fn is_unevaluated(keyword: &str) -> bool {
     matches!(keyword, "unevaluatedProperties" | "unevaluatedItems")

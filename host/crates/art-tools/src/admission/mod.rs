@@ -4,9 +4,9 @@
 //! replaced by its target, as long as the result stays within a limit. The result is a tree, and all later code works
 //! on trees without references.
 //!
-//! A validator tries each schema of a tree once on each part of a value; `unevaluated*` adds further tries, which are
-//! counted. So the tree bounds the cost of applying it. This bound is a [`Cost`], against which every value is checked
-//! before the schema is applied to it.
+//! A validator tries each schema of a tree once on each part of a value; `unevaluated*` adds further tries, which are counted. So
+//! the tree determines an upper bound of the cost of applying the schema, its [`Cost`]. Before the schema is applied to a value,
+//! the host checks that this bound is low enough.
 
 mod keywords;
 mod multiple;

@@ -74,8 +74,8 @@ fn compile(pattern: &str, max_bytes: usize) -> Option<NFA> {
     NFA::compiler().configure(limits).build(&translated).ok()
 }
 
-/// Returns the options that select the linear engine and bound its programs and caches. Each pattern has two of both,
-/// for matching forwards and backwards.
+/// Returns the options that select the linear engine and bound its programs and caches. Each pattern has two programs and two
+/// caches, for matching forwards and backwards.
 pub(crate) fn pattern_options() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex()
         .size_limit(MAX_PATTERN_PROGRAMS)

@@ -5,8 +5,8 @@ use super::{
     MAX_REFERENCE_BYTES, MAX_REFERENCES, MAX_SCHEMAS, MAX_TEXT_BYTES, MAX_TRIES,
 };
 
-/// The reason why a schema is refused. `at` is a JSON pointer, in most cases into the tree of the schema, in which each
-/// `$ref` is replaced by its target. For a problem that is found before that, it points into the schema as it is written.
+/// The reason why a schema is refused. `at` is a JSON pointer, in most cases into the tree of the schema, in which each `$ref` is
+/// replaced by its target. For a problem that is found before this replacement, it points into the schema as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaProblem {
     /// The text of the schema is too long (D02).
@@ -93,8 +93,8 @@ pub enum SchemaProblem {
          definitions that are used often"
     )]
     TreeTooLong(String),
-    /// An `unevaluated*` keyword is inside another one that applies to the same value. A validator would evaluate the
-    /// schemas inside of both once for each of the two.
+    /// An `unevaluated*` keyword is inside another one that applies to the same value. A validator would evaluate the schemas
+    /// inside both keywords once for each keyword.
     #[error("the `unevaluated*` at `{at}` applies to the same value as an outer one: keep the outer one")]
     NestedUnevaluated {
         /// Position of the schema with the keyword.

@@ -56,7 +56,7 @@ struct Dereferencer<'s> {
 #[derive(Clone, Copy)]
 struct Level {
     depth: usize,
-    /// True if a schema that contains it and applies to the same value has `unevaluated*`.
+    /// True if an enclosing schema that applies to the same value has `unevaluated*`.
     inside_unevaluated: bool,
 }
 
@@ -67,7 +67,7 @@ struct Node {
 }
 
 impl<'s> Dereferencer<'s> {
-    /// Returns the tree of a schema and its weight, and counts it.
+    /// Returns the tree of a schema and its weight, and counts the schema against the budget.
     fn schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         if level.depth > MAX_DEPTH {
             return Err(SchemaProblem::TooDeep);
@@ -156,7 +156,7 @@ impl<'s> Dereferencer<'s> {
         Ok(())
     }
 
-    /// Returns the trees of the subschemas of a keyword that has them by name.
+    /// Returns the trees of the subschemas of a keyword whose value maps names to subschemas.
     fn map(
         &mut self,
         node: &mut Node,

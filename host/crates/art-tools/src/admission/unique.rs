@@ -1,7 +1,7 @@
 //! `uniqueItems` in time linear in the size of the array, for all kinds of items.
 //!
-//! The library hashes some unequal items alike, such as integers that round to the same float, and compares all of those
-//! with one another. The hashes here depend on the exact value and on a secret, so nobody can choose items that collide.
+//! The library hashes some unequal items alike, such as integers that round to the same float, and compares all such items with
+//! one another. The hashes here depend on the exact value and on a secret, so nobody can choose items that collide.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -90,10 +90,10 @@ impl Hash for Item<'_> {
     }
 }
 
-/// Returns a key that is the same for equal numbers and different for all others: an integer and 0, or, for a float that
-/// is no such integer, 0 and the bits of the float, which are never 0.
+/// Returns a key that is the same for equal numbers and different for unequal ones. For an integer, also one that is written as a
+/// float, it is the integer and 0. For any other float it is 0 and the bits of the float, which are never 0.
 fn number_key(number: &Number) -> (i128, u64) {
-    /// Floats from here on equal no `i64` and no `u64`, so their bits identify them.
+    /// No float of at least this size equals an `i64` or a `u64`, so its bits identify it.
     const MIN_LARGE_FLOAT: f64 = 1e30;
     let float = number.as_f64().unwrap_or_default();
     match (number.as_i64(), number.as_u64()) {

@@ -12,7 +12,7 @@ use crate::scalar::scalar_text;
 
 /// A rule about calls. It matches a call that meets all of its conditions; a rule without conditions matches every call.
 ///
-/// Risk and category are what the tool says of itself. For tools that are not trusted, write rules by `tool`.
+/// Risk and category are claims of the tool. For tools that are not trusted, write rules with `tool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalRule {
@@ -27,21 +27,21 @@ pub struct ApprovalRule {
     /// Pattern for the category that the tool declares. A tool that declares none does not match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Glob>,
-    /// Patterns for arguments, each a scalar as text at a JSON pointer: `{ "/path" = "/etc/*" }`. Equal numbers have the same text,
-    /// so `10` also matches `10.0`.
+    /// Patterns for arguments, each at a JSON pointer: `{ "/path" = "/etc/*" }`. A pattern is compared with the text of a string,
+    /// number, boolean or null. Equal numbers have the same text, so `10` also matches `10.0`.
     ///
-    /// A text is compared as the model wrote it. `*` matches `/` as well, and `/tmp/../etc` matches `/tmp/*`: a rule that allows by
-    /// path is only as good as the sandbox of the tool.
+    /// A string is compared as the model wrote it. `*` matches `/` as well, and `/tmp/../etc` matches `/tmp/*`, so a rule that
+    /// allows calls by path relies on the sandbox of the tool.
     ///
-    /// If an argument is missing, or is an array or an object, what it means to the tool is unknown. Then an `allow` rule does not
-    /// match, and an `ask` or `refuse` rule matches.
+    /// If an argument is missing, or is an array or an object, the host cannot know what it means to the tool. Then an `allow`
+    /// rule does not match, and an `ask` or `refuse` rule matches.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<Pointer, Glob>,
-    /// Whether the rule does not match a call that lacks one of the `arguments`, also if it asks or refuses. Set it for arguments
+    /// Whether a call that lacks one of the `arguments` does not match, even if the rule asks or refuses. Set it for arguments
     /// without which the tool is harmless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_missing: bool,
-    /// Why there is this rule, for the person and, if it refuses, for the model.
+    /// Why the rule exists, for the person and, if it refuses, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

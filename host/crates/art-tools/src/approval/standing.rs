@@ -11,8 +11,8 @@ pub const MAX_STANDING_BYTES: usize = 16 << 10;
 
 /// Calls that a person has approved in advance, so that neither a rule nor the declared risk of the tool asks about them again.
 ///
-/// It holds for one person and for one version of the tool. It never applies to a call that a rule refuses, nor to a question that a
-/// tool asks itself. Only a person creates one; no event of a run does.
+/// A standing approval holds for one person and for one version of the tool. It never applies to a call that a rule refuses, nor
+/// to a question that the tool itself asks. Only a person creates one; no event of a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StandingApproval {
@@ -24,7 +24,7 @@ pub struct StandingApproval {
     /// What each argument may be. A call with an argument that is not listed does not match. Absent means any arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, AllowedValue>>,
-    /// The person, if the host knows several.
+    /// The person for whom the approval holds; absent for nobody in particular.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
 }
@@ -33,13 +33,13 @@ pub struct StandingApproval {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AllowedValue {
-    /// Any value, or none.
+    /// Any value. The argument may also be absent.
     Any,
     /// Exactly this value.
     Is(Value),
 }
 
-/// Which calls a person approves for the future, beginning from one call.
+/// Which calls a person approves for the future, derived from one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StandingScope {
     /// Calls with exactly the same arguments.

@@ -9,7 +9,7 @@ fn policy(policy: Value) -> ApprovalPolicy {
     serde_json::from_value(policy).unwrap()
 }
 
-/// Returns a policy of rules that ignores risks otherwise.
+/// Returns a policy that has these rules and ignores declared risks.
 fn rules(rules: impl Into<Value>) -> ApprovalPolicy {
     policy(json!({"ask_from": "never", "rule": rules.into()}))
 }

@@ -109,7 +109,7 @@ fn check_options(form: &FeedbackSchema) -> Result<(), FormProblem> {
     let mut seen = HashSet::new();
     for (index, option) in form.options.iter().enumerate() {
         check_option(index, option)?;
-        // A person who types a value must choose one option, so `1` and `"1"` are the same.
+        // A person types a value as text, so the values `1` and `"1"` are the same option.
         if !seen.insert(scalar_text(&option.value)) {
             return Err(FormProblem::SameOption);
         }

@@ -13,8 +13,8 @@ use crate::violation::Violations;
 /// Maximum size of a file as an answer, as compact JSON text in bytes: its content in base64, its name and its media type.
 const MAX_FILE_JSON_BYTES: usize = MAX_FILE_BYTES.div_ceil(3) * 4 + (4 << 10);
 
-/// Returns the JSON Schema of the answer to a form. It does not contain the pattern of a text, nor what a schema cannot say of a
-/// date or a file; [`check_feedback`](super::check_feedback) checks these as well.
+/// Returns the JSON Schema of the answer to a form. It contains neither the pattern of a text nor the rules for a date or a file
+/// that a schema cannot express; [`check_feedback`](super::check_feedback) checks these as well.
 #[must_use]
 pub fn answer_schema(form: &FeedbackSchema) -> Value {
     let rules = form.validation.clone().unwrap_or_default();
@@ -71,7 +71,7 @@ fn with_keywords<const N: usize>(schema: Value, keywords: [(&str, Option<Value>)
     Value::Object(members)
 }
 
-/// Returns whether an approval needs an answer: if the form asks for one, and does not say that it is optional.
+/// Returns whether an approval needs an answer. It does, unless the form is a confirmation or makes the answer optional.
 pub(super) fn is_required(form: &FeedbackSchema) -> bool {
     let required = form.validation.as_ref().and_then(|rules| rules.required);
     form.input_type != InputType::Confirm && required.unwrap_or(true)
@@ -97,7 +97,7 @@ pub(super) fn check_answer(form: &FeedbackSchema, answer: &Value, root: &str) ->
     let mut violations = Violations::default();
     match (schema.check(answer, &shape, root), answer) {
         (Ok(()), _) => {}
-        // Go on with the pattern, so that the person hears of all problems at once.
+        // Also check the pattern, so that the person hears of all problems at once.
         (Err(found), Value::String(_)) if form.input_type == InputType::Text => violations.append(found, root),
         (Err(found), _) => return Err(found.under(root)),
     }

@@ -5,12 +5,12 @@ use std::ops::Range;
 use jiff::SignedDuration;
 use jiff::civil::{self, Date, DateTime};
 
-/// What a date must be.
+/// Description of a valid date, for messages.
 pub(super) const DATE: &str = "a date such as 2026-01-31";
-/// What a time must be.
+/// Description of a valid date and time, for messages.
 pub(super) const DATE_TIME: &str = "a date and time such as 2026-01-31T14:30:00+01:00";
 
-/// Parses a `full-date` that is a day of the calendar.
+/// Parses a `full-date`. Returns `None` if the text has another form or is no day of the calendar.
 pub(super) fn date(text: &str) -> Option<Date> {
     let is_date = matches_template(text, "0000-00-00");
     let number = |range: Range<usize>| text.get(range)?.parse::<i8>().ok();
@@ -19,7 +19,7 @@ pub(super) fn date(text: &str) -> Option<Date> {
 }
 
 /// Parses a `date-time` and returns its instant, as the time since the beginning of 1970 in UTC. The fraction of a second may
-/// have nine digits. A leap second is refused, because most programs cannot read it.
+/// have up to nine digits. A leap second is refused, because most programs cannot read it.
 pub(super) fn date_time(text: &str) -> Option<SignedDuration> {
     let (day, rest) = (date(text.get(..10)?)?, text.get(10..)?);
     let rest = rest.strip_prefix(['T', 't'])?;
@@ -39,7 +39,7 @@ fn time(text: &str, nanoseconds: i32) -> Option<civil::Time> {
     civil::Time::new(number(0..2)?, number(3..5)?, number(6..8)?, nanoseconds).ok()
 }
 
-/// Splits the fraction of a second from the zone, and returns it in nanoseconds.
+/// Returns the fraction of a second in nanoseconds, and the zone, which is the rest of the text.
 fn fraction(text: &str) -> Option<(i32, &str)> {
     let Some(text) = text.strip_prefix('.') else {
         return Some((0, text));

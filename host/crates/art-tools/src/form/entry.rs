@@ -1,4 +1,4 @@
-//! What a person types becomes an answer.
+//! Converts what a person types into an answer.
 
 use art_core::hitl::{FeedbackSchema, InputType, SelectOption};
 use serde_json::{Number, Value};
@@ -21,13 +21,13 @@ pub enum Entry {
 /// Maximum number of options that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// Converts what a person typed on a terminal into an answer to `form`. Spaces around it do not count, except in a text.
+/// Converts what a person typed on a terminal into an answer to `form`. Surrounding spaces do not count, except in a text.
 ///
 /// - `boolean`: `yes`, `y`, `true`, `no`, `n` or `false`, in any case.
-/// - `select`: the label or the value of an option, or its number from 1 on. If these mean different options, it is an error, and
-///   `#2` is always the second option. `multiselect`: several of these, separated by commas; `none` is an empty selection.
+/// - `select`: the label or the value of an option, or its number from 1 on. An entry that may mean several options is an error,
+///   and `#2` is always the second option. `multiselect`: several of these, separated by commas; `none` is an empty selection.
 /// - `number`, `date` and `datetime`: as in JSON and RFC 3339; there may be a space between date and time.
-/// - `custom`: JSON. If the schema wants a text, what is no text in JSON is one without quotes.
+/// - `custom`: JSON. If the schema requires a string, an entry that is no JSON string counts as a string without quotes.
 /// - `file`: a path. `confirm`: nothing.
 ///
 /// The answer still has to be checked with [`check_feedback`](super::check_feedback).
@@ -103,7 +103,7 @@ fn custom(schema: Option<&Value>, word: &str) -> Result<Value, String> {
 }
 
 fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
-    // A label may have a comma.
+    // A label may contain a comma, so try the whole line first.
     let words: Vec<_> = match option(options, line) {
         Ok(value) => return Ok(Value::Array(vec![value])),
         Err(_) if line.eq_ignore_ascii_case("none") => return Ok(Value::Array(Vec::new())),
@@ -119,7 +119,7 @@ fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
     Ok(Value::Array(values))
 }
 
-/// Returns the value of the only option that `word` means.
+/// Returns the value of the option that `word` means. Fails if it means none or several.
 fn option(options: &[SelectOption], word: &str) -> Result<Value, String> {
     if let Some(nth) = word.strip_prefix('#').and_then(|number| nth(options, number)) {
         return enabled(nth);

@@ -24,13 +24,13 @@ const MAX_METADATA_NODES: usize = 2_000;
 #[error("{0}")]
 pub struct FeedbackErrors(pub Violations);
 
-/// Checks a decision, and returns it in its one form: the answer is in `value`, whichever of its names it had, and the arguments
+/// Checks a decision, and returns it in a normal form: the answer is in `value`, whichever field contained it, and the arguments
 /// have their defaults. `input` is the input schema of the tool, if the tool still exists.
 ///
-/// - An approval has an answer that the form accepts, or the default answer of the form. Only an answer to a form of the type
-///   `confirm` is absent, and one that `validation.required` makes optional may be.
+/// - An approval needs an answer that the form accepts; a missing answer becomes the default answer of the form. A form of the
+///   type `confirm` has no answer, and `validation.required` can make an answer optional.
 /// - A rejection has neither an answer nor arguments: they are dropped unchecked, so that a person can always reject.
-/// - `modifiedArgs` are allowed if the form says so or a rule asks, and are valid under the input schema.
+/// - `modifiedArgs` are allowed if the form says so or a rule asks, and must be valid under the input schema.
 ///
 /// # Errors
 /// Fails with everything that is wrong.

@@ -18,7 +18,7 @@ pub enum FileProblem {
     /// The name is a path, is too long, or cannot be shown.
     #[error("filename must be a name of 1 to {MAX_FILENAME_BYTES} bytes without folders and control characters")]
     Filename,
-    /// The media type is of another form.
+    /// The media type has another form than `type/subtype`.
     #[error("mediaType must be a media type such as text/csv")]
     MediaType,
     /// The content is no base64.
@@ -44,7 +44,7 @@ pub fn file_answer(filename: &str, media_type: &str, data: &[u8]) -> Result<Valu
     }
 }
 
-/// Returns the JSON Schema of a file, which says nothing about the content of its texts.
+/// Returns the JSON Schema of a file. It does not restrict the content of the strings.
 pub(super) fn schema() -> Value {
     let text = json!({"type": "string"});
     json!({

@@ -36,7 +36,7 @@ pub enum FormProblem {
     /// There is no option to choose.
     #[error("it has no option that can be chosen: list some in `options`")]
     NoOptions,
-    /// The value of an option is of another type.
+    /// The value of an option is no text, number or boolean.
     #[error("the `value` of `options/{0}` must be a text, a number or a boolean")]
     OptionValue(usize),
     /// An option has no label.

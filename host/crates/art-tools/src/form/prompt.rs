@@ -19,7 +19,7 @@ pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
     while let Some((before, after)) = rest.split_once("{{") {
         text.push_str(before);
         let argument = after.split_once("}}").and_then(|(name, rest)| {
-            // A template of nothing but braces must not look up each of its ends.
+            // A name has no brace. Otherwise each brace of a template such as `{{{{..}}` would start a lookup of the whole rest.
             let name = Some(name.trim()).filter(|name| !name.contains('{'))?;
             Some((arguments.get(name)?, rest))
         });
@@ -27,7 +27,7 @@ pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
             text.push_str(&shown(argument));
             rest = after;
         } else {
-            // Only a brace is skipped, because a name may begin at the next one.
+            // Skip only one brace, because a name may begin at the next one.
             text.push('{');
             rest = rest.get(before.len() + 1..).unwrap_or_default();
         }
@@ -41,7 +41,7 @@ fn shown(argument: &Value) -> String {
     one_line(&truncate(&text, MAX_ARGUMENT_CHARS))
 }
 
-/// Returns `text` on one line, with everything escaped that is not shown as it is.
+/// Returns `text` on one line, and escapes all characters that cannot be shown as they are.
 pub(super) fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }

@@ -78,8 +78,8 @@ pub(crate) fn question_of_rule(
     }
 }
 
-/// Returns the question whether to grant what a call needs, or `None` if a grant could not allow it. Its arguments cannot be edited,
-/// because the grants are made for these.
+/// Returns the question whether to grant what a call needs, or `None` if a grant could not allow it. A person cannot edit the
+/// arguments of the call, because the grants are made for them.
 pub(crate) fn question_of_grant(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
@@ -126,7 +126,7 @@ fn input_digest(input: &[u8]) -> String {
     format!("blake3:{}", blake3::hash(input).to_hex())
 }
 
-/// Reads a form: an object with `inputType` is one, and all else is the JSON Schema of an answer.
+/// Reads a form. An object with `inputType` is a form, and everything else is the JSON Schema of an answer.
 fn parse_form(mut value: Value) -> Result<FeedbackSchema, FormProblem> {
     let is_form = value.get("inputType").is_some();
     if !is_form {
@@ -151,8 +151,8 @@ fn prompt(call: &ParsedToolCall, config: Option<&BlockingToolConfig>, message: &
     Some(interpolate(template, &call.arguments)).filter(|prompt| !prompt.trim().is_empty())
 }
 
-/// Returns the form with this prompt, or with its own. If it has another one, that becomes a part of its hint, because it may
-/// say what to enter.
+/// Returns the form with this prompt, or without one with its own or a general prompt. If the form has a different prompt of its
+/// own, that becomes a part of the hint, because it may say what to enter.
 fn with_prompt(mut form: FeedbackSchema, prompt: Option<String>) -> FeedbackSchema {
     match prompt {
         Some(prompt) if form.prompt != prompt => {

@@ -6,7 +6,7 @@ use super::super::shown;
 use super::Question;
 use crate::render;
 
-/// What came of asking about all calls at once.
+/// The result of asking about all calls at once.
 pub(super) enum Outcome {
     /// All are decided.
     Decided,
@@ -16,8 +16,8 @@ pub(super) enum Outcome {
     OneByOne,
 }
 
-/// Asks for one decision about all calls, if there are several that need no answer of their own. What cannot be decided in this way, for
-/// example because somebody else was faster, is asked about on its own or left out.
+/// Asks for one decision about all calls, if there are several and none needs an answer of its own. A call that cannot be decided
+/// in this way is asked about on its own, unless somebody else has decided about it.
 pub(super) fn decide(questions: &[Question<'_>]) -> Outcome {
     let needs_no_answer = |question: &Question<'_>| question.record.call.form.input_type == InputType::Confirm;
     let [first, _, ..] = questions else {

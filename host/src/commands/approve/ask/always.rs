@@ -15,7 +15,7 @@ impl Question<'_> {
         matches!(self.record.call.cause, SuspensionCause::Rule { .. })
     }
 
-    /// Approves the call if the person has approved such calls since it was asked about.
+    /// Approves the call if the person has approved such calls since it was asked about. Returns `None` if not.
     pub(super) fn decide_by_standing_approval(&self) -> Option<Outcome> {
         let approvals = StandingApprovals::of(&self.runtime.config);
         let id = approvals.find_for(&self.record.call, self.user)?;
@@ -26,7 +26,7 @@ impl Question<'_> {
         self.decide(Feedback::new(true, shown::now()), None).ok()
     }
 
-    /// Returns the standing approval that the person chose and confirmed; `None` if the person goes back to the question.
+    /// Returns the standing approval that the person chose and confirmed, or `None` if the person goes back to the question.
     pub(super) fn standing_approval(&self) -> Result<Option<StandingApproval>, Outcome> {
         let tool = &self.record.call.call.tool_name;
         render::note(&format!(

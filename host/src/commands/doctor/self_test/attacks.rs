@@ -1,4 +1,4 @@
-//! The attacks, with what has to come of each.
+//! The attacks, each with its required outcome.
 
 use art_core::capability::{Access, FsGrant, HttpGrant, ToolPolicy};
 use art_core::outcome::CallEnding::{
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::lab::{Attempt, Lab};
 
-/// An attack of `attacker.wat`.
+/// An attack that `attacker.wat` implements, or a control.
 #[derive(Debug)]
 pub(super) struct Attack {
-    /// Identifier of the attack, or of those that the control belongs to.
+    /// Identifier of the attack, or for a control the letter of the attacks to which it belongs.
     pub(super) id: &'static str,
     /// What the tool does; completes the sentence "the tool ..".
     pub(super) what: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Attack {
     pub(super) number: u32,
     /// What the tool aims at.
     pub(super) aim: Aim,
-    /// What has to come of it.
+    /// The required outcome.
     pub(super) expectation: Expectation,
 }
 
@@ -40,12 +40,12 @@ pub(super) enum Aim {
     PrivateHost(&'static str),
 }
 
-/// What has to come of an attack.
+/// The required outcome of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expectation {
     /// The call ends in one of these ways.
     Ends(&'static [CallEnding]),
-    /// The tool is told that it may not.
+    /// The tool is told that access is refused, and reaches nothing.
     Refused,
     /// The tool succeeds, since this is allowed.
     Allowed,
@@ -53,7 +53,7 @@ pub(super) enum Expectation {
     ShortLog,
     /// A second call finds nothing of the first.
     Forgotten,
-    /// The result has the marks of the host, not those of the tool.
+    /// The fields of the result that only the host may set do not have the values that the tool chose.
     NotForged,
 }
 
@@ -202,7 +202,7 @@ pub(super) const ATTACKS: [Attack; 26] = [
 ];
 
 impl Attack {
-    /// Returns whether this is no attack, but shows that what is allowed works.
+    /// Returns whether this is no attack but a control, which shows that allowed access works.
     pub(super) fn is_control(&self) -> bool {
         self.expectation == Expectation::Allowed
     }

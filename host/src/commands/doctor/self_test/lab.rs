@@ -23,14 +23,14 @@ use crate::executor::executor;
 
 /// The component of `attacker.wat`.
 const ATTACKER: &[u8] = include_bytes!("attacker.wasm");
-/// Name of the tool in it.
+/// Name of the tool in the component.
 const TOOL: &str = "self_test";
 /// Time limit of each call, in milliseconds.
 const TIMEOUT_MS: u64 = 1_000;
 /// Time after which a call that did not end is given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(20);
 
-/// The place of the attacks.
+/// The environment of the attacks.
 pub(super) struct Lab {
     folder: TempDir,
     server: SocketAddr,
@@ -41,7 +41,7 @@ pub(super) struct Lab {
     executor: Executor,
 }
 
-/// An attack that was made.
+/// The result of an attack.
 pub(super) struct Attempt {
     pub(super) report: ToolReport,
     /// Number of connections to the server.
@@ -66,7 +66,7 @@ impl Lab {
         })
     }
 
-    /// Calls the attacker. An attack on a later call is made twice, and the second call counts.
+    /// Calls the attacker. An attack that looks for an earlier call is made twice, and the second call counts.
     pub(super) fn attempt(&self, attack: &Attack) -> Result<Attempt, CommandError> {
         let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), Places::default());
         let plugin = plugin.map_err(|error| failed("grant what the test needs", &error))?;
@@ -93,7 +93,7 @@ impl Lab {
         ended.map_err(not_stopped)
     }
 
-    /// Returns the number of beginnings of the attacker that the sandbox loads.
+    /// Returns how many truncated copies of the attacker the sandbox loads.
     pub(super) fn loaded_beginnings(&self) -> usize {
         let lengths = (0..ATTACKER.len()).step_by(ATTACKER.len() / 16 + 1);
         let beginnings = lengths.filter_map(|length| ATTACKER.get(..length));
@@ -102,7 +102,7 @@ impl Lab {
             .count()
     }
 
-    /// Returns the grants of a tool without any.
+    /// Returns a policy without grants, only with the time limit of the test.
     pub(super) fn policy(&self) -> ToolPolicy {
         ToolPolicy {
             component: self.plugin.digest(),
@@ -116,12 +116,12 @@ impl Lab {
         self.folder.path().join(path)
     }
 
-    /// Returns the address of the server, with this name of its host.
+    /// Returns the address of the server with `host` as its host name.
     pub(super) fn authority(&self, host: &str) -> String {
         format!("{host}:{}", self.server.port())
     }
 
-    /// Returns whether a call changed the granted folder.
+    /// Returns whether a call wrote into the granted folder.
     pub(super) fn is_changed(&self) -> bool {
         self.path("granted/new.txt").exists()
     }
@@ -133,7 +133,7 @@ impl Lab {
 }
 
 impl Attempt {
-    /// Returns the output of the tool, or `None` if it has another or none.
+    /// Returns the output of the tool if it is a boolean, and `None` otherwise.
     pub(super) fn output(&self) -> Option<bool> {
         self.report.result.output.as_ref().and_then(Value::as_bool)
     }
@@ -142,7 +142,7 @@ impl Attempt {
         self.report.log.records.iter().map(|record| record.message.len()).sum()
     }
 
-    /// Returns whether something in the result that only the host may set is what the tool set.
+    /// Returns whether the tool set something in the result that only the host may set.
     pub(super) fn is_forged(&self) -> bool {
         let result = &self.report.result;
         let metadata = &result.metadata;
@@ -160,7 +160,7 @@ impl Attempt {
         Duration::from_micros(over).as_secs_f64() * 1_000.0
     }
 
-    /// Returns how it ended, in words.
+    /// Returns how the attempt ended, in words.
     pub(super) fn text(&self, expectation: Expectation) -> String {
         let ending = self.report.ending.as_str().replace('_', " ");
         match (self.output(), self.connections) {

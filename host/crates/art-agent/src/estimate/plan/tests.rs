@@ -12,7 +12,8 @@ fn tool(name: &str, input: &Value) -> ToolSchema {
     serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input})).unwrap()
 }
 
-/// Returns the start of a run with the tools `read` and `drawn`, whose calls had inputs of 20 bytes.
+/// Returns the start of a run with the tools `read` and `drawn`, whose recorded calls had inputs of 40 bytes, and the tool `new`,
+/// which has no record.
 fn start() -> RunStart {
     let mut start = RunStart::new(AgentProps::default(), RuntimeProviderConfig::new("p", "m"));
     let input = json!({"type": "object", "properties": {"order": {"default": "newest"}, "x": {}}});

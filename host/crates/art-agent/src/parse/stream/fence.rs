@@ -22,7 +22,7 @@ enum State {
     Text { depth: usize, escaped: bool },
     /// After the object and this number of backticks.
     After { ticks: usize },
-    /// After text that is not an object followed by the end of the fence.
+    /// The text is not an object that is followed by the end of the fence.
     Invalid,
 }
 

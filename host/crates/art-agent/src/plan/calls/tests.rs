@@ -83,7 +83,7 @@ fn search() -> TodoItem {
     step("step_1", "search", json!({"query": "art"}))
 }
 
-/// The faults of a second step that fetches `url`.
+/// Returns the faults of a second step that fetches `url`.
 fn fetch(url: impl Into<Value>) -> Vec<String> {
     let url = url.into();
     faults(&[search(), step("step_2", "fetch", json!({"url": url}))])

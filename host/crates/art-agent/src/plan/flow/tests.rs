@@ -83,7 +83,7 @@ fn an_open_object_may_have_a_property_that_does_not_fit() {
 fn items_that_a_list_must_have_decide() {
     let list = |fewest: u64, items: &str| json!({"type": "array", "items": {"type": items}, "minItems": fewest});
     assert_flow(&list(0, "integer"), &list(0, "number"), Verdict::Yes);
-    // Both allow the empty list.
+    // Both schemas allow the empty list.
     assert_flow(&list(0, "string"), &list(0, "number"), Verdict::RunTime);
     assert_flow(&list(1, "string"), &list(0, "number"), Verdict::No);
 }
@@ -150,7 +150,7 @@ fn a_comparison_of_deep_branches_ends() {
     flow(&schema, &other);
 }
 
-/// A schema of few values, together with some of them.
+/// Generates a schema that few values satisfy, together with some of these values.
 fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, length)| {
         let values = (low..=low + length).map(Value::from).collect();
@@ -228,7 +228,7 @@ fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
     })
 }
 
-/// A schema that asks for something like what producers have.
+/// Generates a schema that asks for values like those of [`producer`].
 fn consumer() -> impl Strategy<Value = Value> {
     let number = (-4_i64..4).prop_flat_map(|bound| {
         prop_oneof![
@@ -279,7 +279,7 @@ proptest! {
         let (of_producer, of_consumer) = (validator(&schema), validator(&consumer));
         let verdict = flow(&schema, &consumer);
         let values: Vec<&Value> = values.iter().filter(|value| of_producer.is_valid(value)).collect();
-        // A schema that no value satisfies gives nothing that could fit or not.
+        // If no value satisfies the schema, there is nothing to compare.
         prop_assume!(!values.is_empty());
         for value in values {
             let expected = if of_consumer.is_valid(value) { Verdict::Yes } else { Verdict::No };

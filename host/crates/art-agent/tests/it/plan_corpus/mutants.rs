@@ -84,7 +84,7 @@ pub struct Mutant {
     pub todo_list: Value,
     /// The tool that the thread does not enable.
     disabled_tool: Option<String>,
-    /// The number of calls that the run may make, if it is too small.
+    /// The number of calls that the run may make, if it is too small for the plan.
     max_tool_calls: Option<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Mutant {
 struct Call<'a> {
     /// Position in the plan, as a JSON pointer.
     pointer: String,
-    /// How faults name it.
+    /// How faults name the call.
     place: String,
     /// Number of its step.
     step: usize,
@@ -146,7 +146,7 @@ impl Site<'_> {
 /// A `$from` in the arguments of a call.
 struct Reference<'a> {
     pointer: String,
-    /// The place that faults name: that of the text, if the reference is a part of one.
+    /// The place that faults name. If the reference is a part of a text, it is the place of that text.
     place: String,
     value: &'a Value,
 }
@@ -396,7 +396,7 @@ impl<'a> Source<'a> {
             .collect()
     }
 
-    /// Returns references to steps that cannot give a value, or one of another type.
+    /// Returns references to steps that cannot give a value, or that give one of another type.
     fn wrong_steps(&self, site: &Site<'_>) -> Vec<Mutant> {
         let from = |id: &str| json!({"$from": id});
         let mut all = vec![

@@ -14,7 +14,7 @@ use crate::testing::{Scripted, failure, request, token};
 
 use ModelErrorCode::{AuthenticationError, NetworkError, RateLimited, Timeout};
 
-/// Returns an engine with one model that makes one call at a time.
+/// Returns an engine with one model, which serves one call at a time.
 fn engine(model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
     engine_with_slots(1, model)
 }
@@ -202,7 +202,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
     }
 }
 
-// A slot is released once however the stream ends (A71).
+// A slot is released exactly once, however the stream ends (A71).
 #[tokio::test]
 async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {

@@ -66,7 +66,7 @@ fn add_tools(call: &ProtocolCall<'_>, body: &mut JsonObject) -> Result<(), Model
         set_cache_breakpoint(&mut tools);
         body.insert("tools".to_owned(), tools.into());
         let choice = match call.request.tool_choice {
-            // The provider refuses a required call of a model that thinks.
+            // The provider does not accept a required call while thinking is on.
             ToolChoice::Required if !body.contains_key("thinking") => "any",
             ToolChoice::Auto | ToolChoice::Required => "auto",
             ToolChoice::None => "none",

@@ -1,4 +1,4 @@
-//! Sets the reasoning effort: as an effort since version 4.6, as a token budget before.
+//! Sets the reasoning effort: as an effort for models since version 4.6, as a token budget for older ones.
 
 use art_core::JsonObject;
 use serde_json::json;

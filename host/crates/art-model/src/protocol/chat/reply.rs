@@ -75,7 +75,7 @@ impl Parser {
         }
     }
 
-    /// Reads a part of a list content, which Mistral sends.
+    /// Reads a part of a message whose content is a list. Mistral sends such messages.
     fn add_content_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) {
         if let Some(content) = part.as_str() {
             return self.add_text(content, reply);

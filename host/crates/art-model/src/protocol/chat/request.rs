@@ -114,7 +114,8 @@ fn add_tools(profile: Profile, call: &ProtocolCall<'_>, body: &mut JsonObject) -
     Ok(())
 }
 
-/// Returns the name of a choice. DeepSeek refuses a required call of a model that thinks, and so may unknown servers.
+/// Returns the provider's name for a tool choice. DeepSeek refuses a required call while the model thinks, and unknown servers
+/// may refuse it too.
 const fn tool_choice(profile: Profile, choice: ToolChoice) -> &'static str {
     match (choice, profile) {
         (ToolChoice::None, _) => "none",

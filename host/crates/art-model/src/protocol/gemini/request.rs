@@ -1,4 +1,4 @@
-//! Encodes requests for generated content.
+//! Encodes requests of the `generateContent` protocol.
 
 use std::fmt::Write as _;
 

@@ -44,7 +44,7 @@ impl Parser {
         reply.text(text);
     }
 
-    /// Reads the start of an item, the only event with the name of a call.
+    /// Reads the start of an item, usually the first event with the name of a call.
     fn item_added(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         self.items = self.items.saturating_add(1);
         match event.get("item") {

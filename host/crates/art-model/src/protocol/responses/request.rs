@@ -107,7 +107,7 @@ fn function_call(call: &TurnCall<'_>) -> Value {
     json!({"type": "function_call", "call_id": call_id(&call.id), "name": call.name, "arguments": call.json()})
 }
 
-/// Shortens an identifier to 64 characters, the limit of the provider. Identifiers of other providers may be longer.
+/// Shortens an identifier to its last 64 characters, the limit of the provider. Identifiers of other providers may be longer.
 fn call_id(id: &str) -> String {
     let excess = id.chars().count().saturating_sub(64);
     id.chars().skip(excess).collect()

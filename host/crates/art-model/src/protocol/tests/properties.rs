@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::protocol::tests::{events_as_text, stream};
 use crate::protocol::{Protocol, codec, replay};
 
-/// A recorded stream for each protocol, and a provider that uses it.
+/// Recorded streams of all protocols, each with a provider that uses the protocol.
 const SAMPLES: [(Protocol, &str, &[u8]); 5] = [
     (Protocol::OpenaiChat, "deepseek", include_bytes!("../samples/chat.sse")),
     (
@@ -186,7 +186,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Returns events of a sample, in any order and number, with random ones among them.
+/// Generates streams of events of a sample, in any order and number, with random events and bytes among them.
 fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let text = String::from_utf8_lossy(sample).replace("\r\n", "\n");
     let events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();
@@ -198,7 +198,8 @@ fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Checks that there is one end, with one metadata before it, and no more text than the bytes can contain.
+/// Checks that exactly one event ends the stream, that `End` follows the only `Metadata` event, that `Error` follows none, and
+/// that the events are not much larger than the bytes.
 fn check(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
     let count = |matches: fn(&StreamEvent) -> bool| events.iter().filter(|event| matches(event)).count();
     let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));

@@ -17,8 +17,8 @@ fn with_file(name: &str, text: Option<&str>, base64: Option<&str>) -> Question {
     }
 }
 
-/// Returns a runtime that answers one question without a tool, and whose model then calls a tool with `attachment:NAME`. Also returns
-/// the arguments of the calls.
+/// Returns a runtime that answers one question without a tool, and whose model then calls a tool with `attachment:NAME`. Also
+/// returns the list to which the tool adds the arguments of its calls.
 fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Value>>>) {
     let call = json!({"toolCalls": [{"toolName": "read", "arguments": {"file": format!("attachment:{name}")}}]});
     let (home, runtime) = scripted::scripted([

@@ -104,7 +104,7 @@ impl Watcher for Recorder {
     }
 }
 
-/// Runs with a model that replies with `replies`. Returns the answer and the recorded calls.
+/// Asks a question of a model that gives `replies`. Returns the answer and the recorded calls.
 async fn recorded(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
     let (_home, runtime) = scripted(replies);
     let mut recorder = Recorder::default();
@@ -211,7 +211,7 @@ async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
     assert_eq!(answer.calls.len(), 2);
 }
 
-/// Runs with a tool that reports its progress.
+/// Asks a question whose tool reports its progress. Returns the answer and the journal as text.
 async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
     let (_home, runtime) = scripted([one_step(), calls(&["works"]), completing_reply(), text_reply("3")]);
     let schema = serde_json::from_value(json!({

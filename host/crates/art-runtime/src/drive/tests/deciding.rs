@@ -12,7 +12,7 @@ use art_store::{Owner, SqliteStore, StoreError, SuspensionStatus};
 use super::scripted::{Reply, calls, completing_reply, one_step, scripted, text_reply};
 use super::*;
 
-/// Returns a tool that asks, and counts its calls that were approved.
+/// Returns a tool that asks a person, and that counts its approved calls in `effects`.
 fn asking(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
     let blocking_config = config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
     let schema = ToolSchema {
@@ -122,7 +122,7 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     assert_eq!(output["message"], "User approved the action.");
 }
 
-/// Lets 200 clients resume one suspension. One of them has an effect.
+/// Lets 200 clients resume one suspension, and checks that only one of them has an effect.
 async fn race(runtime: Runtime, effects: &AtomicU32) {
     let runtime = Arc::new(runtime);
     let answer = runtime.ask("q").await.unwrap();
@@ -166,7 +166,7 @@ async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an
     }
 }
 
-// A host that is stopped between the decision and the run.
+// A host stops after the decision is stored and before the run takes it.
 #[tokio::test]
 async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
     let (_home, runtime, effects) = runtime_that_asks(None);
@@ -190,7 +190,7 @@ async fn going_on_with_a_run_that_still_waits_changes_nothing() {
     assert_eq!(runtime.store.read_journal(&answer.trace_id).await.unwrap(), before);
 }
 
-// A34: each refusal has its own message, and none has the identifier of another suspension.
+// A34: a suspension of another thread or person is refused like an unknown one.
 #[tokio::test]
 async fn decisions_that_cannot_be_taken_are_refused() {
     let (_home, runtime, _) = runtime_that_asks(None);
@@ -266,12 +266,12 @@ async fn an_approval_does_not_hold_for_another_version_of_the_tool() {
     assert!(rejected.waits_for.is_empty());
 }
 
-// Q4: SUSPENSION_TIMEOUT, when a host next looks.
+// Q4: SUSPENSION_TIMEOUT is recorded when a host next resumes the run.
 #[tokio::test]
 async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_the_run() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
     let answer = runtime.ask("q").await.unwrap();
-    // Its time may be over before the run was stored as suspended.
+    // The question may expire before the run is stored as suspended.
     if answer.status() == RunStatus::Suspended {
         let id = waits_for(&answer);
         tokio::time::sleep(Duration::from_millis(5)).await;

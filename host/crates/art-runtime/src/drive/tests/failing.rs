@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use super::scripted::{Reply, failing_reply, one_step, scripted, text_reply};
 use super::*;
 
-/// The embedded model, which notes that it was shut down.
+/// The embedded model, with a record of whether it was shut down.
 #[derive(Debug)]
 struct Noted {
     model: Arc<dyn Model>,
@@ -44,7 +44,7 @@ fn runtime_with_noted_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>
     (home, runtime, shut_down)
 }
 
-/// Asks a model that plans a step, fails when it carries it out, and then gives `answer`.
+/// Asks a model that plans a step, fails to carry out the step, and then replies with `answer`.
 async fn ask_failing(answer: Reply) -> Answer {
     let (_home, runtime) = scripted([one_step(), failing_reply(), answer]);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap()

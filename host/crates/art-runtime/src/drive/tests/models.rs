@@ -1,10 +1,11 @@
-//! The model of a question: the one that it names, the chosen one, that of its thread, or that of the runtime.
+//! The model of a question: the one that the question names, else the one that a person chose, else that of the thread, else that
+//! of the runtime.
 
 use art_core::provider::RuntimeProviderConfig;
 
 use super::*;
 
-/// Creates the thread `t` with that model.
+/// Creates the thread `t` with this model.
 async fn thread_with_model(runtime: &Runtime, provider: &str, model: &str) {
     let config = ThreadConfig {
         provider_config: Some(RuntimeProviderConfig::new(provider, model)),

@@ -7,7 +7,7 @@ use art_store::{Commit, NewEvent, NewRun, Owner};
 
 use super::*;
 
-/// A person for whom something is looked up: with an identifier, or none.
+/// Identifier of the person for whom something is looked up; `None` for threads without an owner.
 type User = Option<&'static str>;
 
 const USERS: [User; 3] = [Some("ada"), Some("bob"), None];

@@ -1,4 +1,4 @@
-//! Runs that go on after their host was stopped, and questions of one thread at the same time.
+//! Runs that are resumed after their host was stopped, and simultaneous questions of one thread.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -255,7 +255,7 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
     let steals = async {
         is_started.await.unwrap();
         let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
-        // The number of a lease is all that it needs to be given up.
+        // A lease can be released by its number alone.
         let lease = art_store::Lease {
             thread_id: run.thread_id.clone(),
             number: 1,

@@ -34,7 +34,7 @@ impl Model for Counted {
     }
 }
 
-/// Records every piece, and how many the model had sent by then.
+/// Records every piece, and how many pieces the model was ahead.
 #[derive(Default)]
 struct Reader {
     sent: Arc<AtomicUsize>,

@@ -33,9 +33,9 @@ pub(in crate::drive) struct StreamingCall {
 
 /// A tool call that ended.
 pub(in crate::drive) struct EndedCall {
-    /// Number of its batch.
+    /// Number of the batch of calls.
     pub(in crate::drive) action: ActionId,
-    /// The plan item that made it.
+    /// The plan item that made the call.
     pub(in crate::drive) item_id: String,
     pub(in crate::drive) report: ToolReport,
 }

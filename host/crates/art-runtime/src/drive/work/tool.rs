@@ -26,15 +26,16 @@ pub(in crate::drive) struct AnnouncedCall {
     scope: CallScope,
 }
 
-/// How a call goes on that passed all checks.
+/// What happens next to a call that is not refused.
 pub(in crate::drive) enum Admission {
-    /// It is made, once this event is committed.
+    /// The call is made once this event is committed.
     Announced(Box<AnnouncedCall>, Box<RunEvent>),
-    /// A person has to decide before it is made.
+    /// A person has to decide before the call is made.
     Suspended(Box<SuspendedCall>),
 }
 
-/// Inserts the files that a call names, and checks it. Returns how it goes on, or the report of its refusal.
+/// Inserts the files that a call names into its arguments, and checks the call. Returns the admission, or the report of a refused
+/// call.
 pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) -> Result<Admission, Box<ToolReport>> {
     let ToolCall {
         action,
@@ -81,7 +82,8 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     Ok(Admission::Announced(Box::new(announced), Box::new(event)))
 }
 
-/// Lets a call wait that lacks a grant, if a person can be asked and was not asked before.
+/// Returns the question to a person about a call that lacks a grant. Fails with the report if nobody can be asked, or if a person
+/// was asked before.
 fn ask_for_grant(
     runtime: &Runtime,
     mut report: Box<ToolReport>,
@@ -97,8 +99,8 @@ fn ask_for_grant(
     }
 }
 
-/// Returns the question to a person about a call that is not made yet; `None` if it runs, is refused or is not valid, which becomes its
-/// result when it is made.
+/// Returns the question to a person about a call that is not made yet. Returns `None` if the call may run without a question, and
+/// if it is refused or invalid. A refusal becomes the result of the call later, when it is to be made.
 pub(super) async fn question(
     runtime: &Runtime,
     item: &str,
@@ -137,9 +139,9 @@ async fn insert_and_admit(
     runtime.tools.admit(call, scope).await
 }
 
-/// What the rules and the standing approvals decide about a call.
+/// The decision of the rules and the standing approvals about a call.
 enum Decided {
-    /// It runs, because of this standing approval if a rule would have asked.
+    /// The call runs. If a rule would have asked otherwise, `by` is the standing approval.
     Run {
         by: Option<String>,
     },
@@ -171,8 +173,8 @@ fn question_of(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<
     Box::new(question)
 }
 
-/// Returns a call that a person approved, with the decision. Refuses one that is not the approved one: of another version of the tool, or
-/// with other arguments.
+/// Returns a call that a person approved, with the decision. Refuses a call that differs from the approved one in the version of
+/// the tool or in the arguments.
 fn approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
     let asked = &approval.suspension;
     let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
@@ -196,9 +198,9 @@ fn refused(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
 
 /// A tool call in progress.
 struct RunningCall<'a> {
-    /// The call. When it ends, `progress` closes, because it owns its only sender.
+    /// The call. When it ends, `progress` closes, because the call owns the only sender.
     running: BoxFuture<'a, WorkEvent>,
-    /// Receives progress only while `running` is polled, so a slow driver does not let it grow.
+    /// Receives progress only while `running` is polled, so the channel does not grow while the driver is slow.
     progress: UnboundedReceiver<CallProgress>,
     /// The result of `running`, kept until all progress was returned.
     ended: Option<WorkEvent>,

@@ -19,9 +19,9 @@ use super::tree::{FileTree, Granted, Target};
 
 /// Something that may be removed, moved or replaced.
 enum Removable {
-    /// On the host.
+    /// A place on the host.
     Place(Granted, Place),
-    /// In the draft of a grant whose changes are staged, with its path on the host.
+    /// A path of a grant whose changes are staged: the overlay, and the path on the host.
     Staged(Arc<Overlay>, PathBuf, Granted),
 }
 
@@ -96,7 +96,7 @@ impl FileTree {
         let (Removable::Place(old, old_place), Removable::Place(new, new_place)) =
             (self.removable(from.0, from.1)?, self.removable(to.0, to.1)?)
         else {
-            // A second name would be a copy as soon as one of both is committed.
+            // The two names would become separate files as soon as one of them is committed.
             return Err(ErrorCode::NotPermitted.into());
         };
         check_same_grant(&old, &new)?;
@@ -121,7 +121,7 @@ impl FileTree {
         Err(no_links(&granted))
     }
 
-    /// Returns what a link contains. One that begins at the root of the host is refused.
+    /// Returns the target of a link. A link with an absolute target is refused, and so is every link in a staged grant.
     pub(super) fn read_link(&self, directory: &str, path: &str) -> Result<String, Fault> {
         let granted = match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
             Target::Above(_) => return Err(ErrorCode::Invalid.into()),
@@ -171,7 +171,7 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns something below a right that may be removed, moved or replaced. A right to a directory itself may not.
+    /// Returns the file or directory below a right that `path` leads to. The directory of the right itself is refused.
     fn removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {

@@ -1,4 +1,4 @@
-//! What a guest has open.
+//! The open files and directories of a guest.
 
 use std::fs::{File, FileTimes};
 use std::io;
@@ -13,7 +13,7 @@ use super::mount::Mount;
 /// Maximum number of bytes that one operation reads or writes.
 pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
 
-/// An open file, or the path of a directory. Each operation looks for a directory again, beneath its right.
+/// An open file, or the path of a directory. A directory is not kept open: each operation looks it up again, beneath its right.
 #[derive(Clone, Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub enum Descriptor {
@@ -43,7 +43,7 @@ impl Descriptor {
         }
     }
 
-    /// Returns what the guest may do with it. `is_writable` is whether there are files that may be changed.
+    /// Returns what the guest may do with this descriptor. `is_writable` says whether any right of the call allows changes.
     pub(super) fn flags(&self, is_writable: bool) -> DescriptorFlags {
         let (has_read, has_write, write) = match self {
             Self::Directory(_) => (true, is_writable, DescriptorFlags::MUTATE_DIRECTORY),
@@ -71,7 +71,7 @@ impl Descriptor {
 }
 
 impl OpenFile {
-    /// Reads at most [`MAX_TRANSFER_BYTES`]. No byte means that the file ends there.
+    /// Reads at most [`MAX_TRANSFER_BYTES`]. If `length` is not zero, an empty result means that the file ends there.
     pub(super) fn read(&self, length: u64, offset: u64) -> Result<Vec<u8>, ErrorCode> {
         if !self.may_read {
             return Err(ErrorCode::NotPermitted);
@@ -84,7 +84,7 @@ impl OpenFile {
         Ok(buffer)
     }
 
-    /// Writes all bytes, and takes them from the quota.
+    /// Writes all bytes, and takes them from the quota. A hole before them, beyond the end of the file, counts too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
         self.check_writable()?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;

@@ -26,7 +26,7 @@ pub(crate) struct Refusal {
     /// The path as the guest names it.
     path: String,
     access: Access,
-    /// Why, if a grant would not change it.
+    /// The reason, if no grant could allow the operation.
     reason: Option<&'static str>,
 }
 
@@ -95,7 +95,7 @@ impl From<ResourceTableError> for Fault {
     }
 }
 
-/// Returns the code of an error of a stream.
+/// Returns the code for an error of the operating system, without a denial.
 pub(super) fn code_of_error(error: &io::Error) -> ErrorCode {
     match error.raw_os_error() {
         Some(code) => code_of(Errno::from_raw_os_error(code)),

@@ -11,7 +11,7 @@ use super::tree::{FileTree, Granted, Target};
 /// Maximum number of entries of one directory that a guest gets.
 pub(super) const MAX_ENTRIES: u32 = 100_000;
 
-/// The rest of the entries of a directory.
+/// The entries of a directory that the guest has not read yet.
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct Listing {

@@ -28,9 +28,9 @@ pub(super) struct Mount {
 /// Where the files of a right are.
 #[derive(Debug)]
 struct Base {
-    /// The granted directory, or that which contains the granted file.
+    /// The granted directory, or the directory that contains the granted file.
     dir: Arc<Dir>,
-    /// The right, beneath `dir`. Empty if it is `dir` itself.
+    /// The path of the right beneath `dir`. It is empty if the right is `dir` itself.
     path: PathBuf,
     kind: Kind,
 }
@@ -40,9 +40,9 @@ struct Base {
 enum Kind {
     /// A directory; everything below it is opened beneath this one.
     Directory(Arc<Dir>),
-    /// A file, or nothing that exists.
+    /// A file, or a path at which nothing exists.
     Other {
-        /// Whether the right is the granted file itself, which the operator named with all its links.
+        /// Whether the right is the granted file itself. The links in its path are already resolved, so no link is followed.
         is_granted: bool,
     },
 }
@@ -66,7 +66,7 @@ impl Mount {
         }
     }
 
-    /// Returns the path under which the guest finds it.
+    /// Returns the path of the right as the guest sees it.
     pub(super) fn guest(&self) -> &str {
         &self.right.guest
     }
@@ -75,7 +75,7 @@ impl Mount {
         self.right.access
     }
 
-    /// Adds the use of something below this right; the empty text is the right itself.
+    /// Records the use of something below this right. `rest` is empty for the right itself.
     pub(super) fn add_use(&self, rest: &str, access: Access, uses: &mut Uses) {
         let grant = &self.right.grant.path;
         match rest {
@@ -84,19 +84,19 @@ impl Mount {
         }
     }
 
-    /// Returns whether both are of the same grant.
+    /// Returns whether both rights belong to the same grant.
     pub(super) fn is_of_same_grant(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.right.grant, &other.right.grant)
     }
 
-    /// Returns where something below this right is; the empty text is the right itself.
+    /// Returns the place of something below this right. `rest` is empty for the right itself.
     pub(super) fn place(&self, rest: &str) -> io::Result<Place> {
         match self.base.get() {
             Some(base) => base.place(rest),
             None => {
                 let base = self.open()?;
                 let place = base.place(rest);
-                // A right to something that does not exist may become one to a file or to a directory.
+                // If nothing exists at the path, a file or a directory may be created there later.
                 if base.exists() {
                     drop(self.base.set(base));
                 }
@@ -134,7 +134,7 @@ impl Base {
         Ok(Self { dir, path, kind })
     }
 
-    /// Returns the base of a granted path that is no directory.
+    /// Returns the base of a granted path that is not a directory.
     fn of_file(granted: &Path) -> io::Result<Self> {
         let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
@@ -177,7 +177,7 @@ fn is_no_directory(error: &io::Error) -> bool {
 }
 
 impl Place {
-    /// Returns the metadata of what is here.
+    /// Returns the metadata of the file or directory at this place.
     pub(super) fn metadata(&self, follow: bool) -> io::Result<Metadata> {
         if self.path == Path::new(".") {
             self.dir.dir_metadata()
@@ -195,7 +195,7 @@ impl Place {
 }
 
 impl Granted {
-    /// Returns where the changes of this go if they are staged, with its path on the host.
+    /// Returns the overlay for changes of this path, and the path on the host. `None` if changes are not staged.
     pub(super) fn overlay(&self) -> Option<(&Arc<Overlay>, PathBuf)> {
         let overlay = self.mount.overlay.as_ref()?;
         let right = &self.mount.right.path;
@@ -207,7 +207,7 @@ impl Granted {
         Some((overlay, path))
     }
 
-    /// Fails if this may not be changed.
+    /// Fails if the right does not allow changes.
     pub(super) fn check_writable(&self) -> Result<(), Fault> {
         if self.mount.access().may_write() {
             Ok(())
@@ -216,12 +216,12 @@ impl Granted {
         }
     }
 
-    /// Returns where this is.
+    /// Returns the place of this path on the host.
     pub(super) fn place(&self, access: Access) -> Result<Place, Fault> {
         self.mount.place(&self.rest).map_err(|error| self.fault(&error, access))
     }
 
-    /// Returns where this is, if it may be changed.
+    /// Returns the place of this path on the host. Fails if the right does not allow changes.
     pub(super) fn place_to_change(&self) -> Result<Place, Fault> {
         self.check_writable()?;
         self.place(Access::ReadWrite)
@@ -232,7 +232,7 @@ impl Granted {
     }
 }
 
-/// Returns the device and the number that identify a file while it exists.
+/// Returns the device and inode numbers, which identify a file while it exists.
 pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }

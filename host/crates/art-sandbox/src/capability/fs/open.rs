@@ -26,7 +26,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Returns what is needed for it.
+    /// Returns the access that is needed.
     fn access(self) -> Access {
         let changing = OpenFlags::CREATE | OpenFlags::TRUNCATE;
         if self.flags.contains(DescriptorFlags::WRITE) || self.open_flags.intersects(changing) {
@@ -40,7 +40,7 @@ impl Opening {
         self.open_flags.contains(flag)
     }
 
-    /// Refuses what does not fit together, and what is not supported.
+    /// Refuses flags that contradict each other or are not supported.
     fn check(self) -> Result<(), ErrorCode> {
         let synchronous = DescriptorFlags::FILE_INTEGRITY_SYNC
             | DescriptorFlags::DATA_INTEGRITY_SYNC
@@ -96,7 +96,7 @@ fn open_granted(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault
     Ok(descriptor(granted, opening, file.into_std(), may_set_times))
 }
 
-/// Opens a file of the host to read it, or one of the draft.
+/// Opens a path whose changes are staged: a file of the host to read it, or a file of the draft.
 fn open_staged(granted: &Granted, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
     let writes = opening.access().may_write();
     if writes {
@@ -182,7 +182,7 @@ fn open(granted: &Granted, place: &Place, opening: Opening, options: &OpenOption
 }
 
 fn fault(granted: &Granted, error: &io::Error, access: Access) -> Fault {
-    // A pipe without a reader, and a socket.
+    // A pipe without a reader and a socket fail with this error.
     if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
         return special(granted, access);
     }
@@ -194,7 +194,7 @@ fn special(granted: &Granted, access: Access) -> Fault {
     Fault::never(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
-/// Returns the options to open what exists. Emptying the file is left to the caller, who first looks at what was opened.
+/// Returns the options to open an existing file. They do not truncate it: the caller does that after it has checked the type.
 fn options(place: &Place, opening: Opening) -> OpenOptions {
     let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
     let writes = opening.access().may_write();

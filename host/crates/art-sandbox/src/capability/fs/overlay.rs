@@ -1,6 +1,7 @@
-//! Staged writes: what a call changes under a grant with `stage = true` goes to a draft, and the call sees it as if it were done.
+//! Staged writes: the changes of a call under a grant with `stage = true` go to a draft, and the call sees them as if they were
+//! made.
 //!
-//! The granted files themselves are only read. Links are not followed, and only files are moved.
+//! The granted files themselves are only read. Links are not followed. A file can be moved, and a directory cannot.
 
 mod host_files;
 mod state;
@@ -49,7 +50,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// Returns whether it is neither a regular file nor a directory.
+    /// Returns whether something is there that is neither a regular file nor a directory.
     pub(super) fn is_special(&self) -> bool {
         matches!(self, Self::Host(metadata) if !metadata.is_dir() && !metadata.is_file())
     }
@@ -158,7 +159,7 @@ impl Overlay {
         })
     }
 
-    /// Moves a file. A directory is not moved.
+    /// Moves a file. Refuses a directory.
     pub(super) fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         if from == to {
             return self.find(from).map(drop);
@@ -179,7 +180,7 @@ impl Overlay {
         })
     }
 
-    /// Makes a change set of what the call did. Returns its identifier, or `None` if it did nothing.
+    /// Makes a change set of the changes of the call. Returns its identifier, or `None` if the call changed nothing.
     pub(super) fn finish(&self) -> std::result::Result<Option<String>, StagingError> {
         let Some(state) = self.lock().take() else {
             return Ok(None);

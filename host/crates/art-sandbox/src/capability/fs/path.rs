@@ -5,21 +5,21 @@ use art_core::capability::Access;
 use super::Fault;
 use super::bindings::types::ErrorCode;
 
-/// Maximum length of a path with all that it is relative to, in bytes. That of the operating system.
+/// Maximum length of a path in bytes, including the directory that it is relative to. It is the limit of the operating system.
 const MAX_PATH_BYTES: usize = 4_096;
 
 /// A path below the root of the guest, without empty parts, `.` and `..`. The root itself is the empty text.
 ///
-/// `..` removes the part before it, also if that is a link or does not exist.
+/// `..` removes the part before it, even if that part is a link or does not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GuestPath {
     text: String,
-    /// Whether the guest wrote it as one of a directory, with `/` or `/.` at the end.
+    /// Whether the guest wrote the path as that of a directory: it ends with `/`, or its last part is `.` or `..`.
     pub(super) is_directory: bool,
 }
 
 impl GuestPath {
-    /// Joins a path to the directory that it is relative to, which it must not leave.
+    /// Joins a path to the directory that it is relative to. Refuses a path that leaves this directory.
     pub(super) fn join(directory: &str, path: &str, access: Access) -> Result<Self, Fault> {
         check(path)?;
         let leaves = || Fault::no_grant(&format!("{directory}/{path}"), access);
@@ -45,13 +45,13 @@ impl GuestPath {
         })
     }
 
-    /// Returns the text, which has no root.
+    /// Returns the path as text, without `/` at the beginning.
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 }
 
-/// Refuses what no system has as a path.
+/// Refuses text that is not a path on any system.
 fn check(path: &str) -> Result<(), ErrorCode> {
     match path {
         "" => Err(ErrorCode::NoEntry),
@@ -61,7 +61,7 @@ fn check(path: &str) -> Result<(), ErrorCode> {
     }
 }
 
-/// Returns a path and what is below it, as one path.
+/// Joins a directory and a path below it.
 fn joined(directory: &str, below: &str) -> String {
     match (directory, below) {
         ("", below) => below.to_owned(),
@@ -70,7 +70,7 @@ fn joined(directory: &str, below: &str) -> String {
     }
 }
 
-/// Returns what is left of a path below a directory, or `None` if it is not below. The directory itself leaves the empty text.
+/// Returns the part of a path below a directory, or `None` if the path is not below. The part is empty for the directory itself.
 pub(super) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     match path.strip_prefix(directory)? {
         rest if directory.is_empty() || rest.is_empty() => Some(rest),

@@ -7,7 +7,7 @@ use art_core::capability::{Capability, Denial, FsGrant};
 
 use super::bindings::types::ErrorCode;
 
-/// The bytes and files that a call may still add under one grant. All its open files share it.
+/// The bytes and files that a call may still add under one grant. All open files of the grant share one quota.
 #[derive(Debug)]
 pub(super) struct Quota {
     grant: Arc<FsGrant>,
@@ -42,7 +42,7 @@ impl Quota {
         self.take(&self.files, 1)
     }
 
-    /// Returns the denial of what did not fit, or `None` if everything did. A tool may learn only that a write failed.
+    /// Returns a denial if something did not fit, or `None` if everything did. The tool itself gets only an error code.
     pub(super) fn denial(&self) -> Option<Denial> {
         let FsGrant {
             path,

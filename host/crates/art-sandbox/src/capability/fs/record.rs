@@ -1,4 +1,4 @@
-//! The record of what a guest takes in from files. A replayed call gets every result from it, and touches no file.
+//! The record of what a guest learns from files. A replayed call gets every result from the record, and touches no file.
 
 use art_core::intake::{Answer, Body, CrossingKind, FileAnswer, FileStatus};
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
@@ -17,11 +17,11 @@ pub(super) type FsResult<T> = Result<T, Fault>;
 
 /// A result of an operation on files.
 pub(super) trait FileResult: Sized {
-    /// Returns the result as the record has it.
+    /// Returns the form in which the result is recorded.
     fn answer(&self) -> FileAnswer;
 
-    /// Returns the result that a record has. `None` if it is that of another operation. What was opened is a placeholder: every
-    /// operation on it gets its result from the record too.
+    /// Returns the recorded result, or `None` if the answer is that of another operation. For an opened file, directory or
+    /// stream, the result is a placeholder: every operation on it gets its result from the record too.
     fn of_answer(answer: FileAnswer) -> Option<Self>;
 }
 
@@ -62,7 +62,7 @@ impl CallState {
     }
 }
 
-/// Returns the result that a record has, or `None` if it is that of another operation.
+/// Returns the recorded result, or `None` if the answer is that of another operation.
 fn result_of<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
     match recorded {
         Answer::File(FileAnswer::Failed(code)) => code_named(&code).map(|code| Err(code.into())),
@@ -294,7 +294,7 @@ impl FileResult for Option<DirectoryEntry> {
     }
 }
 
-/// Implements [`FileResult`] for what is opened, with a placeholder for replays.
+/// Implements [`FileResult`] for opened files, directories and streams, each with a placeholder for replays.
 macro_rules! opened {
     ($($result:ty => $placeholder:expr),* $(,)?) => {$(
         impl FileResult for $result {
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn every_code_is_found_by_its_name() {
-        // The last number with a name is that of the last code.
+        // The first code, one in the middle, and the last one.
         for code in [ErrorCode::Access, ErrorCode::NoEntry, ErrorCode::CrossDevice] {
             assert_eq!(code_named(code.name()), Some(code));
         }

@@ -20,7 +20,7 @@ use super::tree::{FileTree, Granted, Target};
 /// What is known about a file or a directory.
 #[derive(Debug)]
 pub(super) enum Status {
-    /// A directory above rights, with its path.
+    /// A directory above rights, or one that the call created in a draft, with its path.
     Above(String),
     /// A file or directory on the host.
     Host(Box<Metadata>),
@@ -46,7 +46,7 @@ impl FileTree {
         }
     }
 
-    /// Returns what is known about something open.
+    /// Returns what is known about an open file or directory.
     pub(super) fn status_of(&self, descriptor: &Descriptor) -> Result<Status, Fault> {
         match descriptor {
             Descriptor::Directory(path) => self.status(path, ".", true),
@@ -97,7 +97,7 @@ impl Status {
         }
     }
 
-    /// Returns a number that two different files do not share. It does not say which numbers the host gives its files.
+    /// Returns a hash that two different files do not share. It does not reveal the inode numbers of the host.
     pub(super) fn hash(&self) -> MetadataHashValue {
         let mut hasher = blake3::Hasher::new();
         match self {

@@ -8,7 +8,7 @@ use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, Stream
 use super::bindings::types::ErrorCode;
 use super::descriptor::{MAX_TRANSFER_BYTES, OpenFile};
 
-/// A failed operation of a stream, which the guest can ask for with `filesystem-error-code`.
+/// The error of a failed stream operation. The guest gets its code with `filesystem-error-code`.
 #[derive(Debug, thiserror::Error)]
 #[error("the file cannot be used: {}", .0.name())]
 pub(crate) struct StreamFault(pub(crate) ErrorCode);

@@ -1,4 +1,4 @@
-//! Paths that try to leave what is granted, special files and quotas, without a guest.
+//! Tests of the file system without a guest: paths that try to leave a grant, special files and quotas.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -87,7 +87,7 @@ impl Sandbox {
         self.file(path, OpenFlags::CREATE, DescriptorFlags::WRITE)
     }
 
-    /// Does everything that the interface offers with a path. Returns the names of the operations that worked.
+    /// Tries every operation of the interface on a path. Returns the names of the operations that worked.
     fn try_all(&self, path: &str) -> Vec<&'static str> {
         let tree = &self.tree;
         let now = (NewTimestamp::Now, NewTimestamp::Now);
@@ -144,7 +144,7 @@ fn code(fault: Fault) -> ErrorCode {
     }
 }
 
-/// Paths that lead out of the grant, or that no system has.
+/// Returns paths that lead out of the grant, or that are not paths on any system.
 fn escapes() -> Vec<String> {
     let mut paths: Vec<String> = [
         "",
@@ -232,7 +232,7 @@ fn no_operation_leaves_a_grant() {
         worked.retain(|name| !ON_THE_LINK.contains(name));
         // A link is replaced by a file of the same name, as on any system.
         worked.retain(|name| *name != "rename_to");
-        // The link was removed before.
+        // `unlink` runs before `rmdir` and removes the link.
         worked.retain(|name| *name != "rmdir");
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
         sandbox.assert_outside_is_untouched();

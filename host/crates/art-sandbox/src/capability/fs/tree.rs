@@ -15,7 +15,7 @@ use super::quota::Quota;
 /// The files of one call.
 #[derive(Debug)]
 pub(crate) struct FileTree {
-    /// The longest path first.
+    /// The rights of the call, the one with the longest path first.
     mounts: Vec<Arc<Mount>>,
     /// One for each grant whose changes are staged.
     overlays: Vec<Arc<Overlay>>,
@@ -25,7 +25,7 @@ pub(crate) struct FileTree {
 /// What a path of the guest leads to.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A directory above a right, which only shows the way.
+    /// A directory above a right. The guest sees in it only the names that lead to rights.
     Above(String),
     /// Something that a right covers.
     Granted(Granted),
@@ -42,7 +42,7 @@ pub(super) struct Granted {
 }
 
 impl FileTree {
-    /// Creates the files of a call. Without an area for staged changes, nothing of a grant that needs one can be changed.
+    /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read.
     pub(crate) fn new(grants: &Grants, area: Option<&StagingArea>) -> Self {
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
@@ -99,7 +99,7 @@ impl FileTree {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the call used, and leaves nothing.
+    /// Returns the recorded uses of the call, and clears them.
     pub(crate) fn take_uses(&self) -> Vec<Use> {
         self.uses().take()
     }
@@ -109,7 +109,8 @@ impl FileTree {
         path.is_empty() || self.mounts.iter().any(|mount| below(mount.guest(), path).is_some())
     }
 
-    /// Returns the names in a directory above rights, and whether each is a directory.
+    /// Returns the names in a directory above rights. A name that is a right has its mount, and one that leads to rights has
+    /// `None`.
     pub(super) fn names(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
@@ -124,12 +125,12 @@ impl FileTree {
         names
     }
 
-    /// Returns whether something may be changed.
+    /// Returns whether any right allows changes.
     pub(super) fn is_writable(&self) -> bool {
         self.mounts.iter().any(|mount| mount.access().may_write())
     }
 
-    /// Makes change sets of the staged changes, or drops them.
+    /// Makes change sets of the staged changes if `is_success` is true. Otherwise the changes are dropped.
     pub(crate) fn finish_if(&self, is_success: bool) -> Result<(), StagingError> {
         self.overlays.iter().try_for_each(|overlay| match is_success {
             true => overlay.finish().map(drop),
@@ -143,7 +144,7 @@ impl FileTree {
     }
 }
 
-/// Returns where the changes under a right go if they are staged. Rights of one grant share it.
+/// Returns the overlay for the changes under a right, or `None` if they are not staged. Rights of one grant share an overlay.
 fn overlay_of(
     right: &FsRight,
     area: Option<&StagingArea>,

@@ -137,7 +137,7 @@ async fn next_part(body: &mut Incoming) -> Result<Part, Error> {
     }
 }
 
-/// Returns the failure to connect as the guest sees it. It has no address.
+/// Returns the failure to connect as the guest sees it. It contains no address.
 fn not_connected(error: &ConnectError) -> Failure {
     Failure::Other(match error {
         ConnectError::NotPublic => return Failure::NotPublic,
@@ -179,14 +179,14 @@ fn broken(error: &hyper::Error) -> Error {
     }
 }
 
-/// Returns the first error of type `T` among an error and its causes, also inside of errors of the system.
+/// Returns the first error of type `T` among an error and its causes. Also looks inside I/O errors.
 fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<T>() {
             return Some(found);
         }
-        // `source` of an error of the system skips the error that it contains.
+        // `source` of an I/O error skips the error that the I/O error contains.
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         next = match inner {
             Some(inner) => Some(inner),

@@ -1,4 +1,4 @@
-//! The connections of tools. They are made on a thread of their own, so that no guest waits for the network of another one.
+//! The connections of tools. They are made on a thread of their own, so that no guest waits for the network of another guest.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 
 use super::limits::MAX_ADDRESSES;
 
-/// Threads that ask the system for addresses, which blocks.
+/// Maximum number of threads that ask the system for addresses. A thread is blocked while it asks.
 const RESOLVER_THREADS: usize = 4;
 
 /// Finds the addresses of hosts.
@@ -92,8 +92,8 @@ impl Network {
         runtime.as_ref().map(|runtime| NetworkTask(runtime.spawn(task)))
     }
 
-    /// Connects to the host of `target`. Its addresses are looked up once; one of exactly these is connected to, and if `private`
-    /// is false, each of them must be public.
+    /// Connects to the host of `target`. Looks up its addresses once, and connects to one of them. If `private` is false, all of
+    /// them must be public.
     pub(super) async fn connect(
         &self,
         target: &Target,
@@ -143,14 +143,14 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // Waiting for the tasks is neither needed nor possible on a thread that runs others.
+        // It is not necessary to wait for the tasks, and not possible on a thread that itself runs asynchronous tasks.
         if let Some(runtime) = self.runtime.take().flatten() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A task of the network, which ends when this is dropped.
+/// A task on the network thread. Dropping it aborts the task.
 #[derive(Debug)]
 pub(super) struct NetworkTask(tokio::task::JoinHandle<()>);
 
@@ -173,7 +173,7 @@ fn log_failure(error: &io::Error) {
     tracing::error!(%error, "failed to start the thread for requests of tools");
 }
 
-/// Returns the TLS configuration with the certificates of the system.
+/// Returns the TLS configuration with the certificates of the system. Returns `None` and logs the error if that fails.
 fn system_tls() -> Option<TlsConnector> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -182,8 +182,8 @@ fn system_tls() -> Option<TlsConnector> {
     Some(TlsConnector::from(Arc::new(config.ok()?.with_no_client_auth())))
 }
 
-/// Connects to the first address that accepts. Each gets an equal share of the time, so that one that does not answer leaves time
-/// for the others.
+/// Connects to the first address that accepts. Each address gets an equal share of the time, so that an address that does not
+/// answer leaves time for the others.
 async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<TcpStream, ConnectError> {
     let tried = addresses.len().clamp(1, MAX_ADDRESSES);
     let share = limit / u32::try_from(tried).unwrap_or(1);

@@ -1,5 +1,5 @@
-//! The record of what a guest learns about its requests: whether and how each was answered. What it reads of a body is recorded with
-//! its stream. A replayed call gets everything from the record and sends nothing.
+//! The record of what a guest learns about its requests: whether and how each was answered. The bytes that it reads from a body
+//! are recorded with their stream. A replayed call gets everything from the record and sends nothing.
 
 use art_core::intake::{Answer, Body, CrossingKind, HttpFailure, ResponseAnswer};
 use bytes::Bytes;
@@ -14,10 +14,11 @@ use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostIncomingResp
 
 use crate::state::CallState;
 
-/// The interface, whose functions that depend on the network are linked again.
+/// The interface in which the functions that depend on the network are replaced.
 const INTERFACE: &str = "wasi:http/types@0.2.12";
 
-/// What a guest gets that asks whether something has arrived: nothing yet, that it had it already, or how it ended.
+/// The answer when a guest asks for a response or its trailers: `None` if they have not arrived, `Some(Err(()))` if the guest
+/// already took them, and otherwise the result.
 type Arrival<T> = Option<Result<Result<T, ErrorCode>, ()>>;
 type Response = Resource<HostIncomingResponse>;
 type Trailers = Option<Resource<FieldMap>>;
@@ -50,7 +51,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 }
 
 impl CallState {
-    /// Returns what is recorded about a request, or `None` if the call is not a replay.
+    /// Returns the next recorded answer about a request, or `None` if the call is not a replay.
     fn recorded_answer(&mut self) -> wasmtime::Result<Option<ResponseAnswer>> {
         match self.outside.replayed(CrossingKind::Response)? {
             Some(Answer::Response(answer)) => {
@@ -137,7 +138,7 @@ impl CallState {
         }
     }
 
-    /// Ends the body of a request. Whether that succeeds depends on what was written, which a replay does not do.
+    /// Ends the body of a request. A replay writes nothing, so it takes the result from the record.
     fn finish_body(
         &mut self,
         body: Resource<HostOutgoingBody>,
@@ -167,7 +168,7 @@ impl CallState {
         Ok(finished)
     }
 
-    /// Returns recorded headers or trailers. One that cannot be one is an error of the record.
+    /// Returns recorded headers or trailers. An invalid name or value is an error of the record.
     fn field_map(&mut self, fields: Vec<(String, Body)>) -> wasmtime::Result<FieldMap> {
         let mut map = HeaderMap::new();
         for (name, Body(value)) in fields {
@@ -186,7 +187,7 @@ fn fields(map: &HeaderMap) -> Vec<(String, Body)> {
     map.iter().map(field).collect()
 }
 
-/// Returns a code as the record has it, so that the guest gets the same in a replay.
+/// Returns a code after a round trip through its recorded form, so that the guest gets the same code in a replay.
 fn recordable(original: &ErrorCode) -> ErrorCode {
     code(failure(original))
 }
@@ -198,7 +199,7 @@ macro_rules! codes {
         number: $($number:ident)*;
         text: $($text:ident)*;
     ) => {
-        /// Returns a code as the record has it. One whose value is neither a number nor a text is recorded as an internal error.
+        /// Returns the recorded form of a code. A code whose value has another type is recorded as an internal error.
         fn failure(code: &ErrorCode) -> HttpFailure {
             let (name, text, number) = match code {
                 $(ErrorCode::$plain => (stringify!($plain), None, None),)*
@@ -212,7 +213,7 @@ macro_rules! codes {
             HttpFailure { code: name.to_owned(), text, number }
         }
 
-        /// Returns the code that a record has. An unknown one is an internal error.
+        /// Returns the code of a recorded failure. An unknown name becomes an internal error.
         fn code(failure: HttpFailure) -> ErrorCode {
             let HttpFailure { code, text, number } = failure;
             match code.as_str() {

@@ -1,4 +1,4 @@
-//! The part of a request that decides whether it is sent.
+//! The address and the headers of a request, which are checked before it is sent.
 
 use art_core::capability::{Denial, Grants, HttpRight, Target};
 use http::header::{CONTENT_LENGTH, HOST};
@@ -9,8 +9,8 @@ use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error};
 
 use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_REQUEST_BODY_BYTES, MAX_URL_BYTES};
 
-/// Headers that a guest can neither send nor receive, in addition to [`DEFAULT_FORBIDDEN_HEADERS`]: who asks, and everything by
-/// which a server could see another request than the one that was checked. The content length can be sent, because
+/// Headers that a guest can neither send nor receive, in addition to [`DEFAULT_FORBIDDEN_HEADERS`]. They identify the sender, or
+/// could make a server see another request than the one that was checked. The content length can be sent, because
 /// `wasmtime-wasi-http` compares it with the body.
 const FORBIDDEN_HEADERS: [HeaderName; 6] = [
     http::header::AUTHORIZATION,
@@ -26,7 +26,7 @@ pub(super) fn is_forbidden_header(name: &HeaderName) -> bool {
     DEFAULT_FORBIDDEN_HEADERS.contains(name) || FORBIDDEN_HEADERS.contains(name) || name.as_str().starts_with("proxy-")
 }
 
-/// The address of a request in its normal form. The check reads it, and exactly it is sent.
+/// The address of a request in its normal form. Exactly the form that is checked is sent.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) target: Target,
@@ -48,7 +48,7 @@ impl Address {
         Ok(Self { target, path_and_query })
     }
 
-    /// Returns the right of a call to send a request there, or the denial.
+    /// Returns the right of a call to send a request to this address, or the denial.
     pub(super) fn right<'a>(&self, grants: &'a Grants, method: &str) -> Result<&'a HttpRight, Denial> {
         grants
             .right_of_request(method, &self.target)
@@ -70,7 +70,8 @@ impl Address {
     }
 }
 
-/// Returns a request as it is sent to the server: with the path alone, and with the host by its name.
+/// Returns a request as it is sent to the server: its URL has only the path and the query, and the host is in the header `host`.
+/// Fails if the headers or the announced body are too large.
 pub(super) fn for_server<B>(request: Request<B>, address: &Address) -> Result<Request<B>, Error> {
     let (mut parts, body) = request.into_parts();
     parts.headers.remove(HOST);

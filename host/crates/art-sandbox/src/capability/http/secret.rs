@@ -1,4 +1,4 @@
-//! A secret that the host adds to a request, and what its response must not bring back.
+//! Adds a secret of the host to a request, and removes secrets from responses.
 
 use std::borrow::Cow;
 
@@ -23,9 +23,9 @@ const ABOUT_IDENTITY: [HeaderName; 3] = [
 
 /// Why a secret cannot be added to a request.
 pub(super) enum NotAdded {
-    /// It is denied.
+    /// The request is denied.
     Denied(Denial),
-    /// The header that the grant names is none.
+    /// The name that the grant has for the header, or the value with the secret, is not valid in a header.
     InvalidHeader,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn add(
     };
     let value = HeaderValue::try_from(format!("{}{}", used.prefix(), secret.expose()));
     let mut value = value.map_err(|_invalid| NotAdded::InvalidHeader)?;
-    // Libraries do not show such a value in their logs.
+    // Libraries do not show a sensitive value in their logs.
     value.set_sensitive(true);
     for name in &NOT_WITH_SECRET {
         headers.remove(name);
@@ -58,8 +58,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Removes secrets from the headers of a response. `carries_secret` is whether the request had one: then a body that cannot be
-/// searched is refused.
+/// Removes secrets from the headers of a response. If `carries_secret` says that the request had a secret, also removes the
+/// headers about identity, and refuses a response whose body cannot be searched.
 pub(super) fn clean(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
     if carries_secret {
         ABOUT_IDENTITY.iter().for_each(|name| {

@@ -46,8 +46,8 @@ impl Gate {
         }
     }
 
-    /// Returns the address of a request and the grant that allows to send it, or the error that the guest sees. Asks nobody for the
-    /// addresses of the host.
+    /// Returns the address of a request and the grant that allows it, or the error that the guest sees. Does not look up the
+    /// host.
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
@@ -87,7 +87,7 @@ impl Gate {
         }
     }
 
-    /// Adds the secret of a grant to a request, if it has one. Returns whether it does.
+    /// Adds the secret of a grant to a request, if the grant has one. Returns whether the request then has a secret.
     fn add_secret(&self, grant: &HttpGrant, address: &Address, request: &mut Request<WasiBody>) -> Result<bool, Error> {
         let Some(used) = &grant.secret else { return Ok(false) };
         let method = request.method().to_string();
@@ -108,12 +108,12 @@ impl Gate {
         self.requests
     }
 
-    /// Returns what the call used, and leaves nothing.
+    /// Returns the recorded uses of the call, and clears them.
     pub(super) fn take_uses(&mut self) -> Vec<Use> {
         self.uses.take()
     }
 
-    /// Returns the denials, and leaves none.
+    /// Returns the denials, and clears them.
     pub(super) fn take_denials(&self) -> Vec<Denial> {
         self.denials.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -233,7 +233,7 @@ struct Started {
 }
 
 impl Started {
-    /// Waits for the head of the response. What dropped it stops the request.
+    /// Waits for the head of the response. Dropping this future stops the request.
     async fn response(self) -> Result<Sent, Error> {
         match self.head.await {
             Ok(Ok(head)) => {

@@ -1,4 +1,4 @@
-//! Requests against servers of these tests, with a resolver that returns what a test says.
+//! Sends requests to servers of these tests, with a resolver whose answers each test sets.
 
 mod admission;
 mod faults;
@@ -95,7 +95,7 @@ fn read_head(connection: &mut TcpStream) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// A resolver with the answers of a test: one set of addresses for each look-up of a name, of which the last is repeated.
+/// A resolver with the answers of a test: one set of addresses for each look-up of a name. The last set is repeated.
 #[derive(Clone, Default)]
 struct Names {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
@@ -207,7 +207,7 @@ fn request(method: &str, url: &str, body: &str) -> Request<WasiBody> {
     Request::builder().method(method).uri(url).body(body).unwrap()
 }
 
-/// Returns the grant of all methods at an address that is not public.
+/// Returns a grant of all methods at `url`, which need not be a public address.
 fn everything(url: &str) -> Value {
     json!({"url": url, "methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "private": true})
 }

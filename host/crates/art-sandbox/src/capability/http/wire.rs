@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::limits::MAX_RESPONSE_BYTES;
 
-/// More arrived than a response may have.
+/// More bytes arrived than a response may have.
 #[derive(Debug, thiserror::Error)]
 #[error("the response is larger than {MAX_RESPONSE_BYTES} bytes")]
 pub(super) struct ResponseTooLarge;

@@ -1,4 +1,5 @@
-//! The functions of `wasi:io/streams`. What a stream of a file or of a request returns is recorded; the standard streams lead nowhere.
+//! The functions of `wasi:io/streams`. The results of streams of files and requests are recorded. Those of the standard streams
+//! are not, because they depend on nothing outside of the sandbox.
 
 use art_core::intake::{Answer, Body, CrossingKind, StreamAnswer};
 use wasmtime::component::Resource;
@@ -11,10 +12,10 @@ use crate::state::CallState;
 type Input = Resource<DynInputStream>;
 type Output = Resource<DynOutputStream>;
 
-/// Maximum number of bytes of one write that waits.
+/// Maximum number of bytes of one blocking write.
 const MAX_BLOCKING_BYTES: u64 = 4096;
 
-/// An error of a stream in a replay, which has the text of the recorded one.
+/// An error of a stream in a replay, with the text of the recorded error.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct RecordedError(String);
@@ -23,7 +24,7 @@ struct RecordedError(String);
 trait StreamValue: Sized {
     fn answer(&self) -> StreamAnswer;
 
-    /// Returns the result that a record has, or `None` if it is that of another operation.
+    /// Returns the recorded result, or `None` if the answer is that of another operation.
     fn of_answer(answer: StreamAnswer) -> Option<Self>;
 }
 
@@ -116,7 +117,7 @@ impl CallState {
         Ok(room as u64)
     }
 
-    /// Counts zeroes if the stream took them: a guest may ask for any number of them.
+    /// Counts zeroes only if the stream took them, because a guest may ask for any number of zeroes.
     fn count_zeroes(&mut self, stream: u32, length: u64, result: &StreamResult<()>) {
         if result.is_ok() {
             self.count_streamed(stream, length);
@@ -132,7 +133,7 @@ impl CallState {
     }
 }
 
-/// Returns the result that a record has, or `None` if it is that of another operation.
+/// Returns the recorded result, or `None` if the answer is that of another operation.
 fn result_of<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
     let Answer::Stream(answer) = recorded else {
         return None;
@@ -151,7 +152,7 @@ fn result_of<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
     }
 }
 
-/// Carries an operation on a stream out and records its result, or returns the recorded result in a replay.
+/// Carries out an operation on a stream and records its result, or returns the recorded result in a replay.
 macro_rules! operate {
     ($state:ident, $stream:ident, $operation:expr) => {{
         let stream = $stream.rep();

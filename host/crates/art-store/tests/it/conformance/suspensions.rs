@@ -133,7 +133,7 @@ async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: Test
     assert_eq!((&decided, &find(&fixture, "s").await), (&expected, &expected));
 }
 
-// Exactly one wins.
+// Of several decisions about a suspension, exactly one wins.
 async fn of_200_clients_that_decide_exactly_one_succeeds(fixture: TestStore) {
     let ids: Vec<_> = (0..5).map(|n| format!("s{n}")).collect();
     let fixture = waiting(fixture, ids.iter().map(|id| call(id, None)).collect()).await;

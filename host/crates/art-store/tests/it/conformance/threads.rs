@@ -107,7 +107,7 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
     assert!(ids(&fixture, of(Owner::user(Some("z")))).await.is_empty());
 }
 
-// B23: what belongs to others does not exist.
+// B23: for an owner, the data of others does not exist.
 async fn every_read_for_an_owner_finds_only_what_is_theirs(fixture: TestStore) {
     let new = NewThread {
         user_id: Some("x".to_owned()),
@@ -293,7 +293,7 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
     }
 }
 
-// Not by the rules of a language or of a pattern: a database may do either.
+// Not by the rules of a language or as patterns, as a database might do.
 async fn identifiers_are_compared_by_their_bytes(fixture: TestStore) {
     let mut fixture = fixture;
     let ids = ["a", "A", "a_b", "aXb", "a%", "\u{e9}", "e\u{301}", "a "];

@@ -43,7 +43,7 @@ async fn whole_commits(fixture: &TestStore) -> usize {
     commits
 }
 
-// A journal is read while others commit, and its digests are checked against the run, so both are of one point in time.
+// A journal is read while others commit, and its digests are checked against the run, so both must be from one point in time.
 async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let store = Arc::clone(&fixture.store);
@@ -102,7 +102,7 @@ async fn every_read_of_what_does_not_exist_returns_nothing(fixture: TestStore) {
     assert!(store.list_runs(RunFilter::default()).await.unwrap().is_empty());
 }
 
-// PostgreSQL has no such character in its texts, so a store there has to keep them in another way.
+// PostgreSQL refuses this character in its texts, so a store there has to keep such texts in another way.
 async fn text_with_a_zero_character_is_stored_as_it_is(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let mut new = run("r", "t");
@@ -124,7 +124,7 @@ async fn text_with_a_zero_character_is_stored_as_it_is(fixture: TestStore) {
     assert_eq!((entry.kind.as_str(), entry.payload), ("k\0", payload.to_string()));
 }
 
-// A column for JSON that parses its numbers would change some of them, and with them the digests.
+// A column for JSON that parses its numbers would change some numbers, and thereby the digests.
 async fn json_is_stored_with_its_numbers_to_the_last_bit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let payload = json!([0.1, 1.0, 1e300, 5e-324, -0.0, u64::MAX, i64::MIN, 0.30000000000000004]);

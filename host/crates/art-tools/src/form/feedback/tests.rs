@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn no_form_and_no_feedback_panic(input_type in any_input_type(), form in any_json(), value in any_json(), rules in any_json()) {
         let mut call = question(json!({"inputType": "confirm"}));
-        // Not admitted, as in a log that another program changed.
+        // The form is not admitted, as in a log that another program changed.
         call.form.input_type = input_type;
         call.form.custom_schema = Some(form.clone());
         call.form.default_value = Some(form.clone());

@@ -1,4 +1,4 @@
-//! How much the check knows of good plans over the first-party tools before they run.
+//! How much of good plans over the first-party tools the check can verify before they run.
 
 use art_core::stream::ModelReply;
 
@@ -51,7 +51,7 @@ fn nearly_all_references_of_good_plans_are_known_to_fit() {
     let references = found.iter().flat_map(|found| &found.references);
     let outputs = references.filter(|checked| checked.reference.get("$from").is_some());
     let (known, at_run_time): (Vec<_>, Vec<_>) = outputs.partition(|checked| checked.fit == Fit::Fits);
-    // A cell of a table, a match in a text, and what a filter makes depend on the data.
+    // These values depend on the data: a cell of a table, a match in a text, or the output of a filter.
     let places: Vec<String> = at_run_time
         .iter()
         .map(|checked| format!("{}.{}", checked.step, checked.argument))
@@ -73,7 +73,7 @@ fn nearly_all_references_of_good_plans_are_known_to_fit() {
     );
 }
 
-/// Returns the tools of each reference of a plan to an output, as producer and consumer.
+/// Returns a pair of tools, producer and consumer, for each reference to an output in a plan.
 fn flows(good: &GoodPlan) -> BTreeSet<(String, String)> {
     let steps = good.todo_list.as_array().into_iter().flatten();
     let calls = steps.flat_map(|step| {

@@ -16,22 +16,22 @@ use crate::capability::fs::bindings::types::{DescriptorType, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
 
-/// What tells one state of a file from another without reading it.
+/// The device, inode, size and times of a file, which show a change without reading the file.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
-/// A directory of the host, and what its files were when the call opened them.
+/// A directory of the host, and the stamps of the files that the call opened.
 #[derive(Debug)]
 pub(super) struct HostFiles {
-    /// The granted directory, or that which contains the granted file.
+    /// The granted directory, or the directory that contains the granted file.
     dir: Dir,
     /// The name of the granted file in `dir`; empty if a directory is granted.
     name: String,
-    /// What the files were that the call opened, when it first did.
+    /// The stamp of each file that the call opened, taken when it first opened the file.
     stamps: HashMap<String, Stamp>,
 }
 
 impl HostFiles {
-    /// Opens the granted directory, or that which contains the granted file. Returns its path too.
+    /// Opens the granted directory, or the directory that contains the granted file. Also returns the path of this directory.
     pub(super) fn open(granted: &Path) -> Result<(Self, PathBuf)> {
         let (path, name) = match granted.is_dir() {
             true => (granted.to_owned(), String::new()),
@@ -47,12 +47,12 @@ impl HostFiles {
         &self.name
     }
 
-    /// Returns whether the call opened a file.
+    /// Returns whether the call has opened the file at a path.
     pub(super) fn was_opened(&self, key: &str) -> bool {
         self.stamps.contains_key(key)
     }
 
-    /// Returns what is at a path. Does not follow a link at its end.
+    /// Returns the metadata of what is at a path, or `None` if nothing is. Does not follow a link at the end of the path.
     pub(super) fn find(&self, key: &str) -> Result<Option<Metadata>> {
         let path = if key.is_empty() { "." } else { key };
         match self.dir.symlink_metadata(path) {
@@ -79,8 +79,8 @@ impl HostFiles {
         Ok(file.into_std())
     }
 
-    /// Reads a file of the host to its end, and copies it. It is unclear what it was if it changed in the meantime, or since the call
-    /// opened it first.
+    /// Returns the digest of a file of the host, and writes its contents to `copy`. Returns [`Before::Unclear`] if the file
+    /// changed while it was read, or since the call first opened it.
     pub(super) fn digest(&mut self, key: &str, mut copy: Option<&mut File>) -> Result<Before> {
         let code = |error: io::Error| code_of_error(&error);
         let mut file = self.open_file(key)?;
@@ -106,7 +106,7 @@ impl HostFiles {
         })
     }
 
-    /// Returns the names and types of a directory on the host. A name that is no text is an error.
+    /// Returns the names and types in a directory on the host, none if it does not exist. A name that is not UTF-8 is an error.
     pub(super) fn list(&self, key: &str) -> Result<Vec<(String, DescriptorType)>> {
         let code = |error: io::Error| code_of_error(&error);
         let path = if key.is_empty() { "." } else { key };

@@ -1,4 +1,4 @@
-//! What a call made of the files under one grant.
+//! The changes of a call to the files under one grant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::capability::fs::bindings::types::{DescriptorType, DirectoryEntry, Err
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::quota::Quota;
 
-/// What was opened at the first use, and what the call did since.
+/// The granted files and the draft, which are opened at the first use, and the changes of the call since then.
 #[derive(Debug)]
 pub(super) struct State {
     host: HostFiles,
@@ -20,11 +20,11 @@ pub(super) struct State {
     entries: BTreeMap<String, Entry>,
 }
 
-/// What the call made of a path.
+/// The change of the call at one path.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) kind: EntryKind,
-    /// What is there on the host.
+    /// What is at the path on the host.
     pub(super) before: Before,
 }
 
@@ -49,12 +49,12 @@ impl State {
         })
     }
 
-    /// Returns the draft, and what each path now is.
+    /// Returns the draft and the change at each path.
     pub(super) fn into_parts(self) -> (Draft, BTreeMap<String, Entry>) {
         (self.draft, self.entries)
     }
 
-    /// Returns the path below the opened directory, for a path below the granted one.
+    /// Returns the path below the opened directory, for a path below the granted directory or file.
     pub(super) fn key(&self, below: &str) -> Result<String> {
         match (self.host.name(), below) {
             ("", below) => Ok(below.to_owned()),
@@ -68,7 +68,8 @@ impl State {
         self.host.name().is_empty()
     }
 
-    /// Returns what is at a path. A link on the way to it is refused, and one at its end is what is found.
+    /// Returns what is at a path. Refuses a path with a link in place of a directory. A link at the end is found, but not
+    /// followed.
     pub(super) fn find(&self, key: &str) -> Result<Found> {
         match self.entries.get(key).map(|entry| &entry.kind) {
             Some(EntryKind::File(blob)) => {
@@ -112,7 +113,7 @@ impl State {
         }
     }
 
-    /// Copies a file of the host into the draft, or begins an empty one in its place.
+    /// Copies a file of the host into the draft, or creates an empty file for it there if `truncates` is set.
     pub(super) fn copy_up(&mut self, key: &str, truncates: bool, quota: &Quota) -> Result<File> {
         if !truncates {
             let length = self.host.find(key)?.map_or(0, |metadata| metadata.len());
@@ -150,7 +151,7 @@ impl State {
         }
     }
 
-    /// Notes what a path now is. A file does not take the place of a directory, and a directory not that of a file.
+    /// Records the change at a path. Refuses to put a file in place of a directory of the host, or the reverse.
     pub(super) fn put(&mut self, key: &str, kind: EntryKind) -> Result<()> {
         if key.is_empty() {
             return Err(ErrorCode::NotPermitted);
@@ -192,7 +193,7 @@ impl State {
         Ok(entries.into_iter().filter_map(entry).collect())
     }
 
-    /// Returns the names in a directory of which the call made something, with their types. What it removed has none.
+    /// Returns the names in a directory that the call changed, with their types. A removed name has the type `None`.
     fn staged_in(&self, key: &str) -> Vec<(String, Option<DescriptorType>)> {
         let prefix = if key.is_empty() {
             String::new()
@@ -231,7 +232,7 @@ impl State {
     }
 }
 
-/// Returns the directories above a path, the outermost first, without the granted one.
+/// Returns the directories between the granted directory and a path, the outermost first.
 fn ancestors(key: &str) -> impl Iterator<Item = &str> {
     key.match_indices('/').filter_map(|(at, _)| key.get(..at))
 }

@@ -6,13 +6,13 @@ use super::*;
 
 const OK: &str = "HTTP/1.1 200 OK\r\n";
 
-/// Sends a request to a server that answers so, and returns the error.
+/// Sends a request to a server that replies with `answer`, and returns the error.
 async fn error_of(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Error {
     let server = Server::start(answer);
     Call::to(&server).get(&server.url("/")).await.unwrap_err()
 }
 
-/// Writes the same bytes until the client closes the connection.
+/// Writes `begin`, and then the same bytes again and again until the client closes the connection.
 fn forever(connection: &mut TcpStream, begin: &str, bytes: &[u8]) -> io::Result<()> {
     connection.write_all(begin.as_bytes())?;
     loop {

@@ -26,7 +26,7 @@ impl Authority {
         }
     }
 
-    /// Starts a server whose certificate is for `host`, and returns its port.
+    /// Starts a server with a certificate of this authority, and returns its port.
     async fn serve(&self, params: CertificateParams) -> u16 {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
