@@ -165,27 +165,16 @@ impl SecretFile {
     /// # Errors
     /// Fails if others could read the file or its directory, or if it is damaged.
     pub fn read(&self) -> Result<Vec<Secret>, SecretError> {
-        let entries = self.entries()?;
-        let uses_keyring = entries.values().any(|entry| entry.keyring);
-        let keyring = uses_keyring.then(Keyring::open);
         let mut secrets = Vec::new();
-        for (name, entry) in &entries {
-            let value = match (&entry.value, &keyring) {
-                (Some(value), _) => value.clone(),
-                (None, Some(Ok(keyring))) => match keyring.get(&self.user(name)) {
-                    Ok(value) => value,
-                    Err(error) => {
-                        tracing::warn!(%error, secret = name, "a secret is left out");
-                        continue;
-                    }
-                },
-                (None, Some(Err(error))) => {
-                    tracing::warn!(%error, secret = name, "a secret is left out");
-                    continue;
-                }
-                (None, None) => continue,
+        for (name, entry) in self.entries()? {
+            let value = match entry.value {
+                Some(value) => Ok(value),
+                None => Keyring::open().and_then(|keyring| keyring.get(&self.user(&name))),
             };
-            secrets.push(Secret::new(name, &value, entry.canary)?);
+            match value {
+                Ok(value) => secrets.push(Secret::new(&name, &value, entry.canary)?),
+                Err(error) => tracing::warn!(%error, secret = name, "a secret is left out"),
+            }
         }
         Ok(secrets)
     }
