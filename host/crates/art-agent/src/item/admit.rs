@@ -82,7 +82,8 @@ impl Closed {
             Self::Answered => (
                 ToolErrorCode::ValidationError,
                 format!(
-                    "not called again: a person answered `{tool}` with exactly these arguments in this step; use the result above"
+                    "not called again: this step called `{tool}` with exactly these arguments, and a person answered its \
+                     question; use the result above"
                 ),
             ),
         };
@@ -91,7 +92,7 @@ impl Closed {
 }
 
 impl ItemRun {
-    /// Admits calls. Returns those that are to be made, or the action that follows if all were refused.
+    /// Admits calls. Returns those that are to be made, or the action that follows if none is left to make.
     pub(super) fn start_batch(
         &mut self,
         item: &TodoItem,

@@ -11,7 +11,7 @@ use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
-use super::describe::{asked, given, nearest};
+use super::describe::{describe_asked, describe_given, nearest};
 use super::earlier::{earlier_steps, find_earlier};
 use super::flow::{self, Verdict, flow};
 use super::kept::call_place;
@@ -48,7 +48,7 @@ const MAX_KEY_CHARS: usize = 100;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) items: &'a [TodoItem],
-    /// The questions whose results calls can take.
+    /// Earlier questions, to whose results calls may refer.
     pub(crate) earlier: &'a [EarlierQuestion],
     pub(crate) tools: &'a [ToolSchema],
     /// Names of tools that exist and that the conversation may not use.
@@ -66,7 +66,8 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) struct Fault {
     /// Identifier of the step.
     pub(crate) step: String,
-    /// The place, what is asked for there, what is there and what would fit, in words for the model.
+    /// Message: what is wrong, and in a call also where. For a value that does not fit, it also says what was expected and given,
+    /// and which part of the output would fit if that is known.
     pub(crate) text: String,
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 before: surroundings.items.get(..position).unwrap_or_default(),
                 item,
                 number,
-                arguments: format!("{place}.arguments"),
+                arguments_place: format!("{place}.arguments"),
                 found: CallCheck::default(),
             };
             planned += 1;
@@ -141,7 +142,7 @@ struct Checker<'a> {
     /// Number of the call in the item, from 0.
     number: usize,
     /// The place of the arguments, such as `step_2.arguments`.
-    arguments: String,
+    arguments_place: String,
     /// What was found in this call.
     found: CallCheck,
 }
@@ -208,7 +209,7 @@ impl<'a> Checker<'a> {
         let Some(tool) = tools.iter().find(|tool| tool.name == call.tool_name) else {
             return self.fault(place, &self.no_tool(&call.tool_name));
         };
-        let place = self.arguments.clone();
+        let place = self.arguments_place.clone();
         let mut count = 0;
         references(&call.arguments, &mut |_| count += 1);
         if count > MAX_REFERENCES {
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
         let what = match &call.arguments {
             Value::Object(_) => return self.value(&call.arguments, &tool.input_schema, &place),
             Value::String(text) => not_an_object(text),
-            other => format!("{} is given", given(&flow::constant(other))),
+            other => format!("{} is given", describe_given(&flow::constant(other))),
         };
         self.fault(&place, &format!("an object is asked for, {what}"));
     }
@@ -253,7 +254,7 @@ impl<'a> Checker<'a> {
             }
             Ok(_) | Err(_) => {}
         }
-        let verdict = match self.given(value) {
+        let verdict = match self.given_value(value) {
             Ok(given) => self.compare(&given, consumer, place),
             Err(reason) => {
                 self.fault(place, &reason);
@@ -265,7 +266,7 @@ impl<'a> Checker<'a> {
 
     /// Records each reference in the value at `place`, with whether the value fits.
     fn note_references(&mut self, value: &'a Value, place: &str, verdict: Verdict) {
-        let argument = place.strip_prefix(&self.arguments).unwrap_or(place);
+        let argument = place.strip_prefix(&self.arguments_place).unwrap_or(place);
         references(value, &mut |reference| {
             self.found.references.push(CheckedReference {
                 step: self.item.id.clone(),
@@ -295,18 +296,19 @@ impl<'a> Checker<'a> {
             let schema = flow::property(consumer, key);
             // The host fills a default in before the call.
             if schema.get("default").is_none() {
-                self.fault(place, &format!("`{key}` is missing, {} is asked for", asked(schema)));
+                let asked = describe_asked(schema);
+                self.fault(place, &format!("`{key}` is missing, {asked} is asked for"));
             }
         }
         let rest = without(consumer, &["properties", "additionalProperties", "required"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
-            let given = |(key, value): (&'a String, &'a Value)| Some((key, self.given(value).ok()?));
+            let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
             let defaults = absent().filter_map(|key| {
                 let default = flow::property(consumer, key).get("default")?;
                 Some((key, Given::of(flow::constant(default))))
             });
-            let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(given).chain(defaults).collect();
-            // Values that may be absent were reported at their own places.
+            let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(entry).chain(defaults).collect();
+            // Only the schema is compared: values that may be absent were already reported at their own places.
             let object = Given::of(object_of(&entries).schema);
             self.compare(&object, &rest, place);
         }
@@ -321,8 +323,8 @@ impl<'a> Checker<'a> {
         }
         let rest = without(consumer, &["items", "prefixItems"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
-            let given: Vec<Given<'a>> = items.iter().filter_map(|value| self.given(value).ok()).collect();
-            let array = Given::of(array_of(&given).schema);
+            let values: Vec<Given<'a>> = items.iter().filter_map(|value| self.given_value(value).ok()).collect();
+            let array = Given::of(array_of(&values).schema);
             self.compare(&array, &rest, place);
         }
     }
@@ -334,7 +336,7 @@ impl<'a> Checker<'a> {
             Verdict::Yes => {}
             Verdict::RunTime => self.found.at_run_time.push(place.to_owned()),
             Verdict::No => {
-                let (asked, given) = (asked(consumer), given(&value.schema));
+                let (asked, given) = (describe_asked(consumer), describe_given(&value.schema));
                 let output = value.output.as_ref();
                 let hint = output.and_then(|output| fitting_pointer(output, consumer));
                 let hint = hint.map_or_else(String::new, |path| format!("; `{path}` would fit"));
@@ -349,7 +351,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the schema of what `value` will be. Fails with the reason if a reference in it is wrong.
-    fn given(&self, value: &'a Value) -> Result<Given<'a>, String> {
+    fn given_value(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match Template::read(value)? {
             Template::From(origin) => return self.output(origin),
             Template::Attachment(name) => {
@@ -368,11 +370,11 @@ impl<'a> Checker<'a> {
                 return Ok(text);
             }
             Template::Array(items) => {
-                let items: Result<Vec<Given<'a>>, String> = items.iter().map(|item| self.given(item)).collect();
+                let items: Result<Vec<Given<'a>>, String> = items.iter().map(|item| self.given_value(item)).collect();
                 return Ok(array_of(&items?));
             }
             Template::Object(map) => {
-                let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given(value)?));
+                let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given_value(value)?));
                 let entries: Result<Vec<(&String, Given<'_>)>, String> = map.iter().map(entry).collect();
                 return Ok(object_of(&entries?));
             }
@@ -401,7 +403,7 @@ impl<'a> Checker<'a> {
                 "`$concat` cannot contain the file `{name}`; an argument can be a whole file"
             ));
         }
-        let part = self.given(part)?;
+        let part = self.given_value(part)?;
         let verdict = part.fits(&scalars);
         if verdict != Verdict::No {
             return Ok(verdict == Verdict::Yes);
@@ -409,7 +411,7 @@ impl<'a> Checker<'a> {
         let what = part.origin.unwrap_or_else(|| "it".to_owned());
         Err(format!(
             "`$concat` takes texts, numbers and booleans, {what} is {}",
-            given(&part.schema)
+            describe_given(&part.schema)
         ))
     }
 

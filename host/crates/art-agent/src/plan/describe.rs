@@ -13,7 +13,7 @@ const MAX_QUOTED: usize = 80;
 const SIMILAR: f64 = 0.7;
 
 /// Returns what a schema asks for, such as "an integer of at least 1" or "one of `sum`, `mean`".
-pub(crate) fn asked(schema: &Value) -> String {
+pub(crate) fn describe_asked(schema: &Value) -> String {
     let Some(map) = schema.as_object() else {
         return if *schema == Value::Bool(false) {
             "nothing"
@@ -31,7 +31,7 @@ pub(crate) fn asked(schema: &Value) -> String {
         return format!("one of {}{more}", shown.join(", "));
     }
     if let Some(branches) = ["anyOf", "oneOf"].iter().find_map(|key| map.get(*key)?.as_array()) {
-        let all: Vec<String> = branches.iter().take(MAX_LISTED).map(asked).collect();
+        let all: Vec<String> = branches.iter().take(MAX_LISTED).map(describe_asked).collect();
         return all.join(" or ");
     }
     // A tool that takes numbers may also take them as text (`x-numeric`), which is not mentioned.
@@ -51,13 +51,13 @@ pub(crate) fn asked(schema: &Value) -> String {
 }
 
 /// Returns what a value of `schema` is, such as "an object" or "`7`".
-pub(crate) fn given(schema: &Value) -> String {
+pub(crate) fn describe_given(schema: &Value) -> String {
     let types = schema.get("type").and_then(Value::as_str);
     match (types, schema.get("const")) {
         (_, Some(value)) => quoted(value),
         (Some("object"), _) => "an object".to_owned(),
         (Some("array"), _) => "an array".to_owned(),
-        _ => asked(schema),
+        _ => describe_asked(schema),
     }
 }
 

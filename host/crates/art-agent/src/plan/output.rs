@@ -9,7 +9,7 @@ use super::reference::{escape, unescape};
 /// The values at one position of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Output<'s> {
-    /// The schemas that a value may have, one for each branch of the output that has the position.
+    /// The schemas that a value may have: one for each `anyOf` or `oneOf` branch in which the position exists, or just one.
     schemas: Vec<&'s Value>,
     /// Whether an output may have nothing there.
     pub(crate) may_be_absent: bool,
@@ -19,7 +19,8 @@ impl<'s> Output<'s> {
     /// Returns what `schema` says of the value that the JSON pointer `path` points to.
     ///
     /// # Errors
-    /// Fails with the part of `path` that no output has: a property that the schema does not declare, even if it allows undeclared ones.
+    /// Fails with `path` up to and including the first part that is not declared. With `properties`, other keys count as not
+    /// declared even if `additionalProperties` allows them.
     pub(crate) fn at<'p>(schema: &'s Value, path: &'p str) -> Result<Self, &'p str> {
         let mut output = Self {
             schemas: vec![schema],
@@ -52,7 +53,7 @@ impl<'s> Output<'s> {
         (!next.schemas.is_empty()).then_some(next)
     }
 
-    /// Returns the schema of the value, if it is there.
+    /// Returns the schema that the value has when it is present.
     pub(crate) fn schema(self) -> Value {
         match self.schemas.as_slice() {
             [one] => (*one).clone(),
@@ -70,7 +71,7 @@ fn branches(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the schema of the value under `key`, and whether every value has it, or `None` if the schema does not declare it.
+/// Returns the schema under `key` and whether `key` is always present, or `None` if `schema` does not declare `key`.
 fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
     let map = match schema {
         Value::Bool(true) => return Some((ANY, false)),
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_declared_is_named_up_to_the_first_wrong_part() {
+    fn the_error_is_the_path_up_to_the_first_undeclared_part() {
         assert_eq!(Output::at(&table(), "/rows/0/gone/more").unwrap_err(), "/rows/0/gone");
         assert_eq!(Output::at(&table(), "/title/x").unwrap_err(), "/title/x");
         for path in ["/rows/first", "/rows/-1", "/rows/+1", "/rows/01", "/rows/"] {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_declares_nothing_or_some_keys_has_no_others() {
+    fn an_undeclared_key_is_an_error_unless_the_object_is_a_map() {
         for schema in [
             json!({"type": "object"}),
             json!({"type": "object", "additionalProperties": false}),

@@ -189,7 +189,7 @@ fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
     assert_eq!(driver.tool_calls_made.len(), 1);
     let refusal = last_messages(&driver, "a").pop().unwrap();
     assert!(
-        refusal.content_text().contains("a person answered `calculator`"),
+        refusal.content_text().contains("this step called `calculator`"),
         "{refusal:?}"
     );
 }

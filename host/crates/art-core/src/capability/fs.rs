@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Access;
 
-/// A grant of files: an entry `[[fs]]` of the file of grants.
+/// A grant of access to files: one `[[fs]]` entry of the grants file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsGrant {
@@ -69,6 +69,9 @@ impl FsGrant {
         if !self.path.is_absolute() {
             return Err(format!("the path `{shown}` is not absolute"));
         }
+        if text.contains('\0') {
+            return Err(format!("the path `{shown}` has a NUL character"));
+        }
         if guest_path(text).is_err() || text.contains("/./") || text.contains("//") {
             return Err(format!("the path `{shown}` has an empty part, `.` or `..`"));
         }
@@ -109,7 +112,7 @@ pub enum PathProblem {
     Nul,
 }
 
-/// Returns a path as a guest names it, without its root and without empty parts and `.`. The root itself becomes the empty text.
+/// Normalizes a path as a guest writes it: removes the leading `/`, empty parts and `.`. `/` becomes the empty string.
 ///
 /// # Errors
 /// Fails if it contains `..` or NUL.
@@ -179,6 +182,7 @@ mod tests {
             "/home//me",
             "/$HOME",
             "/home/*",
+            "/home/\0me",
         ] {
             assert!(check(path).is_err(), "{path}");
         }
@@ -195,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_a_call_is_resolved_as_a_shell_would() {
+    fn a_path_of_a_call_may_be_relative_or_begin_with_the_home_directory() {
         let resolved = |text| resolve(text, Some(Path::new("/home/me")), Path::new("/work"));
         assert_eq!(resolved("/etc/hosts"), Ok("/etc/hosts".into()));
         assert_eq!(resolved("~/notes/./a"), Ok("/home/me/notes/a".into()));
@@ -209,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_resolved_path_never_leaves_the_root_or_keeps_a_trick(text in ".{0,40}") {
+        fn a_resolved_path_is_absolute_and_has_no_dot_parts(text in ".{0,40}") {
             if let Ok(path) = resolve(&text, Some(Path::new("/home/me")), Path::new("/work")) {
                 prop_assert!(path.is_absolute());
                 prop_assert!(path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_))));

@@ -145,17 +145,21 @@ fn calls_under_their_heading_are_read_in_any_case_and_spacing() {
 // A27, A26: section headings of the older text form; malformed JSON and other shapes.
 #[test]
 fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
-    for text in [
-        "Tool Calls: none",
-        "Tool calls: [1]",
-        "No tool calls: [{\"toolName\":\"t\"}]",
-    ] {
+    for text in ["Tool Calls: none", "Tool calls: [1]"] {
         let reply = parse(text);
         assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
     }
     let incomplete = parse("Tool Calls: [{\"toolName\":}]");
     assert_eq!((incomplete.content, incomplete.calls.len()), (Value::Null, 0));
     assert!(incomplete.problems[0].starts_with("the JSON of the reply is not valid: "));
+}
+
+// A27: section headings of the older text form.
+#[test]
+fn calls_in_a_line_that_is_no_heading_are_prose() {
+    let text = "No tool calls: [{\"toolName\":\"t\"}]";
+    let reply = parse(text);
+    assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
 }
 
 // A26: malformed JSON and other shapes.
@@ -209,7 +213,7 @@ fn every_call_of_a_cut_off_reply_has_a_problem() {
 }
 
 #[test]
-fn a_cut_off_reply_has_neither_a_decision_nor_content() {
+fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
     let text = |text: &str| ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
@@ -283,7 +287,7 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
 }
 
 #[test]
-fn the_state_of_a_turn_is_dropped_with_one_of_its_calls() {
+fn provider_state_is_dropped_if_a_call_of_its_reply_is_dropped() {
     let mut reply = native("{}");
     reply.state = Some(ProviderState {
         wire: "w".to_owned(),
@@ -310,7 +314,6 @@ fn empty_native_arguments_are_an_empty_object() {
     assert_eq!(execution(&native("")).calls[0].arguments, json!({}));
 }
 
-// A25: markers before fences, and fences before braces.
 #[test]
 fn braces_in_thoughts_are_ignored() {
     let reply = parse("<think>maybe {\"content\": 1}</think>{\"content\":\"42\"}");
@@ -320,7 +323,7 @@ fn braces_in_thoughts_are_ignored() {
     );
 }
 
-// A25: markers before fences, and fences before braces.
+// A25: markers take precedence over fences, and fences over braces.
 #[test]
 fn markers_in_thoughts_are_ignored() {
     let json = r#"{"content":"42"}"#;

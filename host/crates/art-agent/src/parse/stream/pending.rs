@@ -1,5 +1,5 @@
-//! Buffer for text that was received but not shown yet. The total cost is linear: each byte is searched once, and taken text is
-//! removed only when the next piece arrives.
+//! Buffer for text that was received but not shown yet. The total cost is linear: each byte is searched a bounded number of times,
+//! and taken text is removed only when the next piece arrives.
 
 /// The text that was received but not taken yet.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,8 @@ impl PendingText {
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// Searches for the first of `tags`, from the end of the last search. Returns its position and the tag, or else the
-    /// position at which an incomplete tag may begin. Call [`Self::restart_search`] before searching for other tags.
+    /// Searches for the first of `tags`, from the end of the last search. Returns its position in [`Self::rest`] and the tag, or
+    /// else the position there at which an incomplete tag may begin. Call [`Self::restart_search`] before searching for other tags.
     pub(super) fn find(&mut self, tags: &[&'static str]) -> Result<(usize, &'static str), usize> {
         let text = self.text.get(self.searched..).unwrap_or_default();
         let found = first_tag(text, tags);

@@ -125,7 +125,7 @@ fn a_text_that_is_a_number_fits_where_only_such_texts_are_taken() {
         &json!({"type": "string", "x-numeric": false}),
         Verdict::Yes,
     );
-    assert_eq!(super::super::describe::asked(&numeric), "a number");
+    assert_eq!(super::super::describe::describe_asked(&numeric), "a number");
 }
 
 #[test]

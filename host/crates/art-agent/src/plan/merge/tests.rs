@@ -77,7 +77,7 @@ fn a_completed_step_that_is_planned_without_a_status_is_done_again() {
 }
 
 #[test]
-fn a_completed_step_that_the_plan_only_depends_on_is_kept() {
+fn a_completed_step_that_the_draft_names_only_as_a_dependency_is_kept() {
     let old = [completed("a"), completed("b"), item("c", &["a"])];
     assert_eq!(ids(&planned(&old, vec![draft("c", &["a"])])), ["a", "c"]);
 }
@@ -109,7 +109,7 @@ fn the_same_step_keeps_the_time_of_its_creation() {
 }
 
 #[test]
-fn a_result_of_an_earlier_question_that_is_planned_as_completed_is_no_step() {
+fn a_completed_draft_item_that_repeats_an_earlier_result_is_left_out() {
     let earlier = [EarlierQuestion {
         number: 1,
         items: vec![completed("a")],

@@ -1,4 +1,4 @@
-//! Generated bindings of `wasi:filesystem`. Streams, readiness and time have the types of `wasmtime_wasi`.
+//! Generated bindings of `wasi:filesystem`. Streams, pollables and clocks use the types of `wasmtime_wasi`.
 
 wasmtime::component::bindgen!({
     path: "../../../wit",

@@ -45,7 +45,7 @@ fn a_boolean_is_true_or_false() {
 }
 
 #[test]
-fn a_text_has_the_required_length_and_form() {
+fn a_text_has_the_required_length_and_pattern() {
     let rules = json!({"minLength": 2, "maxLength": 3, "pattern": "^[a-zé]+$"});
     assert_answers(
         json!({"inputType": "text", "validation": rules}),
@@ -62,7 +62,7 @@ fn a_text_has_the_required_length_and_form() {
 }
 
 #[test]
-fn an_empty_text_is_an_answer_only_if_none_is_required() {
+fn an_empty_text_is_valid_only_if_the_answer_is_optional() {
     assert_answers(json!({"inputType": "text"}), &[json!(" ")], &[json!("")]);
     assert_answers(
         json!({"inputType": "text", "validation": {"required": false}}),
