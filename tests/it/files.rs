@@ -9,6 +9,7 @@ use art_core::capability::{Access, FsGrant};
 use art_core::intake::DivergenceReason;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::granted::{granted, readable, tool, writable};
 use crate::harness::{components, new_sandbox, output};
@@ -338,8 +339,8 @@ async fn a_call_that_read_more_than_is_recorded_says_so() {
     assert_eq!(replayed.divergence.unwrap().reason, DivergenceReason::Truncated);
 }
 
-#[test]
-fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
+/// Returns a home with the tool `files`, a folder that is granted to it, and the path of a pipe in the folder.
+fn pipe_in_a_grant() -> (Home, TempDir, String) {
     let home = Home::empty();
     home.add("files", components::FILES);
     let folder = tempfile::tempdir().unwrap();
@@ -347,6 +348,12 @@ fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let granted = home.art(&["grant", "add", "files", "--write", folder.path().to_str().unwrap()]);
     assert_eq!(granted.code(), 0, "{granted}");
+    (home, folder, pipe)
+}
+
+#[test]
+fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
+    let (home, _folder, pipe) = pipe_in_a_grant();
     let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
     let called = home.art(&["tool", "call", "files", &arguments]);
     assert!(called.stdout().contains("600 failed"), "{called}");
@@ -354,13 +361,7 @@ fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
 
 #[test]
 fn sigterm_ends_the_program_within_five_seconds_while_a_tool_reads_pipes() {
-    let home = Home::empty();
-    home.add("files", components::FILES);
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe").to_str().unwrap().to_owned();
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let granted = home.art(&["grant", "add", "files", "--write", folder.path().to_str().unwrap()]);
-    assert_eq!(granted.code(), 0, "{granted}");
+    let (home, _folder, pipe) = pipe_in_a_grant();
     let arguments = json!({"steps": [["read_times", pipe, "1000000000"]]}).to_string();
     let mut called = home.start(&["tool", "call", "files", &arguments]);
     let is_called = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;

@@ -204,8 +204,10 @@ impl SecretFile {
     /// Fails if the file or the keyring cannot be read or written, or if there are too many secrets.
     pub fn set(&self, secret: &Secret, place: Place) -> Result<(), SecretError> {
         let name = secret.name();
-        // Before the lock, because a locked keyring asks the person.
         if place == Place::Keyring {
+            // Nothing is put into the keyring if the file cannot take the name. The lock is not held meanwhile, because a locked keyring
+            // asks the person.
+            self.check_room(name)?;
             Keyring::open()?.set(&self.user(name), secret.expose())?;
         }
         let entry = Entry {
@@ -241,6 +243,16 @@ impl SecretFile {
         Ok(removed.is_some())
     }
 
+    /// Checks that the file can take a secret of this name.
+    fn check_room(&self, name: &str) -> Result<(), SecretError> {
+        let _lock = self.lock()?;
+        let entries = self.entries()?;
+        if entries.len() >= MAX_SECRETS && !entries.contains_key(name) {
+            return Err(InvalidSecret::Many.into());
+        }
+        Ok(())
+    }
+
     /// Changes the file, unless `change` fails. No secret that another process stores at the same time is lost.
     fn change<T>(&self, change: impl FnOnce(&mut Entries) -> Result<T, SecretError>) -> Result<T, SecretError> {
         let _lock = self.lock()?;
@@ -255,9 +267,11 @@ impl SecretFile {
         Keyring::open()?.remove(&self.user(name))
     }
 
-    /// Returns the name of a secret in the keyring, which is another one for each home.
+    /// Returns the name of a secret in the keyring, which is another one for each home, however its path is written.
     fn user(&self, name: &str) -> String {
-        self.directory.join(name).display().to_string()
+        let directory = std::fs::canonicalize(&self.directory);
+        let directory = directory.unwrap_or_else(|_missing| self.directory.clone());
+        directory.join(name).display().to_string()
     }
 
     /// Creates the directory, and locks it against other writers while the returned file is open.

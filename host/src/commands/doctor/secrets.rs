@@ -23,7 +23,7 @@ fn check_file(config: &Config) -> Check {
     };
     let readable = file.read().map_or(0, |secrets| secrets.len());
     let path = file.path();
-    let detail = format!("{} in the private file `{}`", listed.len(), path.display());
+    let detail = format!("{} named in the private file `{}`", listed.len(), path.display());
     if readable == listed.len() {
         return Check::new(NAME, Verdict::Ok, detail);
     }
