@@ -88,7 +88,9 @@ fn expected(connection: &Connection, sql: &str) -> Option<Vec<String>> {
     let mut rows = statement.query([]).ok()?;
     let mut texts = Vec::new();
     while let Some(row) = rows.next().ok()? {
-        let cells: Vec<_> = (0..width).map(|column| json(row.get_ref(column).unwrap())).collect();
+        let cells: Vec<_> = (0..width)
+            .map(|column| comparable(sql, &json(row.get_ref(column).unwrap())))
+            .collect();
         texts.push(json!(cells).to_string());
     }
     texts.sort();
@@ -108,13 +110,51 @@ fn json(value: ValueRef<'_>) -> Value {
 }
 
 fn rounded(number: f64) -> Value {
-    format!("{number:.9e}").parse::<f64>().unwrap().into()
+    // SQL does not tell the two zeros apart, and this sum is never the negative one.
+    (format!("{number:.9e}").parse::<f64>().unwrap() + 0.0).into()
 }
 
-fn comparable(cell: &Value) -> Value {
+/// Returns a cell as it is compared. Of equal values in one group, such as 0 and 0.0, SQL does not say which one the result has, so for
+/// queries with groups the type of a number does not count.
+fn comparable(sql: &str, cell: &Value) -> Value {
+    let has_groups = sql.contains("GROUP BY") || sql.contains("SELECT DISTINCT");
     cell.as_f64()
-        .filter(|_| cell.is_f64())
+        .filter(|_| cell.is_f64() || has_groups)
         .map_or_else(|| cell.clone(), rounded)
+}
+
+/// Checks that the tool answers a query as SQLite does.
+fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
+    let shop = Shop::new(setup);
+    let answer = art_sdk::testing::call(&SQLITE_QUERY, shop.input(json!({"sql": sql, "limit": 1000})));
+    match (expected(&shop.writer, sql), answer) {
+        (Some(expected), art_sdk::Outcome::Success(reply)) => {
+            let rows = reply.output["rows"].as_array().unwrap();
+            let cells = |row: &Value| -> Vec<Value> {
+                let cells = row.as_object().unwrap().values();
+                cells.map(|cell| comparable(sql, cell)).collect()
+            };
+            let mut rows: Vec<_> = rows.iter().map(|row| json!(cells(row)).to_string()).collect();
+            rows.sort();
+            prop_assert_eq!(rows, expected, "{} {}", setup, sql);
+        }
+        (None, art_sdk::Outcome::Failure(_)) => {}
+        // A query that the engine cannot answer is refused with this message.
+        (Some(_), art_sdk::Outcome::Failure(error)) if error.message.contains("not yet implemented") => {}
+        (expected, answer) => prop_assert!(false, "{setup} {sql}: {expected:?} {answer:?}"),
+    }
+    Ok(())
+}
+
+#[test]
+fn equal_numbers_of_both_types_form_one_group() {
+    let setup = "CREATE TABLE t (a); INSERT INTO t VALUES (0), (0.0), (0), (1), (2.5)";
+    for sql in [
+        "SELECT a AS x, count(*) AS z FROM t GROUP BY 1",
+        "SELECT DISTINCT a AS x FROM t",
+    ] {
+        check(setup, sql).unwrap();
+    }
 }
 
 proptest! {
@@ -122,22 +162,6 @@ proptest! {
 
     #[test]
     fn every_answer_is_that_of_sqlite(setup in tables(), sql in query()) {
-        let shop = Shop::new(&setup);
-        let answer = art_sdk::testing::call(&SQLITE_QUERY, shop.input(json!({"sql": sql, "limit": 1000})));
-        match (expected(&shop.writer, &sql), answer) {
-            (Some(expected), art_sdk::Outcome::Success(reply)) => {
-                let rows = reply.output["rows"].as_array().unwrap();
-                let mut rows: Vec<_> = rows
-                    .iter()
-                    .map(|row| json!(row.as_object().unwrap().values().map(comparable).collect::<Vec<_>>()).to_string())
-                    .collect();
-                rows.sort();
-                prop_assert_eq!(rows, expected, "{} {}", setup, sql);
-            }
-            (None, art_sdk::Outcome::Failure(_)) => {}
-            // A query that the engine cannot answer is refused with this message.
-            (Some(_), art_sdk::Outcome::Failure(error)) if error.message.contains("not yet implemented") => {}
-            (expected, answer) => prop_assert!(false, "{setup} {sql}: {expected:?} {answer:?}"),
-        }
+        check(&setup, &sql)?;
     }
 }
