@@ -12,6 +12,7 @@ use art_tools::ToolExecutor;
 
 use crate::compose::{Toolbox, embedded_model, open_engine, open_store, resolve_model};
 use crate::config::{Config, Overrides};
+use crate::drive::lease::Leases;
 use crate::error::RuntimeError;
 use crate::instance::StateSaving;
 use crate::plugins::CompileProgress;
@@ -149,6 +150,7 @@ impl<'a> RuntimeBuilder<'a> {
             model_is_chosen: self.model_is_chosen,
             toolbox,
             declarations: Arc::default(),
+            leases: Leases::default(),
         })
     }
 }

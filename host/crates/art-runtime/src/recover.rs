@@ -63,7 +63,7 @@ impl Runtime {
         let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
         let found = self.store.find_run(&trace_id, &owner).await?.ok_or_else(no_run)?;
         check_unfinished(&found)?;
-        let lease = lease_of(&self.store, &found).await?;
+        let lease = lease_of(self, &found).await?;
         let ended = cancel_under_lease(self, &trace_id, lease.lease()).await;
         lease.release().await;
         ended
@@ -72,10 +72,10 @@ impl Runtime {
 
 /// Takes the lease of a run's thread. If the run is suspended, waits for a moment until the host that suspended it has released the
 /// lease.
-async fn lease_of(store: &Arc<dyn Store>, run: &RunRecord) -> Result<ThreadLease, StoreError> {
+async fn lease_of(runtime: &Runtime, run: &RunRecord) -> Result<ThreadLease, StoreError> {
     let start = Instant::now();
     loop {
-        match ThreadLease::acquire(store, &run.thread_id).await {
+        match ThreadLease::acquire(runtime, &run.thread_id).await {
             Err(StoreError::ThreadBusy { .. }) if run.status == RunState::Suspended && start.elapsed() < SUSPENDING => {
                 sleep(LOOK_INTERVAL).await;
             }
@@ -133,7 +133,7 @@ pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOve
     let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
     let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;
     check_unfinished(&found)?;
-    let lease = lease_of(store, &found).await?;
+    let lease = lease_of(runtime, &found).await?;
     FailPoint::TakenOver.reach();
     resume(runtime, trace_id, lease).await
 }

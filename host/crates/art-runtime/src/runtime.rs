@@ -11,6 +11,7 @@ use art_tools::ToolSystem;
 use crate::compose::{Toolbox, resolve_model};
 use crate::config::Config;
 use crate::drive::Question;
+use crate::drive::lease::Leases;
 use crate::error::RuntimeError;
 use crate::journal::Declarations;
 
@@ -33,6 +34,8 @@ pub struct Runtime {
     pub toolbox: Toolbox,
     /// Cache of the declarations of tools that the logs of runs contain.
     pub(crate) declarations: Arc<Declarations>,
+    /// The leases of the threads on which runs work.
+    pub(crate) leases: Leases,
 }
 
 impl Runtime {

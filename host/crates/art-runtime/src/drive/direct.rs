@@ -66,7 +66,7 @@ impl Runtime {
             user_id,
             config: all_tools(),
         };
-        let (thread, lease) = ThreadLease::of_new_thread(&self.store, new).await?;
+        let (thread, lease) = ThreadLease::of_new_thread(self, new).await?;
         let start = self.start_of_call(thread, call);
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }

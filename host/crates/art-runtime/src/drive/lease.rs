@@ -1,27 +1,135 @@
-//! The lease of a thread, which a run holds while it works.
+//! The leases of threads, which runs hold while they work.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use art_store::limits::LEASE_MS;
 use art_store::{Lease, NewThread, Store, StoreError, Thread};
+use futures_util::StreamExt;
+use futures_util::stream;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval_at};
 use tokio_util::sync::CancellationToken;
 
-/// Interval at which the lease is renewed.
+use crate::runtime::Runtime;
+
+/// Interval at which leases are renewed. A lease outlasts a renewal that fails.
 const RENEWAL: Duration = Duration::from_millis(LEASE_MS / 3);
 
-/// The lease of a thread. A task renews it, so that neither a slow tool nor a watcher that blocks lets it expire. Dropping this
-/// value releases the lease if it is not released yet.
+/// Maximum number of leases that are renewed at the same time.
+const PARALLEL_RENEWALS: usize = 16;
+
+/// The leases that a runtime holds. One task renews all of them, so that neither a slow tool nor a watcher that blocks lets one
+/// expire, and a short run starts no task of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Leases(Arc<Mutex<Renewals>>);
+
+#[derive(Debug, Default)]
+struct Renewals {
+    held: Vec<Weak<Held>>,
+    /// The task that renews the leases. It ends when none is held.
+    task: Option<JoinHandle<()>>,
+}
+
+impl Renewals {
+    fn forget_released(&mut self) {
+        self.held.retain(|held| held.strong_count() > 0);
+    }
+}
+
+/// A lease while it is held.
 #[derive(Debug)]
-pub(crate) struct ThreadLease {
+struct Held {
     store: Arc<dyn Store>,
     lease: Lease,
     /// Cancelled when another host has taken the thread over.
     lost: CancellationToken,
-    renewal: JoinHandle<()>,
+}
+
+impl Leases {
+    fn hold(&self, store: &Arc<dyn Store>, lease: Lease) -> Arc<Held> {
+        let held = Arc::new(Held {
+            store: Arc::clone(store),
+            lease,
+            lost: CancellationToken::new(),
+        });
+        let mut renewals = lock(&self.0);
+        if renewals.held.len() == renewals.held.capacity() {
+            renewals.forget_released();
+        }
+        renewals.held.push(Arc::downgrade(&held));
+        // A task ends also with the tokio runtime in which it was started.
+        if renewals.task.as_ref().is_none_or(JoinHandle::is_finished) {
+            renewals.task = Some(tokio::spawn(renew_all(Arc::downgrade(&self.0))));
+        }
+        held
+    }
+}
+
+impl Drop for Leases {
+    fn drop(&mut self) {
+        if let Some(task) = &lock(&self.0).task {
+            task.abort();
+        }
+    }
+}
+
+fn lock(renewals: &Mutex<Renewals>) -> MutexGuard<'_, Renewals> {
+    renewals.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Renews all leases at each interval, until none is held.
+async fn renew_all(renewals: Weak<Mutex<Renewals>>) {
+    let mut intervals = interval_at(Instant::now() + RENEWAL, RENEWAL);
+    loop {
+        intervals.tick().await;
+        let Some(held) = renewals.upgrade().and_then(|renewals| still_held(&renewals)) else {
+            return;
+        };
+        let renewed =
+            stream::iter(held).for_each_concurrent(PARALLEL_RENEWALS, |held| async move { held.renew().await });
+        renewed.await;
+    }
+}
+
+/// Returns the leases that are held. If there are none, notes that the task ends and returns `None`.
+fn still_held(renewals: &Mutex<Renewals>) -> Option<Vec<Arc<Held>>> {
+    let mut renewals = lock(renewals);
+    renewals.forget_released();
+    let held: Vec<_> = renewals.held.iter().filter_map(Weak::upgrade).collect();
+    if held.is_empty() {
+        renewals.task = None;
+        return None;
+    }
+    Some(held)
+}
+
+impl Held {
+    /// Renews the lease if it is not lost. Any other error is only logged, because the next renewal may succeed before the lease
+    /// expires.
+    async fn renew(&self) {
+        if self.lost.is_cancelled() {
+            return;
+        }
+        match self.store.renew_lease(&self.lease).await {
+            Ok(()) => {}
+            Err(StoreError::LeaseLost { .. }) => self.lost.cancel(),
+            Err(error) => tracing::warn!(thread = self.lease.thread_id, %error, "a lease could not be renewed"),
+        }
+    }
+
+    async fn release(&self) {
+        if let Err(error) = self.store.release_lease(&self.lease).await {
+            tracing::warn!(thread = self.lease.thread_id, %error, "a thread could not be released");
+        }
+    }
+}
+
+/// The lease of a thread. Dropping this value releases the lease if it is not released yet.
+#[derive(Debug)]
+pub(crate) struct ThreadLease {
+    held: Arc<Held>,
     is_released: bool,
 }
 
@@ -30,42 +138,37 @@ impl ThreadLease {
     ///
     /// # Errors
     /// Fails if the thread is in use or does not exist, or the store fails.
-    pub(crate) async fn acquire(store: &Arc<dyn Store>, thread_id: &str) -> Result<Self, StoreError> {
-        let lease = store.acquire_lease(thread_id).await?;
-        Ok(Self::hold(store, lease))
+    pub(crate) async fn acquire(runtime: &Runtime, thread_id: &str) -> Result<Self, StoreError> {
+        let lease = runtime.store.acquire_lease(thread_id).await?;
+        Ok(Self::hold(runtime, lease))
     }
 
     /// Creates a thread and takes its lease.
     ///
     /// # Errors
     /// Fails if the store fails.
-    pub(crate) async fn of_new_thread(store: &Arc<dyn Store>, new: NewThread) -> Result<(Thread, Self), StoreError> {
-        let (thread, lease) = store.create_leased_thread(new).await?;
-        Ok((thread, Self::hold(store, lease)))
+    pub(crate) async fn of_new_thread(runtime: &Runtime, new: NewThread) -> Result<(Thread, Self), StoreError> {
+        let (thread, lease) = runtime.store.create_leased_thread(new).await?;
+        Ok((thread, Self::hold(runtime, lease)))
     }
 
-    fn hold(store: &Arc<dyn Store>, lease: Lease) -> Self {
-        let lost = CancellationToken::new();
-        let renewal = tokio::spawn(renew(Arc::clone(store), lease.clone(), lost.clone()));
+    fn hold(runtime: &Runtime, lease: Lease) -> Self {
         Self {
-            store: Arc::clone(store),
-            lease,
-            lost,
-            renewal,
+            held: runtime.leases.hold(&runtime.store, lease),
             is_released: false,
         }
     }
 
     /// Returns the lease, with which the runs of the thread are written.
-    pub(crate) const fn lease(&self) -> &Lease {
-        &self.lease
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.held.lease
     }
 
     /// Waits until another host has taken the thread over, and returns the error that says so.
     pub(crate) async fn lost(&self) -> StoreError {
-        self.lost.cancelled().await;
+        self.held.lost.cancelled().await;
         StoreError::LeaseLost {
-            thread_id: self.lease.thread_id.clone(),
+            thread_id: self.held.lease.thread_id.clone(),
         }
     }
 
@@ -77,40 +180,90 @@ impl ThreadLease {
     /// Releases the lease for the next turn of the thread. An error is only logged: the lease expires.
     pub(crate) async fn release(mut self) {
         self.is_released = true;
-        self.renewal.abort();
-        release(self.store.as_ref(), &self.lease).await;
+        self.held.release().await;
     }
 }
 
 impl Drop for ThreadLease {
     fn drop(&mut self) {
-        self.renewal.abort();
         if self.is_released {
             return;
         }
         // The run was dropped in the middle of its work.
         if let Ok(runtime) = Handle::try_current() {
-            let (store, lease) = (Arc::clone(&self.store), self.lease.clone());
-            runtime.spawn(async move { release(store.as_ref(), &lease).await });
+            let held = Arc::clone(&self.held);
+            runtime.spawn(async move { held.release().await });
         }
     }
 }
 
-async fn release(store: &dyn Store, lease: &Lease) {
-    if let Err(error) = store.release_lease(lease).await {
-        tracing::warn!(thread = lease.thread_id, %error, "a thread could not be released");
-    }
-}
+#[cfg(test)]
+mod tests {
+    use art_store::MemoryStore;
+    use art_store::clock::ManualClock;
+    use tokio::time::sleep;
 
-/// Renews the lease until it is lost. Any other error is only logged, because the next renewal may succeed before the lease expires.
-async fn renew(store: Arc<dyn Store>, lease: Lease, lost: CancellationToken) {
-    let mut renewals = interval_at(Instant::now() + RENEWAL, RENEWAL);
-    loop {
-        renewals.tick().await;
-        match store.renew_lease(&lease).await {
-            Ok(()) => {}
-            Err(StoreError::LeaseLost { .. }) => return lost.cancel(),
-            Err(error) => tracing::warn!(thread = lease.thread_id, %error, "a lease could not be renewed"),
+    use super::*;
+
+    /// Returns a store with the thread `t`, whose time is that of the returned clock.
+    async fn store() -> (Arc<dyn Store>, Arc<ManualClock>) {
+        let clock = Arc::new(ManualClock::new(1));
+        let store = MemoryStore::with_clock(Arc::clone(&clock) as Arc<_>);
+        let thread = NewThread {
+            id: "t".to_owned(),
+            ..NewThread::default()
+        };
+        store.create_thread(thread).await.unwrap();
+        (Arc::new(store), clock)
+    }
+
+    /// Lets more time pass than a lease lasts, for the store and for the renewal.
+    async fn outlast_a_lease(clock: &ManualClock) {
+        for _ in 0..4 {
+            clock.advance(LEASE_MS / 3);
+            sleep(RENEWAL).await;
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_does_not_expire_while_it_is_held() {
+        let (store, clock) = store().await;
+        let leases = Leases::default();
+        let held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
+        outlast_a_lease(&clock).await;
+        let other = store.acquire_lease("t").await;
+        assert!(matches!(other, Err(StoreError::ThreadBusy { .. })), "{other:?}");
+        assert!(!held.lost.is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_that_is_no_longer_held_expires() {
+        let (store, clock) = store().await;
+        let leases = Leases::default();
+        drop(leases.hold(&store, store.acquire_lease("t").await.unwrap()));
+        outlast_a_lease(&clock).await;
+        assert!(store.acquire_lease("t").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_renewal_notices_that_the_lease_is_lost() {
+        let (store, _clock) = store().await;
+        let leases = Leases::default();
+        let held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
+        store.release_lease(&held.lease).await.unwrap();
+        store.acquire_lease("t").await.unwrap();
+        held.lost.cancelled().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_renewal_ends_when_no_lease_is_held_and_starts_again_with_the_next() {
+        let (store, _clock) = store().await;
+        let leases = Leases::default();
+        let lease = store.acquire_lease("t").await.unwrap();
+        drop(leases.hold(&store, lease.clone()));
+        sleep(2 * RENEWAL).await;
+        assert!(lock(&leases.0).task.is_none());
+        let _held = leases.hold(&store, lease);
+        assert!(lock(&leases.0).task.is_some());
     }
 }

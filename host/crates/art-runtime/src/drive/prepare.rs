@@ -1,6 +1,5 @@
 //! Collects everything that a run starts with.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use art_agent::{PlanToRun, RunStart};
@@ -11,7 +10,7 @@ use art_core::pes::PesAgentStateData;
 use art_core::provider::ModelCapability;
 use art_model::ModelInfo;
 use art_sandbox::Sandbox;
-use art_store::{Lease, MessageOptions, NewThread, Owner, Store, StoreError, Thread};
+use art_store::{Lease, MessageOptions, NewThread, Owner, StoreError, Thread};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -50,14 +49,14 @@ pub(super) async fn prepare(
     }
     let (started, lease) = match &question.thread_id {
         None => {
-            let (thread, lease) = ThreadLease::of_new_thread(&runtime.store, new_thread(&question)).await?;
+            let (thread, lease) = ThreadLease::of_new_thread(runtime, new_thread(&question)).await?;
             (start_in(runtime, question, ThreadContext::new(thread.id)).await, lease)
         }
         Some(id) => {
             let thread = runtime
                 .find_thread(id, &Owner::user(question.user_id.as_deref()))
                 .await?;
-            let lease = wait_for_lease(&runtime.store, &thread.id, cancel).await?;
+            let lease = wait_for_lease(runtime, &thread.id, cancel).await?;
             (start_under_lease(runtime, question, thread, lease.lease()).await, lease)
         }
     };
@@ -88,13 +87,13 @@ async fn start_under_lease(
 /// Takes the lease of a thread. Its questions are answered one after the other, so this waits up to [`MAX_WAIT`] while another
 /// question is in progress.
 pub(super) async fn wait_for_lease(
-    store: &Arc<dyn Store>,
+    runtime: &Runtime,
     thread_id: &str,
     cancel: &CancellationToken,
 ) -> Result<ThreadLease, RuntimeError> {
     let start = Instant::now();
     loop {
-        match ThreadLease::acquire(store, thread_id).await {
+        match ThreadLease::acquire(runtime, thread_id).await {
             Err(StoreError::ThreadBusy { .. }) if start.elapsed() < MAX_WAIT && !cancel.is_cancelled() => {
                 sleep(WAIT_INTERVAL).await;
             }
