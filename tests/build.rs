@@ -35,8 +35,8 @@ fn main() -> Result<()> {
         register_sources(&root.join(source))?;
     }
     [PLAIN, WASI].into_iter().try_for_each(require_target)?;
-    let guests = examples(&root.join("tests/guests/examples"))?;
-    let plugins = packages(&root.join("plugins"))?;
+    let guests = guest_names(&root.join("tests/guests/examples"))?;
+    let plugins = plugin_names(&root.join("plugins"))?;
     let (with_wasi, plain): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| uses_wasi(&root, name));
     let builder = Builder {
         root: &root,
@@ -44,8 +44,8 @@ fn main() -> Result<()> {
     };
     builder.build(WASI, &["--examples", "--lib"], &with_wasi)?;
     builder.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
-    let guests = constants(&guests, &builder);
-    let plugins = table(&plugins, &builder);
+    let guests = guest_constants(&guests, &builder);
+    let plugins = plugin_table(&plugins, &builder);
     fs::write(out.join("components.rs"), guests + &plugins)?;
     Ok(())
 }
@@ -158,13 +158,13 @@ fn clean_environment(cargo: &mut Command) {
     }
 }
 
-fn examples(directory: &Path) -> Result<Vec<String>> {
+fn guest_names(directory: &Path) -> Result<Vec<String>> {
     names(directory, |path| {
         path.extension().is_some_and(|ending| ending == "rs") || path.join("main.rs").exists()
     })
 }
 
-fn packages(directory: &Path) -> Result<Vec<String>> {
+fn plugin_names(directory: &Path) -> Result<Vec<String>> {
     names(directory, |path| path.join("Cargo.toml").exists())
 }
 
@@ -181,7 +181,7 @@ fn names(directory: &Path, is_included: impl Fn(&Path) -> bool) -> Result<Vec<St
 }
 
 /// Generates one constant for each guest, so that the compiler reports a guest that no test uses.
-fn constants(guests: &[String], builder: &Builder<'_>) -> String {
+fn guest_constants(guests: &[String], builder: &Builder<'_>) -> String {
     let constant = |name: &String| {
         let (constant, path) = (name.to_uppercase(), builder.guest(name));
         format!("/// The guest `{name}`.\npub(crate) const {constant}: &str = {path:?};\n")
@@ -190,7 +190,7 @@ fn constants(guests: &[String], builder: &Builder<'_>) -> String {
 }
 
 /// Generates one table of all plugins, since the same tests run with each of them.
-fn table(plugins: &[String], builder: &Builder<'_>) -> String {
+fn plugin_table(plugins: &[String], builder: &Builder<'_>) -> String {
     let row = |name: &String| format!("({name:?}, {:?}), ", builder.plugin(name));
     let rows: String = plugins.iter().map(row).collect();
     format!("/// Name and path of each first-party plugin.\npub(crate) const PLUGINS: &[(&str, &str)] = &[{rows}];\n")

@@ -3,17 +3,15 @@
 use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 
-use art_files::read_text;
-
 use crate::error::CommandError;
 
-/// Reads all text from `from`. Errors call the source `name`.
+/// Reads all text from `from`. Error messages call the source `name`.
 ///
 /// # Errors
 /// Fails if the source cannot be read, has more than `max` bytes, or is not UTF-8.
-pub(crate) fn text(from: impl Read, name: impl AsRef<Path>, max: u64) -> Result<String, CommandError> {
+pub(crate) fn read_text(from: impl Read, name: impl AsRef<Path>, max: u64) -> Result<String, CommandError> {
     let name = name.as_ref();
-    read_text(from, max).map_err(|error| {
+    art_files::read_text(from, max).map_err(|error| {
         if is_invalid_text(&error) {
             return CommandError::Usage(format!("`{}` cannot be used: {error}", name.display()));
         }
@@ -24,8 +22,8 @@ pub(crate) fn text(from: impl Read, name: impl AsRef<Path>, max: u64) -> Result<
 /// Reads the next line, with its line end. Returns `None` at the end of the input.
 ///
 /// # Errors
-/// Same as [`read_text`]. After a line that is too long or not UTF-8, the next line can still be read.
-pub(crate) fn line(lines: &mut impl BufRead, max: u64) -> std::io::Result<Option<String>> {
+/// Fails as [`read_text`] does. After a line that is too long or not UTF-8, the next line can still be read.
+pub(crate) fn read_line(lines: &mut impl BufRead, max: u64) -> std::io::Result<Option<String>> {
     let mut line = Vec::new();
     lines
         .by_ref()
@@ -34,7 +32,7 @@ pub(crate) fn line(lines: &mut impl BufRead, max: u64) -> std::io::Result<Option
     if line.len() as u64 > max && line.last() != Some(&b'\n') {
         lines.skip_until(b'\n')?;
     }
-    let text = read_text(line.as_slice(), max)?;
+    let text = art_files::read_text(line.as_slice(), max)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
@@ -49,23 +47,23 @@ mod tests {
 
     #[test]
     fn text_over_the_limit_or_not_utf8_is_refused() {
-        assert_eq!(text(&b"abc"[..], "stdin", 3).unwrap(), "abc");
-        let error = text(std::io::repeat(b'x'), "stdin", 3).unwrap_err();
+        assert_eq!(read_text(&b"abc"[..], "stdin", 3).unwrap(), "abc");
+        let error = read_text(std::io::repeat(b'x'), "stdin", 3).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`stdin` cannot be used: it has more than the 3 bytes allowed"
         );
-        let error = text(&b"a\xff"[..], "stdin", 3).unwrap_err();
+        let error = read_text(&b"a\xff"[..], "stdin", 3).unwrap_err();
         assert!(error.to_string().contains("it is not UTF-8 text"), "{error}");
     }
 
     #[test]
-    fn a_line_after_an_invalid_one_is_read() {
-        for bad in [&b"xxxxx\n"[..], b"xxxxxxxxx\n", b"\xff\n"] {
-            let mut lines = &[bad, b"next\n"].concat()[..];
-            assert!(is_invalid_text(&line(&mut lines, 5).unwrap_err()));
-            assert_eq!(line(&mut lines, 5).unwrap().unwrap(), "next\n");
-            assert_eq!(line(&mut lines, 5).unwrap(), None);
+    fn a_line_after_an_invalid_line_is_read() {
+        for invalid in [&b"xxxxx\n"[..], b"xxxxxxxxx\n", b"\xff\n"] {
+            let mut lines = &[invalid, b"next\n"].concat()[..];
+            assert!(is_invalid_text(&read_line(&mut lines, 5).unwrap_err()));
+            assert_eq!(read_line(&mut lines, 5).unwrap().unwrap(), "next\n");
+            assert_eq!(read_line(&mut lines, 5).unwrap(), None);
         }
     }
 }

@@ -76,7 +76,7 @@ pub struct Global {
         value_name = "NAME",
         env = "ART_USER",
         hide_env_values = true,
-        value_parser = user_name
+        value_parser = parse_user_name
     )]
     pub user: Option<String>,
     /// Print JSON for programs instead of text for people
@@ -85,15 +85,15 @@ pub struct Global {
     /// Log more to stderr; `-vv` logs everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Names of the options above whose value came from an environment variable.
+    /// Which of `home`, `plugins`, `model`, `base_url` and `api_key_env` came from an environment variable.
     #[arg(skip)]
     pub from_environment: Vec<&'static str>,
-    /// Adds what a program that extends `art` brings along.
+    /// What a program that extends `art` adds to the runtime.
     #[arg(skip)]
     pub extension: Extension,
 }
 
-/// What a program that extends `art` adds to the runtime of each command that answers questions.
+/// What a program that extends `art` adds to the runtime of each command that opens one.
 #[derive(Clone, Copy, Debug)]
 pub struct Extension(pub for<'a> fn(RuntimeBuilder<'a>) -> RuntimeBuilder<'a>);
 
@@ -121,10 +121,10 @@ impl Global {
 }
 
 /// Parses the value of `--user`. Restricts its characters, because a name is shown in logs and is part of a file name.
-fn user_name(text: &str) -> Result<String, String> {
+fn parse_user_name(text: &str) -> Result<String, String> {
     let is_allowed = |char: char| char.is_ascii_alphanumeric() || "._@+-".contains(char);
-    let is_name = text.starts_with(|first: char| first.is_ascii_alphanumeric());
-    match is_name && text.len() <= MAX_USER_BYTES && text.chars().all(is_allowed) {
+    let starts_with_letter_or_digit = text.starts_with(|first: char| first.is_ascii_alphanumeric());
+    match starts_with_letter_or_digit && text.len() <= MAX_USER_BYTES && text.chars().all(is_allowed) {
         true => Ok(text.to_owned()),
         false => Err(format!(
             "a name has 1 to {MAX_USER_BYTES} characters, begins with a letter or a digit, and has no others than these and `._@+-`"
@@ -321,7 +321,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// Value of a parameter of the plan, as JSON or text; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", requires = "plan", value_parser = name_and_value)]
+    #[arg(long, value_name = "NAME=VALUE", requires = "plan", value_parser = parse_name_and_value)]
     pub set: Vec<(String, String)>,
     /// Only check the plan against the tools of today, and show it
     #[arg(long, requires = "plan")]
@@ -334,7 +334,7 @@ pub struct RunArgs {
 impl RunArgs {
     /// Returns the question, or `None` if it is empty.
     pub(crate) fn query(&self) -> Option<String> {
-        joined(&self.query)
+        join_words(&self.query)
     }
 }
 
@@ -368,26 +368,26 @@ pub struct PlanArgs {
     pub force: bool,
     /// Make a parameter of a constant: the plan has NAME wherever VALUE is an argument or a word in one; may be given several
     /// times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_name_and_value)]
     pub param: Vec<(String, String)>,
 }
 
 impl PlanArgs {
     /// Returns the question, or `None` if it is empty.
     pub(crate) fn query(&self) -> Option<String> {
-        joined(&self.query)
+        join_words(&self.query)
     }
 }
 
 /// Returns the words of a question as one text, or `None` if there are none.
-fn joined(words: &[String]) -> Option<String> {
+fn join_words(words: &[String]) -> Option<String> {
     let words = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty());
     let query = words.collect::<Vec<_>>().join(" ");
     (!query.is_empty()).then_some(query)
 }
 
 /// Parses the value of `--set` and of `--param`.
-fn name_and_value(text: &str) -> Result<(String, String), String> {
+fn parse_name_and_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("it has to be NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.to_owned()))
 }
@@ -482,7 +482,7 @@ pub enum ThreadCommand {
     #[command(after_help = "Example:\n  art thread list --limit 5")]
     List {
         /// Maximum number of entries
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         limit: usize,
     },
     /// Show the messages of a conversation
@@ -536,7 +536,7 @@ pub enum ThreadSetting {
 }
 
 /// Parses the value of `--limit`. Fails if it is 0 or not a number.
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn parse_at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(number) => Ok(number),
@@ -553,7 +553,7 @@ pub enum ApproveCommand {
     #[command(after_help = "Examples:\n  art approve list\n  art approve list --limit 10 --after 4f5a6c1e")]
     List {
         /// Maximum number of entries
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         limit: usize,
         /// Only those after this one
         #[arg(long, value_name = "ID")]
@@ -605,7 +605,7 @@ pub enum ApproveCommand {
     #[command(after_help = "Example:\n  art approve rules")]
     Rules {
         /// Maximum number of standing approvals
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         limit: usize,
     },
     /// Remove a standing approval, so that its calls are asked about again
@@ -623,7 +623,7 @@ pub enum ApproveCommand {
         #[arg(long, value_name = "FILE")]
         rules: Option<PathBuf>,
         /// Number of runs, beginning with the newest
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         runs: usize,
     },
 }
@@ -652,7 +652,7 @@ pub enum RunsCommand {
         #[arg(long, value_name = "ID")]
         thread: Option<String>,
         /// Maximum number of entries
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_at_least_one)]
         limit: usize,
     },
     /// Go on with a run that was interrupted because its host was stopped
@@ -757,7 +757,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_user_has_no_characters_that_mean_something_to_a_terminal_or_a_path() {
+    fn a_user_name_with_unsafe_characters_or_over_64_bytes_is_refused() {
         for name in ["ann", "Ann.B-1", "ann@example.org"] {
             assert_eq!(
                 parse(&["art", "--user", name, "doctor"]).global.user.as_deref(),
@@ -771,7 +771,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_given_as_a_flag_does_not_count_as_from_the_environment() {
+    fn an_option_on_the_command_line_is_not_recorded_as_from_the_environment() {
         let cli = parse(&["art", "run", "--home", "/x", "question"]);
         assert!(!cli.global.from_environment.contains(&"home"));
     }
@@ -787,11 +787,11 @@ mod tests {
         assert!(prices.contains("{ over = "), "{prices}");
     }
 
-    fn question(words: &[&str]) -> RunArgs {
+    fn run_args(words: &[&str]) -> RunArgs {
         let words = escape_leading_dashes(words.iter().map(OsString::from));
         match Cli::try_parse_from(words).unwrap().command {
             Command::Run(args) => args,
-            other => panic!("{other:?} is not a question"),
+            other => panic!("{other:?} is not `art run`"),
         }
     }
 
@@ -805,13 +805,13 @@ mod tests {
             "--5",
             "--is this a question?",
         ] {
-            assert_eq!(question(&["art", "run", text]).query().unwrap(), text);
-            let args = question(&["art", "run", "--attach", "a.csv", text, "--thread", "last"]);
+            assert_eq!(run_args(&["art", "run", text]).query().unwrap(), text);
+            let args = run_args(&["art", "run", "--attach", "a.csv", text, "--thread", "last"]);
             assert_eq!(args.query().unwrap(), text);
             assert_eq!((args.attach.len(), args.thread.as_deref()), (1, Some("last")));
         }
-        let words = question(&["art", "run", "What", "is", "-5", "+", "3?"]);
-        assert_eq!(words.query().unwrap(), "What is -5 + 3?");
+        let args = run_args(&["art", "run", "What", "is", "-5", "+", "3?"]);
+        assert_eq!(args.query().unwrap(), "What is -5 + 3?");
     }
 
     #[test]
@@ -833,24 +833,32 @@ mod tests {
         let words = escape_leading_dashes(["art", "plan", "-5 + 3", "--out", "p.json"].iter().map(OsString::from));
         match Cli::try_parse_from(words).unwrap().command {
             Command::Plan(args) => assert_eq!(args.query().unwrap(), "-5 + 3"),
-            other => panic!("{other:?} is no plan"),
+            other => panic!("{other:?} is not `art plan`"),
         }
     }
 
     #[test]
-    fn a_plan_takes_the_place_of_the_question() {
-        let args = question(&["art", "run", "--plan", "p.json", "--set", "a=b=c", "--set", "n=-1"]);
-        assert_eq!(args.query(), None);
+    fn a_run_needs_a_question_or_a_plan() {
+        assert!(Cli::try_parse_from(["art", "run"]).is_err());
+        assert_eq!(run_args(&["art", "run", "--plan", "p.json"]).query(), None);
+    }
+
+    #[test]
+    fn parameters_are_set_by_name_and_value() {
+        let args = run_args(&["art", "run", "--plan", "p.json", "--set", "a=b=c", "--set", "n=-1"]);
         let set = [("a", "b=c"), ("n", "-1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(args.set, set);
-        for refused in [
-            &["art", "run"][..],
-            &["art", "run", "q", "--check"],
+        assert!(Cli::try_parse_from(["art", "run", "--plan", "p.json", "--set", "a"]).is_err());
+    }
+
+    #[test]
+    fn check_and_set_require_a_plan() {
+        for words in [
+            &["art", "run", "q", "--check"][..],
             &["art", "run", "q", "--set", "a=1"],
         ] {
-            assert!(Cli::try_parse_from(refused).is_err(), "{refused:?}");
+            assert!(Cli::try_parse_from(words).is_err(), "{words:?}");
         }
-        assert!(Cli::try_parse_from(["art", "run", "--plan", "p.json", "--set", "a"]).is_err());
     }
 
     #[test]

@@ -175,7 +175,7 @@ fn log_to_stderr(verbose: u8) {
 }
 
 /// Loads the configuration for this command line.
-fn config(global: &Global) -> Result<Config, CommandError> {
+fn load_config(global: &Global) -> Result<Config, CommandError> {
     let overrides = Overrides {
         home: global.home.clone(),
         plugins: global.plugins.clone(),
@@ -204,17 +204,22 @@ fn check_plugins(config: &Config) -> Result<(), CommandError> {
 
 /// Opens the runtime. Shows the progress of compilation unless the output is JSON.
 async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, for_person(global, config), Runtime::builder()).await
+    build(global, ask_for_grants_if_attended(global, config), Runtime::builder()).await
 }
 
 /// Opens a runtime that only calls tools. It needs no model, whatever is configured.
 async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
-    build(global, for_person(global, config), Runtime::builder().without_model()).await
+    build(
+        global,
+        ask_for_grants_if_attended(global, config),
+        Runtime::builder().without_model(),
+    )
+    .await
 }
 
-/// Returns the configuration with questions about grants enabled if a person is at the terminal, because that person is the
-/// operator.
-fn for_person(global: &Global, config: Config) -> Config {
+/// Returns the configuration with questions about grants enabled if a person is at the terminal, who may then grant what is
+/// missing.
+fn ask_for_grants_if_attended(global: &Global, config: Config) -> Config {
     Config {
         ask_for_grants: approve::is_attended(global),
         ..config

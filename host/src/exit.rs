@@ -16,7 +16,7 @@ pub enum Exit {
     Failure = 1,
     /// The command line is wrong. (`clap` uses the same number.)
     Usage = 2,
-    /// There is an answer, but a step failed or a limit was hit.
+    /// There is an answer, but a step failed, a part of the question has no tool, or a limit was hit.
     Partial = 3,
     /// No tool fits the question, so there is no answer.
     NoTool = 4,

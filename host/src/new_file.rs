@@ -22,7 +22,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Comman
 /// Fails if the file exists and `force` is not set, or if no file can be written in its directory.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), CommandError> {
     if path.symlink_metadata().is_ok() {
-        return if force { Ok(()) } else { Err(exists(path)) };
+        return if force { Ok(()) } else { Err(exists_error(path)) };
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -31,20 +31,21 @@ pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), CommandError> {
     access.map_err(std::io::Error::from).map_err(error)
 }
 
-fn exists(path: &Path) -> CommandError {
+fn exists_error(path: &Path) -> CommandError {
     CommandError::Failed(format!(
         "`{}` already exists; choose another path, or overwrite it with --force",
         path.display()
     ))
 }
 
-/// Opens an empty file: a new one, or with `force` an existing one. Links are not followed, since they may lead anywhere.
+/// Opens an empty file: a new one, or with `force` an existing one, whose content is removed. Links are not followed, since
+/// they may lead anywhere.
 fn open(path: &Path, force: bool) -> Result<File, CommandError> {
     let new = OpenOptions::new().write(true).create_new(true).open(path);
     match new {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && force => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            return Err(exists(path));
+            return Err(exists_error(path));
         }
         new => return new.map_err(CommandError::file("create", path)),
     }

@@ -27,7 +27,7 @@ pub fn stdout_error() -> Option<&'static std::io::Error> {
 
 /// Writes an answer to stdout and escapes control characters. A failure is recorded for [`stdout_error`].
 pub fn answer(text: &str) {
-    to_stdout(|out| line(out, text));
+    to_stdout(|out| write_line(out, text));
 }
 
 /// Writes the output of a tool to stdout: as it is to a file or another program, with escaped control characters to a terminal.
@@ -60,17 +60,17 @@ fn stdout() -> std::io::Stdout {
 /// Writes an answer to stdout as indented JSON. Control characters are written as `\uXXXX`.
 pub fn json<T: Serialize>(value: &T) {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-    answer(&escaped(&text));
+    answer(&escape_json(&text));
 }
 
 /// Writes a value to stdout as one line of JSON, for programs that read line by line.
 pub(crate) fn json_line<T: Serialize>(value: &T) {
     let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-    answer(&escaped(&text));
+    answer(&escape_json(&text));
 }
 
 /// Writes a piece of an answer to stdout immediately, without a line end.
-pub(crate) fn piece(text: &str) {
+pub(crate) fn print_piece(text: &str) {
     to_stdout(|out| out.write_all(printable(text).as_bytes()));
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn end_editing() {
 /// Writes a note to stderr and escapes control characters.
 pub fn note(text: &str) {
     // Ignore the error: there is no other channel to report it.
-    drop(line(&mut std::io::stderr().lock(), text));
+    drop(write_line(&mut std::io::stderr().lock(), text));
 }
 
 /// Writer of the program's own logs. Escapes control characters as [`note`] does, since logs may contain names of tools or
@@ -129,13 +129,13 @@ pub(crate) fn stdout_is_terminal() -> bool {
     stdout().is_terminal()
 }
 
-fn line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+fn write_line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
     out.write_all(printable(text).as_bytes())?;
     out.write_all(b"\n")
 }
 
 /// Escapes the control characters that `serde_json` leaves in strings; outside of strings there are none.
-fn escaped(json: &str) -> String {
+fn escape_json(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
         if c != '\n' && printable(c.encode_utf8(&mut [0; 4])).len() > c.len_utf8() {
             let units = c
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn escaping_terminal_controls_keeps_the_json_value() {
         let value = json!({"a\u{9b}": "x\u{7f}\u{202e}\u{2028}\u{200b}\u{e0041}\u{1b}[2J\n\tä"});
-        let text = escaped(&serde_json::to_string_pretty(&value).unwrap());
+        let text = escape_json(&serde_json::to_string_pretty(&value).unwrap());
         assert_eq!(text, printable(&text));
         assert!(
             text.contains(r"a\u009b") && text.contains(r"\u202e\u2028\u200b\udb40\udc41"),

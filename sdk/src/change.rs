@@ -48,13 +48,13 @@ impl Change {
         Self::from(path, |_| Ok(after))
     }
 
-    /// Creates a change whose new text `edit` makes from the old one, which is `None` if there is no file.
+    /// Creates a change to the text that `edit` returns for the old text, which is `None` if there is no file.
     ///
     /// # Errors
     ///
     /// Fails with the error of `edit`, and as [`Change::of_file`] does.
     pub fn from(path: &str, edit: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Self> {
-        let before = current(path)?;
+        let before = read_current(path)?;
         let after = edit(before.as_deref())?;
         if after.len() as u64 > MAX_BYTES {
             let size = after.len();
@@ -100,7 +100,7 @@ impl Change {
     ///
     /// Fails if the file has changed since this change was created, or cannot be written.
     pub fn write(&self) -> Result<()> {
-        if current(&self.path)? != self.before {
+        if read_current(&self.path)? != self.before {
             return Err(ToolError::validation(format_args!(
                 "`{}` was changed by somebody else at this moment, and was not written: read it and call again",
                 self.path
@@ -181,7 +181,7 @@ impl Change {
 }
 
 /// Returns the text of a file, including a byte order mark, or `None` if there is no file.
-fn current(path: &str) -> Result<Option<String>> {
+fn read_current(path: &str) -> Result<Option<String>> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(files::explain(path, &error)),
@@ -218,12 +218,12 @@ mod tests {
         }
     }
 
-    fn decided(approved: bool, answer: &str) -> Context {
+    fn context_with_decision(approved: bool, answer: &str) -> Context {
         Context::for_test().with_hitl(Hitl::for_test(approved, answer))
     }
 
     /// Returns the default value of the form of a change, which is the answer if a person approves without giving one.
-    fn answer(change: &Change) -> String {
+    fn default_answer(change: &Change) -> String {
         let question = change.question(&Context::for_test()).unwrap().unwrap();
         let form = question.feedback_schema.unwrap();
         assert_eq!(form["options"].as_array().unwrap().len(), 1);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_and_made_after_its_approval_only() {
+    fn an_approved_change_is_shown_and_written() {
         let folder = Folder::new("made");
         std::fs::write(folder.file(), "one\ntwo\n").unwrap();
         let change = Change::of_file(&folder.file(), "one\nthree\n".to_owned()).unwrap();
@@ -244,7 +244,12 @@ mod tests {
                 .ends_with("@@ -1,2 +1,2 @@\n one\n-two\n+three\n"),
             "{preview}"
         );
-        assert_eq!(change.question(&decided(true, &answer(&change))).unwrap(), None);
+        assert_eq!(
+            change
+                .question(&context_with_decision(true, &default_answer(&change)))
+                .unwrap(),
+            None
+        );
         change.write().unwrap();
         assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), "one\nthree\n");
     }
@@ -253,24 +258,26 @@ mod tests {
     fn a_rejected_change_is_an_error() {
         let folder = Folder::new("rejected");
         let change = Change::of_file(&folder.file(), "x".to_owned()).unwrap();
-        let error = change.question(&decided(false, &answer(&change))).unwrap_err();
+        let error = change
+            .question(&context_with_decision(false, &default_answer(&change)))
+            .unwrap_err();
         assert_eq!(error.code, ErrorCode::PermissionDenied);
     }
 
     #[test]
-    fn an_approval_does_not_hold_for_a_file_that_has_changed_since() {
+    fn an_approval_does_not_apply_after_the_file_has_changed() {
         let folder = Folder::new("changed");
         std::fs::write(folder.file(), "one\n").unwrap();
-        let approved = answer(&Change::of_file(&folder.file(), "two\n".to_owned()).unwrap());
+        let approved = default_answer(&Change::of_file(&folder.file(), "two\n".to_owned()).unwrap());
         for other in ["another\n", "two\n"] {
             std::fs::write(folder.file(), other).unwrap();
             let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
-            let error = change.question(&decided(true, &approved)).unwrap_err();
+            let error = change.question(&context_with_decision(true, &approved)).unwrap_err();
             assert!(error.message.contains("has changed since"), "{error}");
         }
         std::fs::remove_file(folder.file()).unwrap();
         let change = Change::of_file(&folder.file(), "two\n".to_owned()).unwrap();
-        change.question(&decided(true, &approved)).unwrap_err();
+        change.question(&context_with_decision(true, &approved)).unwrap_err();
     }
 
     #[test]
@@ -299,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_text_or_too_long_is_not_changed() {
+    fn files_that_are_no_text_and_texts_that_are_too_long_are_refused() {
         let folder = Folder::new("bytes");
         std::fs::write(folder.file(), [0xff]).unwrap();
         assert!(

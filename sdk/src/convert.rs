@@ -196,7 +196,7 @@ impl<T: IntoOutcome, E> ToolReturn for Result<T, E> {
     }
 }
 
-/// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) by the traits that its type has:
+/// Chooses one of three conversions from an error to a [`ToolError`](crate::ToolError) by the traits that the error type has:
 /// [`IntoToolError`], `Into<ToolError>` or `Display`, in this order.
 ///
 /// This is autoref-based specialization: each trait below is implemented for one reference more than the next one, and

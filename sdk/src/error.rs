@@ -164,8 +164,8 @@ impl Display for ToolError {
 impl<E: Error + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         let io = (&error as &dyn Error).downcast_ref::<io::Error>();
-        let code = io.map_or(ErrorCode::Unknown, |error| code_of(error.kind()));
-        let mut text = chain(&error);
+        let code = io.map_or(ErrorCode::Unknown, |error| io_error_code(error.kind()));
+        let mut text = message_with_sources(&error);
         if io.is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
             text.push_str(" (a tool has files only with `wasi = true` and a grant, requests only through `art_sdk::http`, and no processes: or pass the data in as an argument)");
         }
@@ -178,7 +178,7 @@ impl<E: Error + 'static> From<E> for ToolError {
     }
 }
 
-pub(crate) fn code_of(kind: io::ErrorKind) -> ErrorCode {
+pub(crate) fn io_error_code(kind: io::ErrorKind) -> ErrorCode {
     match kind {
         io::ErrorKind::NotFound => ErrorCode::NotFound,
         io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
@@ -188,7 +188,7 @@ pub(crate) fn code_of(kind: io::ErrorKind) -> ErrorCode {
 }
 
 /// Returns the error and its sources in one line, because a source often contains the helpful part.
-fn chain(error: &dyn Error) -> String {
+fn message_with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -15,18 +15,18 @@ use crate::{Result, ToolError};
 ///
 /// Fails if the file cannot be read, if it is a directory, or if it is longer than `max_bytes`.
 pub fn read(path: &str, max_bytes: u64) -> Result<Vec<u8>> {
-    let explained = |error| explain(path, &error);
-    let file = File::open(path).map_err(explained)?;
-    let size = file.metadata().map_err(explained)?;
-    if size.is_dir() {
+    let to_error = |error| explain(path, &error);
+    let file = File::open(path).map_err(to_error)?;
+    let metadata = file.metadata().map_err(to_error)?;
+    if metadata.is_dir() {
         return Err(explain(path, &io::ErrorKind::IsADirectory.into()));
     }
-    check_size(path, size.len(), max_bytes)?;
+    check_size(path, metadata.len(), max_bytes)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(explained)?;
+        .map_err(to_error)?;
     check_size(path, bytes.len() as u64, max_bytes)?;
     Ok(bytes)
 }
@@ -61,7 +61,7 @@ pub fn explain(path: &str, error: &io::Error) -> ToolError {
             "a part of `{path}` is a file, not a directory: check the path"
         )),
         ErrorKind::Unsupported => ToolError::config("this tool was built without files: build it with `wasi = true`"),
-        kind => ToolError::new(crate::error::code_of(kind), format_args!("`{path}`: {error}")),
+        kind => ToolError::new(crate::error::io_error_code(kind), format_args!("`{path}`: {error}")),
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_up_to_the_limit_and_no_further() {
+    fn a_file_over_the_limit_is_refused() {
         let (folder, path) = file("limit.txt", b"12345");
         assert_eq!(read(&path, 5).unwrap(), b"12345");
         let error = read(&path, 4).unwrap_err();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_loses_its_byte_order_mark_and_other_bytes_are_refused() {
+    fn a_byte_order_mark_is_removed_and_invalid_utf_8_is_refused() {
         let (folder, path) = file("text.txt", "\u{feff}é".as_bytes());
         assert_eq!(read_text(&path, 100).unwrap(), "é");
         std::fs::write(&path, [0xff, 0x00]).unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_which_path_and_what_to_do() {
+    fn errors_have_a_code_and_name_the_path_or_a_remedy() {
         let (folder, path) = file("there.txt", b"");
         let missing = read(&format!("{path}.txt"), 1).unwrap_err();
         assert_eq!(missing.code, ErrorCode::NotFound);

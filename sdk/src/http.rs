@@ -43,13 +43,13 @@ use serde::de::DeserializeOwned;
 #[cfg(target_family = "wasm")]
 use component::send;
 #[cfg(not(target_family = "wasm"))]
-pub(crate) use native::answer;
-#[cfg(not(target_family = "wasm"))]
 use native::send;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use native::set_answer;
 
 use crate::{ErrorCode, Result, ToolError};
 
-/// Maximum size of a response, in bytes. The host cuts off longer ones as well.
+/// Maximum size of a response, in bytes. A request with a longer response fails.
 pub const MAX_RESPONSE_BYTES: usize = 5 << 20;
 
 /// Fetches a page.
@@ -251,7 +251,7 @@ impl Response {
 
 /// Returns the part of an address that an error shows. The query is left out, since it may contain a key.
 #[cfg(any(target_family = "wasm", test))]
-fn shown(url: &str) -> Cow<'_, str> {
+fn without_query(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;
     let address = url.split(['?', '#']).next().unwrap_or_default();
     match address.char_indices().nth(MAX_CHARS) {
@@ -314,7 +314,10 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_query() {
-        assert_eq!(shown("https://a.example/b?key=secret"), "https://a.example/b");
-        assert_eq!(shown(&format!("https://a.example/{}", "x".repeat(500))).len(), 203);
+        assert_eq!(without_query("https://a.example/b?key=secret"), "https://a.example/b");
+        assert_eq!(
+            without_query(&format!("https://a.example/{}", "x".repeat(500))).len(),
+            203
+        );
     }
 }

@@ -59,8 +59,8 @@ impl Visitor<'_> for NumericVisitor {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Numeric, E> {
         let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-        let refused = || E::invalid_value(Unexpected::Str(text), &self);
-        number.map(Numeric).ok_or_else(refused)
+        let error = || E::invalid_value(Unexpected::Str(text), &self);
+        number.map(Numeric).ok_or_else(error)
     }
 }
 

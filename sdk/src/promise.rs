@@ -15,12 +15,12 @@ pub fn never_null(schema: &mut Schema) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         if !required.iter().any(|required| required == name) {
-            without_null(property);
+            remove_null(property);
         }
     }
 }
 
-fn without_null(property: &mut Value) {
+fn remove_null(property: &mut Value) {
     let Some(types) = property.get_mut("type") else { return };
     if let Value::Array(names) = types {
         names.retain(|name| name != "null");
@@ -46,7 +46,7 @@ pub fn promise(schema: &mut Schema, input: Value, output: Value) {
 mod tests {
     use super::*;
 
-    fn schema() -> Schema {
+    fn example_schema() -> Schema {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_property_that_may_be_absent_is_never_null() {
-        let mut schema = schema();
+        let mut schema = example_schema();
         never_null(&mut schema);
         let schema = schema.to_value();
         assert_eq!(schema["properties"]["count"], json!({"type": "integer", "minimum": 0}));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn promises_are_listed_in_the_schema() {
-        let mut schema = schema();
+        let mut schema = example_schema();
         for name in ["count", "scalar"] {
             promise(&mut schema, json!({"only": [name]}), json!({"required": [name]}));
         }

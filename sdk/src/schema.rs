@@ -85,11 +85,11 @@ mod tests {
     #[expect(dead_code, reason = "only the schema is read")]
     struct Path {
         points: Vec<Point>,
-        #[serde(default = "two")]
+        #[serde(default = "default_width")]
         width: u8,
     }
 
-    fn two() -> u8 {
+    fn default_width() -> u8 {
         2
     }
 

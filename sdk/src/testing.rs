@@ -35,7 +35,7 @@ pub struct Progress {
 /// Answers the requests that the tool sends on this thread with `answer` instead of the network.
 #[cfg(feature = "http")]
 pub fn answer_http(answer: impl FnMut(&crate::http::Request) -> crate::Result<crate::http::Response> + 'static) {
-    crate::http::answer(Box::new(answer));
+    crate::http::set_answer(Box::new(answer));
 }
 
 /// Runs one call with a fresh context.
@@ -100,29 +100,29 @@ pub fn check(tool: &Tool) {
     check_where(tool, |_| true);
 }
 
-/// Same as [`check`], with only the examples whose input `chosen` accepts, for example those that need no file.
+/// Same as [`check`], with only the examples whose input `is_chosen` accepts, for example those that need no file.
 ///
 /// # Panics
 ///
 /// Panics if one of the checks fails.
 #[track_caller]
 #[expect(clippy::panic, reason = "a failed assertion of a test")]
-pub fn check_where(tool: &Tool, chosen: impl Fn(&Value) -> bool) {
+pub fn check_where(tool: &Tool, is_chosen: impl Fn(&Value) -> bool) {
     let schema = tool.input_schema();
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         panic!("the input of `{}` is not an object: {schema}", tool.name());
     }
     for example in tool.examples() {
-        let parsed = |text| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("`{text}`: {error}"));
-        let input = parsed(example.input);
-        if !chosen(&input) {
+        let parse = |text| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("`{text}`: {error}"));
+        let input = parse(example.input);
+        if !is_chosen(&input) {
             continue;
         }
         let outcome = call(tool, input.clone());
         if let Outcome::Success(reply) = &outcome {
             assert_promises(tool, &input, &reply.output);
         }
-        match (outcome, example.output.map(parsed)) {
+        match (outcome, example.output.map(parse)) {
             (Outcome::Success(reply), Some(expected)) => {
                 assert_eq!(reply.output, expected, "the example `{}`", example.input);
             }
@@ -135,9 +135,10 @@ pub fn check_where(tool: &Tool, chosen: impl Fn(&Value) -> bool) {
 /// Asserts that an output keeps every promise that applies to its input.
 #[track_caller]
 fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
-    let (asked, schema) = (tool.input_schema(), tool.output_schema().unwrap_or_default());
-    for promise in schema.get("x-when").and_then(Value::as_array).into_iter().flatten() {
-        let broken = broken_promise(promise, &asked, input, output);
+    let (input_schema, output_schema) = (tool.input_schema(), tool.output_schema().unwrap_or_default());
+    let promises = output_schema.get("x-when").and_then(Value::as_array);
+    for promise in promises.into_iter().flatten() {
+        let broken = broken_promise(promise, &input_schema, input, output);
         assert_eq!(
             broken,
             None,
@@ -149,14 +150,14 @@ fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
 
 /// Returns the name of the property with which an output breaks a promise, or `None` if the promise is kept or does not apply to
 /// the input.
-fn broken_promise<'a>(promise: &'a Value, asked: &Value, input: &Value, output: &Value) -> Option<&'a str> {
-    let given = |name: &str| {
-        let default = || asked.pointer(&format!("/properties/{name}/default"));
+fn broken_promise<'a>(promise: &'a Value, input_schema: &Value, input: &Value, output: &Value) -> Option<&'a str> {
+    let argument = |name: &str| {
+        let default = || input_schema.pointer(&format!("/properties/{name}/default"));
         input.get(name).or_else(default).cloned().unwrap_or_default()
     };
-    let is_due =
-        |(name, values): (&String, &Value)| values.as_array().is_some_and(|values| values.contains(&given(name)));
-    if !promise.get("input")?.as_object()?.iter().all(is_due) {
+    let applies =
+        |(name, values): (&String, &Value)| values.as_array().is_some_and(|values| values.contains(&argument(name)));
+    if !promise.get("input")?.as_object()?.iter().all(applies) {
         return None;
     }
     let promised = promise.get("output")?;
@@ -257,24 +258,30 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn broken(input: &Value, output: &Value) -> Option<String> {
-        let asked = json!({"properties": {"mode": {"default": "plain"}}});
+    fn broken_property(input: &Value, output: &Value) -> Option<String> {
+        let input_schema = json!({"properties": {"mode": {"default": "plain"}}});
         let types = json!({"answer": {"type": "integer"}});
         let promise = json!({
             "input": {"only": ["words", null], "mode": ["plain"]},
             "output": {"required": ["words"], "properties": types},
         });
-        broken_promise(&promise, &asked, input, output).map(str::to_owned)
+        broken_promise(&promise, &input_schema, input, output).map(str::to_owned)
     }
 
     #[test]
     fn a_promise_is_broken_by_a_property_that_is_absent_null_or_of_another_type() {
-        assert_eq!(broken(&json!({}), &json!({"words": 1, "answer": 2})), None);
-        assert_eq!(broken(&json!({}), &json!({"words": 1})), None);
-        assert_eq!(broken(&json!({"only": "words"}), &json!({})).as_deref(), Some("words"));
-        assert_eq!(broken(&json!({}), &json!({"words": null})).as_deref(), Some("words"));
+        assert_eq!(broken_property(&json!({}), &json!({"words": 1, "answer": 2})), None);
+        assert_eq!(broken_property(&json!({}), &json!({"words": 1})), None);
         assert_eq!(
-            broken(&json!({}), &json!({"words": 1, "answer": "2"})).as_deref(),
+            broken_property(&json!({"only": "words"}), &json!({})).as_deref(),
+            Some("words")
+        );
+        assert_eq!(
+            broken_property(&json!({}), &json!({"words": null})).as_deref(),
+            Some("words")
+        );
+        assert_eq!(
+            broken_property(&json!({}), &json!({"words": 1, "answer": "2"})).as_deref(),
             Some("answer")
         );
     }
@@ -282,7 +289,7 @@ mod tests {
     #[test]
     fn nothing_is_promised_for_another_input() {
         for input in [json!({"only": "lines"}), json!({"mode": "odd"})] {
-            assert_eq!(broken(&input, &json!({"answer": "2"})), None, "{input}");
+            assert_eq!(broken_property(&input, &json!({"answer": "2"})), None, "{input}");
         }
     }
 }

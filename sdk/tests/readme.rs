@@ -44,7 +44,7 @@ fn the_example_asks_and_acts_on_the_answer() {
     let call = |context: &Context| testing::call_with(&DELETE, json!({"names": ["a", "b"]}), context);
     let asked = call(&Context::for_test());
     assert!(matches!(asked, Outcome::Suspended(question) if question.preview == Some(json!(["a", "b"]))));
-    let answered = |approved| call(&Context::for_test().with_hitl(Hitl::for_test(approved, ())));
-    assert!(matches!(answered(true), Outcome::Success(reply) if reply.output == json!(2)));
-    assert!(matches!(answered(false), Outcome::Failure(error) if error.message == "the person said no"));
+    let decide = |approved| call(&Context::for_test().with_hitl(Hitl::for_test(approved, ())));
+    assert!(matches!(decide(true), Outcome::Success(reply) if reply.output == json!(2)));
+    assert!(matches!(decide(false), Outcome::Failure(error) if error.message == "the person said no"));
 }

@@ -104,6 +104,7 @@ fn the_manifest_carries_limits_and_capabilities() {
             ],
         })
     );
+    assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
 /// Copies a page into a file.
@@ -166,11 +167,11 @@ fn a_call_can_wait_for_a_person() {
 
 #[test]
 fn the_decision_of_a_person_determines_the_outcome() {
-    let answered = |approved| {
+    let decide = |approved| {
         let ctx = Context::for_test().with_hitl(Hitl::for_test(approved, ()));
         testing::call_with(&DELETE, json!({"count": 3, "unit": "milli"}), &ctx)
     };
-    let Outcome::Success(reply) = answered(true) else {
+    let Outcome::Success(reply) = decide(true) else {
         panic!("not a success")
     };
     assert_eq!(reply.output, json!({"rows": 3, "unit": "milli"}));
@@ -178,7 +179,7 @@ fn the_decision_of_a_person_determines_the_outcome() {
         (reply.title.as_deref(), reply.metadata["table"].as_str()),
         (Some("deleted"), Some("t"))
     );
-    let Outcome::Failure(error) = answered(false) else {
+    let Outcome::Failure(error) = decide(false) else {
         panic!("not a failure")
     };
     assert_eq!(
@@ -218,14 +219,14 @@ pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {
     input.text.parse()
 }
 
-/// The input of two tools.
+/// The input of several tools.
 #[args]
 pub struct Text {
     text: String,
 }
 
 #[test]
-fn a_risk_is_part_of_the_settings_of_questions_and_keeps_the_mode() {
+fn a_risk_sets_the_blocking_config_and_keeps_the_mode() {
     assert_eq!(PARSE.mode(), Mode::Display);
     let config = serde_json::from_str::<serde_json::Value>(&PARSE.blocking_config().unwrap()).unwrap();
     assert_eq!(config, json!({"riskLevel": "low", "completesOnApproval": false}));
@@ -247,9 +248,9 @@ fn fails_with_text(input: &Text) -> Result<i64, String> {
     Err(format!("`{}` is not a number", input.text))
 }
 
-struct Coded(ErrorCode);
+struct CodedError(ErrorCode);
 
-impl IntoToolError for Coded {
+impl IntoToolError for CodedError {
     fn into_tool_error(self) -> ToolError {
         ToolError::new(self.0, "an error with a code").retryable()
     }
@@ -257,8 +258,8 @@ impl IntoToolError for Coded {
 
 /// Fails with a type that chooses its code.
 #[tool]
-fn fails_with_code(_: NoArgs) -> Result<i64, Coded> {
-    Err(Coded(ErrorCode::RateLimited))
+fn fails_with_code(_: NoArgs) -> Result<i64, CodedError> {
+    Err(CodedError(ErrorCode::RateLimited))
 }
 
 #[test]
@@ -280,7 +281,6 @@ fn an_error_type_of_the_tool_chooses_its_code() {
 fn a_configuration_implies_its_mode() {
     assert_eq!(PARSE.mode(), Mode::Display);
     assert_eq!(PARSE.display_config().as_deref(), Some(r#"{"displayMode":"modal"}"#));
-    assert!(PARSE.manifest().ends_with(r#""limits":{},"capabilities":[]}"#));
 }
 
 /// Delegates its work.

@@ -32,7 +32,7 @@ static MEMORY: CountingAllocator = CountingAllocator {
 };
 
 /// Returns how many bytes more than before are in use at most while `work` runs.
-pub(crate) fn peak(work: impl FnOnce()) -> usize {
+pub(crate) fn measure_peak(work: impl FnOnce()) -> usize {
     let before = MEMORY.used.load(Ordering::Relaxed);
     MEMORY.peak.store(before, Ordering::Relaxed);
     work();

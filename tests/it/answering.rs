@@ -16,8 +16,8 @@ struct Case {
     valid: &'static str,
     /// The value that is stored for `valid`.
     stored: Value,
-    /// What the terminal prints before the person can answer again.
-    again: &'static str,
+    /// What the terminal prints after `invalid`, when the person can answer again.
+    next_prompt: &'static str,
 }
 
 impl Case {
@@ -32,7 +32,7 @@ fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) 
         invalid,
         valid,
         stored,
-        again: ANSWER,
+        next_prompt: ANSWER,
     }
 }
 
@@ -45,7 +45,7 @@ fn cases() -> Vec<Case> {
     vec![
         case(form("boolean"), "maybe", "no", json!(false)),
         Case {
-            again: CHOICE,
+            next_prompt: CHOICE,
             ..case(text, "ab", "a b c", json!("a b c"))
         },
         case(choice("select"), "blue", "green", json!("g")),
@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
         ),
         case(form("file"), "absent.txt", "answer.txt", json!("answer.txt")),
         Case {
-            again: CHOICE,
+            next_prompt: CHOICE,
             ..case(form("confirm"), "perhaps", "", Value::Null)
         },
         case(custom, "{", r#"{"a": 1}"#, json!({"a": 1})),
@@ -76,7 +76,7 @@ fn home(form: &Value) -> (Home, String) {
 }
 
 /// Returns the text that a person types: for a file, its path instead of its name.
-fn typed(home: &Home, case: &Case, text: &str) -> String {
+fn typed_text(home: &Home, case: &Case, text: &str) -> String {
     match case.kind() {
         "file" => home.dir.path().join(text).to_str().unwrap().to_owned(),
         _ => text.to_owned(),
@@ -84,7 +84,7 @@ fn typed(home: &Home, case: &Case, text: &str) -> String {
 }
 
 /// Returns the identifier of the open question.
-fn open(home: &Home) -> String {
+fn open_question(home: &Home) -> String {
     let list = home.art(&["--json", "approve", "list"]).json();
     assert_eq!(list.pointer("/0/status"), Some(&json!("open")), "{list}");
     let id = list.pointer("/0/call/suspensionId").and_then(Value::as_str);
@@ -104,17 +104,17 @@ fn assert_stored(home: &Home, id: &str, case: &Case) {
 }
 
 #[test]
-fn each_type_of_question_takes_a_valid_answer_at_the_command_line_and_no_invalid_one() {
+fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
     for case in cases() {
         let (home, input) = home(&case.form);
         let called = home.art(&["tool", "call", "confirms", &input]);
         assert_eq!(called.code(), 7, "{called}");
-        let id = open(&home);
-        let invalid = typed(&home, &case, case.invalid);
+        let id = open_question(&home);
+        let invalid = typed_text(&home, &case, case.invalid);
         let refused = home.art(&["approve", "yes", &id, "--value", &invalid]);
         assert!(matches!(refused.code(), 1 | 2), "{}: {refused}", case.form);
-        assert_eq!(open(&home), id, "{}", case.form);
-        let valid = typed(&home, &case, case.valid);
+        assert_eq!(open_question(&home), id, "{}", case.form);
+        let valid = typed_text(&home, &case, case.valid);
         let approved = home.art(&["approve", "yes", &id, "--value", &valid]);
         assert_eq!(approved.code(), 0, "{}: {approved}", case.form);
         assert!(approved.stdout().contains("deleted"), "{approved}");
@@ -123,30 +123,30 @@ fn each_type_of_question_takes_a_valid_answer_at_the_command_line_and_no_invalid
 }
 
 #[test]
-fn each_type_of_question_takes_a_valid_answer_at_a_terminal_and_no_invalid_one() {
+fn each_question_type_accepts_only_valid_answers_at_a_terminal() {
     for case in cases() {
         let (home, input) = home(&case.form);
         let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &input]);
         terminal.until(CHOICE);
-        let id = open(&home);
-        let confirms = case.kind() == "confirm";
+        let id = open_question(&home);
+        let is_confirm = case.kind() == "confirm";
         let begin = |terminal: &mut Terminal| {
             terminal.type_keys("yes\r");
             terminal.until(ANSWER);
         };
-        if !confirms {
+        if !is_confirm {
             begin(&mut terminal);
         }
-        terminal.type_keys(&format!("{}\r", typed(&home, &case, case.invalid)));
-        terminal.until(case.again);
-        assert_eq!(open(&home), id, "{}", case.form);
-        match (confirms, case.again) {
+        terminal.type_keys(&format!("{}\r", typed_text(&home, &case, case.invalid)));
+        terminal.until(case.next_prompt);
+        assert_eq!(open_question(&home), id, "{}", case.form);
+        match (is_confirm, case.next_prompt) {
             (true, _) => terminal.type_keys("yes\r"),
             (false, CHOICE) => begin(&mut terminal),
             _ => {}
         }
-        if !confirms {
-            terminal.type_keys(&format!("{}\r", typed(&home, &case, case.valid)));
+        if !is_confirm {
+            terminal.type_keys(&format!("{}\r", typed_text(&home, &case, case.valid)));
         }
         let (output, code) = terminal.wait();
         assert!(code == 0 && output.contains("deleted"), "{code}: {output}");

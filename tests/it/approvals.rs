@@ -45,7 +45,7 @@ fn suspend(home: &Home) -> String {
     waiting_id(home)
 }
 
-fn failed_with(output: &CommandOutput, text: &str) {
+fn assert_fails_with(output: &CommandOutput, text: &str) {
     assert_ne!(output.code(), 0, "{output}");
     assert!(output.stderr().contains(text), "{output}");
 }
@@ -65,7 +65,7 @@ fn a_run_without_a_terminal_is_suspended_and_says_how_to_decide() {
 }
 
 #[test]
-fn a_suspended_run_says_so_in_json_with_what_it_waits_for() {
+fn the_json_report_of_a_suspended_run_says_what_it_waits_for() {
     let home = home();
     let asked = home.art(&["--json", "run", QUESTION]);
     assert_eq!(asked.code(), 7, "{asked}");
@@ -84,7 +84,7 @@ fn a_suspended_run_says_so_in_json_with_what_it_waits_for() {
 }
 
 #[test]
-fn what_waits_is_listed_and_shown() {
+fn a_waiting_call_is_listed_and_shown() {
     let home = home();
     let id = suspend(&home);
     let list = home.art(&["approve", "list"]).stdout();
@@ -104,7 +104,7 @@ fn what_waits_is_listed_and_shown() {
 }
 
 #[test]
-fn an_approval_goes_on_with_the_run_and_is_taken_once() {
+fn an_approval_continues_the_run_and_is_accepted_only_once() {
     let home = home();
     let id = suspend(&home);
     let approved = home.art(&["approve", "yes", &id]);
@@ -112,8 +112,8 @@ fn an_approval_goes_on_with_the_run_and_is_taken_once() {
     assert!(approved.stdout().contains("notes.txt"), "{approved}");
     assert_eq!(waiting(&home), Vec::<Value>::new());
     let again = home.art(&["approve", "yes", &id]);
-    failed_with(&again, &format!("`{id}` was decided already: the first decision holds"));
-    assert_eq!(again.code(), 1, "the store works");
+    assert_fails_with(&again, &format!("`{id}` was decided already: the first decision holds"));
+    assert_eq!(again.code(), 1, "it is not an error of the store");
     let log = home.art(&["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by a person"), "{log}");
     assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
@@ -122,7 +122,7 @@ fn an_approval_goes_on_with_the_run_and_is_taken_once() {
 }
 
 #[test]
-fn a_rejection_ends_the_step_without_the_effect() {
+fn a_rejected_call_has_no_effect_and_its_reason_is_logged() {
     let home = home();
     let id = suspend(&home);
     let rejected = home.art(&["approve", "no", &id, "--reason", "keep it"]);
@@ -133,7 +133,7 @@ fn a_rejection_ends_the_step_without_the_effect() {
 }
 
 #[test]
-fn a_decision_can_be_made_now_and_the_run_go_on_later() {
+fn a_run_can_be_resumed_later_than_its_decision() {
     let home = home();
     let id = suspend(&home);
     assert_eq!(home.art(&["approve", "yes", &id, "--later"]).code(), 0);
@@ -143,7 +143,7 @@ fn a_decision_can_be_made_now_and_the_run_go_on_later() {
 }
 
 #[test]
-fn an_identifier_that_nothing_has_is_refused() {
+fn an_approval_of_an_unknown_identifier_is_refused() {
     let home = home();
     for id in ["4f5a6c1e", "last", ""] {
         let refused = home.art(&["approve", "yes", id]);
@@ -157,20 +157,20 @@ fn a_thread_that_waits_refuses_another_question_and_its_run_can_be_cancelled() {
     let id = suspend(&home);
     let thread = waiting(&home)[0]["threadId"].as_str().unwrap().to_owned();
     let refused = home.art(&["run", "--thread", &thread, QUESTION]);
-    failed_with(
+    assert_fails_with(
         &refused,
         &format!("waits for a decision about `confirms`, with the identifier `{id}`"),
     );
     assert_eq!(home.art(&["runs", "cancel", "last"]).code(), 0);
     assert_eq!(waiting(&home), Vec::<Value>::new());
-    failed_with(
+    assert_fails_with(
         &home.art(&["approve", "yes", &id]),
         "has ended: there is nothing left to decide",
     );
 }
 
 #[test]
-fn a_chat_from_a_pipe_names_what_it_waits_for_and_goes_on() {
+fn a_piped_chat_says_how_to_approve_a_call_and_continues() {
     let home = home();
     let chat = home.art_with_input(&["chat"], &format!("{QUESTION}\n/tools\n"));
     assert_eq!(chat.code(), 7, "{chat}");
@@ -179,7 +179,7 @@ fn a_chat_from_a_pipe_names_what_it_waits_for_and_goes_on() {
 }
 
 /// Returns a home with the tool `echo` and these rules about its calls.
-fn with_rules(rules: &str) -> Home {
+fn home_with_rules(rules: &str) -> Home {
     let home = Home::empty();
     home.add("echo", components::ECHO);
     home.file("art.toml", rules);
@@ -190,7 +190,7 @@ const ASK: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\nargument
 
 #[test]
 fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
-    let home = with_rules(ASK);
+    let home = home_with_rules(ASK);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
     assert!(asked.stderr().contains("\n  art approve yes "), "{asked}");
@@ -209,7 +209,7 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
 
 #[test]
 fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() {
-    let home = with_rules(ASK);
+    let home = home_with_rules(ASK);
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
     let invalid = home.art(&["approve", "yes", "last", "--args", r#"{"texts": 1}"#]);
     assert_eq!(invalid.code(), 1, "{invalid}");
@@ -224,7 +224,7 @@ fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() 
 
 #[test]
 fn a_rejected_direct_call_is_an_error_without_output() {
-    let home = with_rules(ASK);
+    let home = home_with_rules(ASK);
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
     let rejected = home.art(&["approve", "no", "last"]);
     assert_eq!(
@@ -236,7 +236,7 @@ fn a_rejected_direct_call_is_an_error_without_output() {
 
 #[test]
 fn a_rule_refuses_calls_whatever_a_person_decides() {
-    let home = with_rules(&ASK.replace("ask", "refuse"));
+    let home = home_with_rules(&ASK.replace("ask", "refuse"));
     let refused = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!(refused.code(), 5, "{refused}");
     assert!(refused.stderr().contains("`echo` is not called:"), "{refused}");
@@ -248,36 +248,33 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
         "[approval]\nask_from = \"hihg\"\n",
         "[[approval.rule]]\naction = \"ask\"\ntol = \"x\"\n",
     ] {
-        let refused = with_rules(rules).art(&["tool", "list"]);
+        let refused = home_with_rules(rules).art(&["tool", "list"]);
         assert_eq!(refused.code(), 6, "{refused}");
     }
 }
 
 // Q4: nobody decides in time.
 #[test]
-fn a_question_whose_time_is_over_counts_as_the_operator_has_chosen_when_its_run_goes_on() {
-    let homes = [("reject", 5), ("approve", 0)].map(|(on_timeout, code)| {
+fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
+    let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, code)| {
         let limit = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK}");
-        let home = with_rules(&limit);
+        let home = home_with_rules(&limit);
         let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
         assert_eq!(asked.code(), 7, "{asked}");
-        (home, on_timeout, code)
+        (home, decision, code)
     });
     thread::sleep(Duration::from_millis(3_100));
-    for (home, on_timeout, code) in homes {
+    for (home, decision, code) in homes {
         let id = waiting_id(&home);
         let late = home.art(&["approve", "yes", &id]);
-        failed_with(&late, &format!("the time to decide about `{id}` is over"));
+        assert_fails_with(&late, &format!("the time to decide about `{id}` is over"));
         assert_eq!((late.code(), late.stdout()), (1, String::new()), "{late}");
         let resumed = home.art(&["runs", "resume", "last"]);
         let has_run = resumed.stdout().contains("secret 1");
         assert_eq!((resumed.code(), has_run), (code, code == 0), "{resumed}");
         assert_eq!(waiting(&home), Vec::<Value>::new());
         let log = home.art(&["runs", "show", "last"]).stdout();
-        let decided = format!(
-            "{}d by the end of the time to decide",
-            on_timeout.replace("reject", "rejecte")
-        );
+        let decided = format!("{decision} by the end of the time to decide");
         assert!(log.contains(&decided), "{decided}: {log}");
         assert_eq!(home.art(&["runs", "verify", "last"]).code(), 0);
     }
@@ -285,7 +282,7 @@ fn a_question_whose_time_is_over_counts_as_the_operator_has_chosen_when_its_run_
 
 // C104: the model asks the person a question.
 #[test]
-fn a_model_asks_the_person_and_answers_with_what_the_person_said() {
+fn a_model_asks_the_person_and_receives_the_answer() {
     let home = Home::empty();
     home.file("art.toml", "ask_person = true\n");
     let mut replies = vec![
@@ -306,16 +303,16 @@ fn a_model_asks_the_person_and_answers_with_what_the_person_said() {
         (0, "It rains in Bonn.\n".to_owned()),
         "{answered}"
     );
-    let told = provider.requests().last().unwrap().body.to_string();
-    assert!(told.contains("userInput") && told.contains("Bonn"), "{told}");
+    let prompt = provider.requests().last().unwrap().body.to_string();
+    assert!(prompt.contains("userInput") && prompt.contains("Bonn"), "{prompt}");
     let thread = home.art(&["--json", "thread", "show", "last"]).json();
-    let said: Vec<_> = thread["messages"]
+    let contents: Vec<_> = thread["messages"]
         .as_array()
         .unwrap()
         .iter()
         .map(|message| message["content"].clone())
         .collect();
-    assert_eq!(said, ["What is the weather?", "Bonn", "It rains in Bonn."]);
+    assert_eq!(contents, ["What is the weather?", "Bonn", "It rains in Bonn."]);
 }
 
 #[test]

@@ -17,19 +17,19 @@ use futures_util::future::join_all;
 pub(crate) use fixture::CANARY;
 pub(crate) use origin::Origin;
 
-use crate::harness::{echo_answers, new_sandbox, run_alone, sandbox};
+use crate::harness::{assert_echo_answers, new_sandbox, run_alone, sandbox};
 use crate::resources::Resources;
 use manifest::{Gate, SECTIONS, fixtures, manifest, root};
 use table::Table;
 
 /// Number of attacks that are made at the same time.
-const TOGETHER: usize = 32;
+const CONCURRENT_ATTACKS: usize = 32;
 
 /// Makes all attacks in `sandbox`, several at a time, and panics if one of them does not end as its entry says.
 async fn attack_all(sandbox: &Sandbox) {
-    for some in fixtures().chunks(TOGETHER) {
-        let results = join_all(some.iter().map(|(_, fixture)| fixture.run(sandbox))).await;
-        for ((id, fixture), result) in some.iter().zip(results) {
+    for batch in fixtures().chunks(CONCURRENT_ATTACKS) {
+        let results = join_all(batch.iter().map(|(_, fixture)| fixture.run(sandbox))).await;
+        for ((id, fixture), result) in batch.iter().zip(results) {
             assert!(result.is_ok(), "{id} {fixture:?}: {}", result.unwrap_err());
         }
     }
@@ -39,10 +39,10 @@ async fn attack_all(sandbox: &Sandbox) {
 #[tokio::test]
 #[ignore = "measures the whole process"]
 async fn all_attacks() {
-    echo_answers().await;
+    assert_echo_answers().await;
     let mut table = Table::default();
     for (id, fixture) in fixtures() {
-        let (result, ()) = tokio::join!(fixture.run(sandbox()), echo_answers());
+        let (result, ()) = tokio::join!(fixture.run(sandbox()), assert_echo_answers());
         table.add(&id, result.map_err(|error| format!("{id} {fixture:?}: {error}")));
     }
     table.finish(Resources::now().peak_rss);
@@ -53,10 +53,10 @@ async fn all_attacks() {
     settle().await;
     let before = Resources::now();
     for _ in 0..2 {
-        tokio::join!(attack_all(&sandbox), echo_answers());
+        tokio::join!(attack_all(&sandbox), assert_echo_answers());
     }
     settle().await;
-    Resources::now().compared_with(&before).unwrap();
+    Resources::now().check_growth_since(&before).unwrap();
 }
 
 /// Waits until connections of attacks that have ended are closed.
@@ -80,7 +80,7 @@ fn every_threat_about_tools_has_an_entry() {
 }
 
 #[test]
-fn an_entry_that_nothing_shows_says_why() {
+fn an_entry_without_attacks_and_tests_gives_a_reason() {
     for (id, threat) in manifest() {
         let is_shown = !threat.run.is_empty() || !threat.tests.is_empty();
         let has_reason = threat.not_done.is_some() || threat.not_applicable.is_some();
@@ -93,7 +93,7 @@ fn an_entry_that_nothing_shows_says_why() {
 }
 
 #[test]
-fn everything_that_the_gates_for_components_and_networks_need_is_shown_or_cannot_happen() {
+fn every_threat_of_the_gates_g0_and_g1_is_covered_or_not_applicable() {
     for (id, threat) in manifest() {
         let is_needed = matches!(threat.gate, Some(Gate::G0 | Gate::G1));
         assert!(!is_needed || threat.status() != "not done", "{id}: {}", threat.attack);
@@ -101,7 +101,7 @@ fn everything_that_the_gates_for_components_and_networks_need_is_shown_or_cannot
 }
 
 #[test]
-fn every_named_test_exists() {
+fn every_test_that_the_manifest_names_exists() {
     for (id, threat) in manifest() {
         for (file, names) in &threat.tests {
             let source =

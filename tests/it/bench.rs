@@ -82,7 +82,7 @@ impl Bench {
     }
 
     /// Calls the guest `invalid_output`, which violates the contract in the way that `case` names.
-    pub(crate) async fn invalid(&self, case: &str) -> ToolReport {
+    pub(crate) async fn call_invalid_output(&self, case: &str) -> ToolReport {
         self.call("invalid_output", json!({"case": case})).await
     }
 }

@@ -46,7 +46,7 @@ impl Crate {
         Self { home, folder }
     }
 
-    /// Creates a tool with one example. `example` is further options of the example, and `before` is the items before `function`.
+    /// Creates a tool with one example. `example` has further options of the example, and `before` the items before `function`.
     fn with_tool(name: &str, example: &str, before: &str, function: &str) -> Self {
         let tool = Self::new(name);
         tool.write(example, before, function);
@@ -77,8 +77,8 @@ impl Crate {
         )
     }
 
-    /// Builds a crate that is refused, and returns stderr.
-    fn refusal(&self) -> String {
+    /// Builds the crate, asserts that it is refused, and returns stderr.
+    fn build_refused(&self) -> String {
         let ran = self.build();
         assert_eq!(ran.code(), 1, "{ran}");
         assert_eq!(fs::read_dir(self.home.plugins()).unwrap().count(), 0, "{ran}");
@@ -109,7 +109,7 @@ fn a_tool_that_traps_in_its_example_is_refused_with_the_panic() {
         "",
         "fn traps(_: In) -> Result<u32> { panic!(\"no idea\") }",
     )
-    .refusal();
+    .build_refused();
     assert!(
         stderr.contains("the component of `traps` was refused: example 1 (`{\"n\":1}`) fails: "),
         "{stderr}"
@@ -118,14 +118,14 @@ fn a_tool_that_traps_in_its_example_is_refused_with_the_panic() {
 }
 
 #[test]
-fn a_tool_whose_output_differs_from_its_example_is_refused_with_both() {
+fn a_tool_is_refused_if_its_output_differs_from_its_example() {
     let tool = Crate::with_tool(
         "adds",
         ", output = \"3\"",
         "",
         "fn adds(input: In) -> Result<u32> { Ok(input.n + 1) }",
     );
-    let stderr = tool.refusal();
+    let stderr = tool.build_refused();
     assert!(
         stderr.contains("returned `2` instead of the declared output `3`"),
         "{stderr}"
@@ -159,7 +159,7 @@ fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
 fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
     let tool = Crate::with_tool("reads", "", "", function);
-    let stderr = tool.refusal();
+    let stderr = tool.build_refused();
     assert!(
         stderr.contains("uses `std::fs`; a component without WASI has no files"),
         "{stderr}"
@@ -196,7 +196,7 @@ fn the_examples_that_a_build_runs_are_not_in_the_log() {
 }
 
 #[test]
-fn a_tool_keeps_the_hyphens_of_its_package_and_has_both_spellings() {
+fn a_tool_with_hyphens_in_its_name_can_be_called_with_underscores_too() {
     let tool = Crate::new("password-strength");
     let built = tool
         .art(&["--json", "plugin", "build", tool.folder.to_str().unwrap()])
@@ -209,7 +209,7 @@ fn a_tool_keeps_the_hyphens_of_its_package_and_has_both_spellings() {
 }
 
 #[test]
-fn a_built_tool_is_not_compiled_elsewhere_before_its_first_call() {
+fn a_built_tool_is_not_compiled_in_another_home_before_its_first_call() {
     let tool = Crate::new("declared");
     assert_eq!(tool.build().code(), 0);
     let elsewhere = Home::fresh();
@@ -247,7 +247,7 @@ fn an_error_type_of_the_tool_keeps_its_text_and_its_code() {
 #[test]
 fn a_crate_with_two_tools_is_refused() {
     let second = "/// Counts too.\n#[tool]\nfn second(_: NoArgs) -> Result<u32> { Ok(1) }";
-    let stderr = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").refusal();
+    let stderr = Crate::with_tool("two", "", second, "fn two(_: In) -> Result<u32> { Ok(1) }").build_refused();
     assert!(
         stderr.contains("a crate contains one tool, and `second` is one already: move `two` into"),
         "{stderr}"
@@ -256,7 +256,7 @@ fn a_crate_with_two_tools_is_refused() {
 }
 
 #[test]
-fn a_dependency_that_assumes_a_browser_is_named_in_five_lines() {
+fn a_dependency_that_assumes_a_browser_is_named_in_at_most_six_lines() {
     let import = "#[link(wasm_import_module = \"__wbindgen_placeholder__\")]\n\
         unsafe extern \"C\" { fn __wbindgen_throw(text: *const u8, length: usize) -> !; }\n\
         pub fn throw() -> ! { unsafe { __wbindgen_throw(core::ptr::null(), 0) } }\n";
@@ -275,7 +275,7 @@ fn a_dependency_that_assumes_a_browser_is_named_in_five_lines() {
         "pub fn get() { wasm_bindgen::throw() }",
     );
     add_package(&tool.folder.join("wasm-bindgen"), "wasm-bindgen", "", "", import);
-    let stderr = tool.refusal();
+    let stderr = tool.build_refused();
     assert!(
         stderr.contains("assumes a browser: `http-client` (through `wasm-bindgen`)"),
         "{stderr}"
@@ -301,7 +301,7 @@ fn a_missing_function_is_reported_with_the_crate_that_uses_it() {
     let source =
         "unsafe extern \"C\" { fn database_open_v2() -> i32; }\npub fn open() -> i32 { unsafe { database_open_v2() } }";
     add_package(&tool.folder.join("database-sys"), "database-sys", "", "", source);
-    let stderr = tool.refusal();
+    let stderr = tool.build_refused();
     let expected = "nothing provides the function `database_open_v2`, which `database-sys` uses";
     assert!(stderr.contains(expected), "{stderr}");
     assert!(stderr.lines().count() <= 6, "{stderr}");
@@ -319,8 +319,8 @@ impl Drop for KillOnDrop {
 
 #[test]
 fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
-    let one = |n: u32| format!("fn watched(_: In) -> Result<u32> {{ Ok({n}) }}");
-    let tool = Crate::with_tool("watched", "", "", &one(1));
+    let returning = |n: u32| format!("fn watched(_: In) -> Result<u32> {{ Ok({n}) }}");
+    let tool = Crate::with_tool("watched", "", "", &returning(1));
     let mut command = tool
         .home
         .command(&["plugin", "build", "--watch", tool.folder.to_str().unwrap()]);
@@ -350,7 +350,7 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         watching.0.try_wait().unwrap().is_none(),
         "a failed build must not end the watch"
     );
-    tool.write("", "", &one(2));
+    tool.write("", "", &returning(2));
     built(&first);
     let id = rustix::process::Pid::from_child(&watching.0);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();

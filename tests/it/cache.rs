@@ -21,7 +21,7 @@ fn sandbox(cache: &Path) -> Sandbox {
 }
 
 /// Returns the files of compiled code, sorted.
-fn compiled(cache: &Path) -> Vec<PathBuf> {
+fn compiled_files(cache: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(cache).expect("the cache exists");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
     let mut found: Vec<PathBuf> = paths
@@ -51,11 +51,11 @@ fn a_second_host_uses_the_code_that_the_first_one_compiled() {
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
     sandbox(&cache).load("good", &good).expect("it loads");
-    let files = compiled(&cache);
+    let files = compiled_files(&cache);
     assert_eq!(files.len(), 1);
     let first = inode(&files[0]);
     sandbox(&cache).load("good", &good).expect("it loads again");
-    assert_eq!((compiled(&cache), inode(&files[0])), (files.clone(), first));
+    assert_eq!((compiled_files(&cache), inode(&files[0])), (files.clone(), first));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn modified_compiled_code_is_recompiled() {
     let cache = dir.path().join("code");
     let good = Handmade::default().build();
     sandbox(&cache).load("good", &good).expect("it loads");
-    let file = compiled(&cache).remove(0);
+    let file = compiled_files(&cache).remove(0);
     let original = fs::read(&file).unwrap();
     for at in [0, 40, original.len() / 2, original.len() - 1] {
         let mut changed = original.clone();
@@ -81,10 +81,10 @@ fn the_code_of_one_tool_is_not_used_for_another() {
     let cache = dir.path().join("code");
     let sandbox = sandbox(&cache);
     sandbox.load("echo", &read(components::ECHO)).expect("it loads");
-    let echo = compiled(&cache).remove(0);
+    let echo = compiled_files(&cache).remove(0);
     let handmade = Handmade::default().build();
     sandbox.load("handmade", &handmade).expect("it loads");
-    let other = compiled(&cache).into_iter().find(|path| *path != echo).unwrap();
+    let other = compiled_files(&cache).into_iter().find(|path| *path != echo).unwrap();
     fs::copy(&echo, &other).unwrap();
     load_and_call(&sandbox, &handmade);
 }
@@ -99,7 +99,7 @@ fn many_hosts_can_start_concurrently_with_a_new_cache() {
             scope.spawn(|| sandbox(&cache).load("good", &good).expect("it loads"));
         }
     });
-    assert_eq!(compiled(&cache).len(), 1);
+    assert_eq!(compiled_files(&cache).len(), 1);
 }
 
 #[test]

@@ -14,14 +14,14 @@ fn chat(home: &Home, lines: &[&str]) -> CommandOutput {
 }
 
 /// Returns the identifier that the last `/thread` printed.
-fn thread_of(ran: &CommandOutput) -> String {
+fn printed_thread(ran: &CommandOutput) -> String {
     ran.stdout().lines().last().unwrap().to_owned()
 }
 
 #[test]
 fn a_person_can_switch_between_conversations() {
     let home = Home::new();
-    let first = thread_of(&chat(&home, &["What is 2+2?", "/thread"]));
+    let first = printed_thread(&chat(&home, &["What is 2+2?", "/thread"]));
     let back = format!("/thread {first}");
     let ran = chat(
         &home,
@@ -159,7 +159,7 @@ fn an_unreadable_line_is_reported_and_the_conversation_continues() {
 }
 
 #[test]
-fn a_conversation_that_cannot_start_is_one_json_line() {
+fn a_conversation_that_cannot_start_prints_one_json_error() {
     let home = Home::new();
     for (args, code) in [
         (&["chat", "--json", "--thread", "nobody"][..], 1),
@@ -188,7 +188,7 @@ fn a_file_is_attached_to_the_next_question_only() {
 }
 
 #[test]
-fn files_that_are_too_large_together_are_refused_and_can_be_removed() {
+fn attached_files_have_a_limit_in_total_and_can_be_removed() {
     let home = Home::new();
     let pdf = format!("%PDF-1.7\n{}", " ".repeat(4 << 20));
     let attach = |name: &str| format!("/attach {}", home.file(name, &pdf).display());
@@ -277,7 +277,7 @@ fn stdout_contains_only_the_answer() {
 }
 
 /// Runs a conversation with a pipe, and sends `signal` during its first question while more lines are waiting.
-fn signalled(home: &Home, signal: Signal) -> CommandOutput {
+fn send_signal_during_run(home: &Home, signal: Signal) -> CommandOutput {
     let provider = Provider::start(|_| Reply::Hang("---JSON"));
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url, "chat"];
     let mut chat = home.start(&args);
@@ -295,7 +295,7 @@ fn signalled(home: &Home, signal: Signal) -> CommandOutput {
 fn a_signal_ends_a_piped_conversation_after_its_run() {
     for signal in [Signal::INT, Signal::TERM] {
         let home = Home::new();
-        let ran = signalled(&home, signal);
+        let ran = send_signal_during_run(&home, signal);
         assert_eq!(ran.code(), 130, "{}", ran.stderr());
         let stopping = "stopping; press again to stop immediately\n";
         assert!(ran.stderr().contains(stopping), "{}", ran.stderr());
@@ -308,7 +308,7 @@ fn a_signal_ends_a_piped_conversation_after_its_run() {
 }
 
 #[test]
-fn a_conversation_goes_on_with_its_own_interrupted_run() {
+fn resume_in_a_chat_continues_the_interrupted_run_of_its_conversation() {
     let home = Home::new();
     let report = home.art(&["--json", "run", "What is 1+1?"]).json();
     let thread = report["threadId"].as_str().unwrap();
@@ -332,7 +332,7 @@ fn a_conversation_goes_on_with_its_own_interrupted_run() {
 }
 
 #[test]
-fn a_conversation_that_is_switched_to_names_its_interrupted_run() {
+fn switching_to_a_conversation_names_its_interrupted_run() {
     let home = Home::new();
     let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
     home.art_with_environment(&["run", "What is 2+2?"], &stop);
@@ -356,7 +356,7 @@ fn a_conversation_without_an_interrupted_run_says_so() {
 }
 
 #[test]
-fn a_resumed_run_is_one_report_for_programs() {
+fn resuming_a_run_in_a_json_chat_prints_one_report() {
     let home = Home::new();
     let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
     home.art_with_environment(&["run", "What is 2+2?"], &stop);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::components;
 use crate::home::Home;
-use crate::models::drawing;
+use crate::models::display_tool_and_provider;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 use crate::terminal::{PROMPT, Terminal};
 
@@ -45,7 +45,7 @@ fn keys_typed_during_the_start_are_not_lost() {
 }
 
 #[test]
-fn a_person_goes_on_with_an_interrupted_run_in_a_conversation() {
+fn resume_in_a_chat_at_a_terminal_continues_an_interrupted_run() {
     let home = Home::new();
     let stop = [("ART_TEST_STOP_AT", "after_intents:1")];
     assert!(
@@ -73,7 +73,7 @@ fn a_person_goes_on_with_an_interrupted_run_in_a_conversation() {
 }
 
 #[test]
-fn an_interrupted_run_can_be_stopped_while_a_conversation_goes_on_with_it() {
+fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     let home = Home::empty();
     let effects = home.dir.path().join("effects");
     let effects = [("ART_TEST_EFFECTS", effects.to_str().unwrap())];
@@ -182,7 +182,7 @@ fn a_single_question_is_streamed_at_a_terminal() {
 }
 
 /// Starts a provider that first replies with `first`, and then with the beginning of an answer that never ends.
-fn answers_after(first: Reply) -> Provider {
+fn provider_with_first_reply(first: Reply) -> Provider {
     let mut first = Some(first);
     Provider::start(move |_| {
         first
@@ -192,7 +192,7 @@ fn answers_after(first: Reply) -> Provider {
 }
 
 /// Asserts that the beginning of the answer appears after `parts`, and returns the output.
-fn streams_after(provider: &Provider, parts: &[&str]) -> String {
+fn assert_streamed_after(provider: &Provider, parts: &[&str]) -> String {
     let home = Home::new();
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let mut terminal = Terminal::start(&home, &[&model[..], &["run", "What is 6 times 7?"]].concat());
@@ -209,7 +209,7 @@ fn streams_after(provider: &Provider, parts: &[&str]) -> String {
 
 #[test]
 fn an_answer_that_the_planner_gives_at_once_is_streamed() {
-    streams_after(
+    assert_streamed_after(
         &Provider::start(|_| Reply::Hang("The beginning of an answer that never ends")),
         &[],
     );
@@ -217,18 +217,18 @@ fn an_answer_that_the_planner_gives_at_once_is_streamed() {
 
 #[test]
 fn an_answer_that_the_planner_gives_after_its_calls_is_streamed_below_them() {
-    let provider = answers_after(Reply::Call("calculator", json!({"expression": "6 * 7"})));
-    streams_after(
+    let provider = provider_with_first_reply(Reply::Call("calculator", json!({"expression": "6 * 7"})));
+    assert_streamed_after(
         &provider,
         &["done  step_1", "call  calculator {\"expression\":\"6 * 7\"}"],
     );
 }
 
 #[test]
-fn a_text_beside_the_calls_of_the_planner_stands_on_its_own_line_above_them() {
+fn a_text_beside_the_calls_of_the_planner_is_printed_on_its_own_line_above_them() {
     let text = "I will calculate this for you.";
-    let provider = answers_after(Reply::TextAndCall(text, "calculator", json!({"expression": "6 * 7"})));
-    let output = streams_after(&provider, &["I will calculate this for you.\r\n", "done  step_1"]);
+    let provider = provider_with_first_reply(Reply::TextAndCall(text, "calculator", json!({"expression": "6 * 7"})));
+    let output = assert_streamed_after(&provider, &["I will calculate this for you.\r\n", "done  step_1"]);
     assert_eq!(output.matches(text).count(), 1, "{output}");
 }
 
@@ -236,8 +236,8 @@ fn a_text_beside_the_calls_of_the_planner_stands_on_its_own_line_above_them() {
 fn a_plan_that_the_planner_writes_as_text_is_not_shown_as_an_answer() {
     let plan = plan(&json!([{"id": "a", "description": "Multiply", "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": "6 * 7"}}]}]));
-    let provider = answers_after(Reply::Text(plan.chars().map(String::from).collect()));
-    let output = streams_after(&provider, &["done  a"]);
+    let provider = provider_with_first_reply(Reply::Text(plan.chars().map(String::from).collect()));
+    let output = assert_streamed_after(&provider, &["done  a"]);
     assert!(
         !output.contains("todoList") && !output.contains("JSON_OUTPUT"),
         "{output}"
@@ -304,7 +304,7 @@ fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
 
 #[test]
 fn the_output_of_a_display_tool_is_printed_once_above_the_answer() {
-    let (home, provider) = drawing();
+    let (home, provider) = display_tool_and_provider();
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let terminal = Terminal::start(&home, &[&model[..], &["run", "Draw it"]].concat());
     let (output, code) = terminal.wait();

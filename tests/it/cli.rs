@@ -340,7 +340,7 @@ fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let home = Home::new();
     fs::create_dir(home.dir.path().join("state")).unwrap();
     let path = home.dir.path().join("state/art.db");
-    home.damage();
+    home.skip_replay();
     fs::write(&path, "this is not a database").unwrap();
     let ran = home.art(&["thread", "list"]);
     assert_eq!(ran.code(), 6, "{}", ran.stderr());
@@ -374,7 +374,7 @@ fn an_unknown_model_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn every_command_has_help_with_an_example() {
+fn the_help_of_the_main_commands_has_an_example() {
     let home = Home::new();
     for verb in [
         &["quickstart"][..],
@@ -452,7 +452,7 @@ fn logs_and_usage_errors_are_escaped_for_the_terminal() {
 }
 
 #[test]
-fn the_output_of_the_only_call_is_printed_as_it_is() {
+fn raw_prints_the_output_of_the_only_call_unchanged() {
     let home = Home::new();
     let ran = home.art(&["run", "--raw", "What is 2+2?"]);
     assert_eq!((ran.code(), &ran.json()["result"]), (0, &json!(4)), "{}", ran.stderr());
@@ -462,7 +462,7 @@ fn the_output_of_the_only_call_is_printed_as_it_is() {
 }
 
 #[test]
-fn a_plan_with_several_calls_is_answered_although_the_output_is_wanted() {
+fn raw_does_not_apply_to_a_plan_with_several_calls() {
     let ran = Home::new().art(&["run", "--raw", "What is 17.5% of 2340, and what is that divided by 7?"]);
     ran.answers(&["409.5", "58.5"]);
     assert!(ran.stderr().contains("2 model calls"), "{}", ran.stderr());

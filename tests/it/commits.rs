@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 
-/// A model that replies without delay: with this plan, and then with an answer.
+/// A model that replies without delay: with `plan`, and then with an answer.
 #[derive(Debug)]
-struct Instant {
+struct InstantModel {
     config: RuntimeProviderConfig,
     plan: Value,
 }
 
-impl Model for Instant {
+impl Model for InstantModel {
     fn config(&self) -> &RuntimeProviderConfig {
         &self.config
     }
@@ -49,7 +49,7 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         })
     };
     let steps: Vec<_> = dependencies.iter().enumerate().map(step).collect();
-    let model = Instant {
+    let model = InstantModel {
         config: RuntimeProviderConfig::new("test", "instant"),
         plan: json!({"title": "T", "intent": "I", "plan": "P", "todoList": steps}),
     };
@@ -73,8 +73,8 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     fewest
 }
 
-/// Same as [`commits_of_run`], for a chain of steps, each of which needs the one before it.
-async fn commits_in_a_row(steps: usize) -> u64 {
+/// Returns the number of commits of a run whose steps form a chain: each needs the one before it.
+async fn commits_of_chain(steps: usize) -> u64 {
     let before = |number: usize| number.checked_sub(1).map(|before| format!("s{before}"));
     let dependencies: Vec<_> = (0..steps).map(|number| before(number).into_iter().collect()).collect();
     commits_of_run(&dependencies).await
@@ -86,7 +86,7 @@ const COMMITS_OF_RUN: u64 = 4;
 #[tokio::test]
 async fn a_planned_call_adds_at_most_two_commits_to_those_of_its_run() {
     for steps in [1, 3, 6] {
-        let commits = commits_in_a_row(steps).await;
+        let commits = commits_of_chain(steps).await;
         let (calls, of_calls) = (steps as u64, commits.saturating_sub(COMMITS_OF_RUN));
         assert!(of_calls <= 2 * calls, "{commits} for {calls} calls");
         // The end of each call is stored before the next one is made.
@@ -95,8 +95,8 @@ async fn a_planned_call_adds_at_most_two_commits_to_those_of_its_run() {
 }
 
 #[tokio::test]
-async fn calls_that_run_at_the_same_time_announce_themselves_together() {
-    let alone = vec![Vec::new(); 8];
-    let commits = commits_of_run(&alone).await;
+async fn parallel_calls_add_at_most_one_commit_each() {
+    let independent = vec![Vec::new(); 8];
+    let commits = commits_of_run(&independent).await;
     assert!(commits <= 8 + COMMITS_OF_RUN, "{commits}");
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use art_sandbox::{CompilerProgram, LoadError, Plugin, Sandbox, SandboxConfig};
 
 use crate::handmade::Handmade;
-use crate::harness::in_full;
+use crate::harness::message_with_causes;
 use crate::home::Home;
 
 /// Returns a sandbox whose compiler is started by a shell script, in which `$ART` is the path of the program.
-fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
-    let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
+fn sandbox(script_lines: &str, cache: Option<&Path>) -> Sandbox {
+    let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
         pooling: false,
@@ -24,17 +24,17 @@ fn sandbox(lines: &str, cache: Option<&Path>) -> Sandbox {
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
-fn load(lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
-    sandbox(lines, None).load("tool", wasm)
+fn load(script_lines: &str, wasm: &[u8]) -> Result<Plugin, LoadError> {
+    sandbox(script_lines, None).load("tool", wasm)
 }
 
 /// Returns a component that keeps the compiler busy for many seconds.
 fn slow_component() -> Vec<u8> {
-    slow_component_of(60_000)
+    slow_component_with(60_000)
 }
 
 /// Returns a component that keeps the compiler busy. It has one function of `steps` steps, in which all variables are live.
-pub(crate) fn slow_component_of(steps: usize) -> Vec<u8> {
+pub(crate) fn slow_component_with(steps: usize) -> Vec<u8> {
     let locals = "i64 ".repeat(2_000);
     let step = |n: usize| {
         let (a, b) = (n * 7919 % 2_000, n * 104_729 % 2_000);
@@ -58,7 +58,7 @@ fn a_component_is_compiled_by_the_compiler_program() {
 }
 
 #[test]
-fn the_reason_of_the_compiler_is_reported() {
+fn the_error_of_the_compiler_is_reported() {
     let wrong = Handmade {
         items: "(func (export \"wrong\") (result i32) (i32.const 1))",
         ..Handmade::default()
@@ -81,7 +81,10 @@ fn a_component_over_the_limit_of_processor_time_is_refused_permanently() {
     let first = sandbox("ulimit -S -t 1; exec \"$ART\" __compile", Some(&cache)).load("bomb", &bomb);
     assert!(matches!(first, Err(LoadError::CompileLimit { .. })), "{first:?}");
     let again = sandbox("exit 7", Some(&cache)).load("bomb", &bomb);
-    assert_eq!(in_full(&again.unwrap_err()), in_full(&first.unwrap_err()));
+    assert_eq!(
+        message_with_causes(&again.unwrap_err()),
+        message_with_causes(&first.unwrap_err())
+    );
 }
 
 #[test]
@@ -143,11 +146,11 @@ fn output_that_is_not_compiled_code_is_refused() {
 fn the_compiler_does_not_inherit_the_environment() {
     let dir = tempfile::tempdir().unwrap();
     let environment = dir.path().join("environment");
-    let lines = format!(
+    let script_lines = format!(
         "tr '\\0' '\\n' < /proc/$$/environ > '{}'; exit 1",
         environment.display()
     );
-    load(&lines, &Handmade::default().build()).expect_err("nothing was compiled");
+    load(&script_lines, &Handmade::default().build()).expect_err("nothing was compiled");
     let environment = fs::read_to_string(environment).unwrap();
     let mut names: Vec<_> = environment.lines().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();

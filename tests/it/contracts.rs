@@ -22,11 +22,11 @@ fn root() -> PathBuf {
 
 fn rules() -> Rules {
     let document = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
-    document.lines().filter_map(rule).collect()
+    document.lines().filter_map(parse_rule).collect()
 }
 
 /// Returns the rule in a row such as ``| C48 | .. | `crates/art-core/src/agent.rs` |``.
-fn rule(line: &str) -> Option<(String, Vec<String>)> {
+fn parse_rule(line: &str) -> Option<(String, Vec<String>)> {
     let mut cells = line.strip_prefix("| ")?.split(" | ");
     let identifier = cells.next().filter(|cell| is_identifier(cell))?;
     let files = cells.last()?.split('`').skip(1).step_by(2);
@@ -41,7 +41,7 @@ fn workspace_path(path: &str) -> String {
     }
 }
 
-/// Returns whether `word` is a letter and a number of up to three digits, as `C48`, `M01`, `P33a` and `S003`.
+/// Returns whether `word` is a letter and a number of up to three digits, such as `C48`, `M01`, `P33a` and `S003`.
 fn is_identifier(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['A', 'B', 'C', 'D', 'M', 'P', 'Q', 'R', 'S', 'T', 'X']) else {
         return false;

@@ -24,7 +24,7 @@ fn with_model<'a>(provider: &'a Provider, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Asks a question, and sends `signal` when the provider has received the request.
-fn interrupted(home: &Home, provider: &Provider, more: &[&str], signal: Signal) -> CommandOutput {
+fn interrupt_run(home: &Home, provider: &Provider, more: &[&str], signal: Signal) -> CommandOutput {
     let run = home.start(&with_model(provider, more));
     provider.request();
     kill_process(Pid::from_child(&run), signal).unwrap();
@@ -32,7 +32,7 @@ fn interrupted(home: &Home, provider: &Provider, more: &[&str], signal: Signal) 
 }
 
 /// Checks that a run has one model call, and that its usage is an estimate.
-fn check(metadata: &Value) {
+fn assert_one_estimated_call(metadata: &Value) {
     let field = |pointer: &str| metadata.pointer(pointer).cloned().unwrap_or_default();
     assert_eq!((field("/llmCalls"), field("/estimatedCalls")), (json!(1), json!(1)));
     assert_eq!(field("/llmMetadata/estimated"), true, "{metadata}");
@@ -45,7 +45,7 @@ fn check(metadata: &Value) {
 /// Returns the line of `art runs show` with the usage of the newest run, and checks its metadata.
 fn stored_usage(home: &Home) -> String {
     let runs = home.art(&["--json", "runs", "list"]).json();
-    check(runs.pointer("/0/summary/metadata").unwrap());
+    assert_one_estimated_call(runs.pointer("/0/summary/metadata").unwrap());
     let newest = runs.pointer("/0/traceId").and_then(Value::as_str).unwrap();
     let shown = home.art(&["runs", "show", newest]).stdout();
     let usage = shown.lines().find(|line| line.starts_with("used "));
@@ -58,21 +58,21 @@ fn stored_usage(home: &Home) -> String {
 #[test]
 fn a_model_call_that_a_signal_cancels_is_counted_by_its_estimate() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
-    let ran = interrupted(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
+    let ran = interrupt_run(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
     assert_eq!(ran.code(), 130, "{ran}");
-    check(&ran.json()["metadata"]);
+    assert_one_estimated_call(&ran.json()["metadata"]);
     assert!(stored_usage(&home).ends_with(", 1 model call estimated"));
-    let shown = interrupted(&home, &provider, &["run", "Hello"], Signal::TERM);
+    let shown = interrupt_run(&home, &provider, &["run", "Hello"], Signal::TERM);
     assert!(shown.stderr().contains(", 1 model call estimated"), "{shown}");
 }
 
 // M12: the cost of a call whose reply broke off.
 #[test]
-fn a_reply_that_breaks_off_is_counted_with_what_had_arrived() {
+fn a_reply_that_breaks_off_is_counted_with_the_tokens_that_arrived() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Break("123456789")));
     let ran = home.art(&with_model(&provider, &["--json", "run", "Hello"]));
     let metadata = &ran.json()["metadata"];
-    check(metadata);
+    assert_one_estimated_call(metadata);
     assert_eq!(metadata["tokens"]["completionTokens"], 3, "{metadata}");
 }
 
@@ -86,14 +86,14 @@ fn killed_home() -> Home {
     home
 }
 
-fn greeting() -> Provider {
+fn greeting_provider() -> Provider {
     Provider::start(|_| Reply::Text(vec!["Hi.".to_owned()]))
 }
 
 // M12: the cost of a call whose host was killed.
 #[test]
-fn a_model_call_of_a_host_that_was_killed_is_counted_and_made_again_by_the_one_that_goes_on() {
-    let (home, provider) = (killed_home(), greeting());
+fn a_resumed_run_counts_and_repeats_the_model_call_of_its_killed_host() {
+    let (home, provider) = (killed_home(), greeting_provider());
     let resumed = home.art(&with_model(&provider, &["--json", "runs", "resume", "last"]));
     let answer = resumed.json();
     assert_eq!(answer["answer"], "Hi.", "{resumed}");
@@ -107,25 +107,25 @@ fn a_model_call_of_a_host_that_was_killed_is_counted_and_made_again_by_the_one_t
 
 // M12: the cost of a call whose host was killed.
 #[test]
-fn the_next_question_of_a_thread_ends_and_counts_the_run_of_a_host_that_was_killed() {
-    let (home, provider) = (killed_home(), greeting());
+fn the_next_question_of_a_thread_ends_and_counts_its_interrupted_run() {
+    let (home, provider) = (killed_home(), greeting_provider());
     let ask = ["run", "--thread", "last", "Hello again"];
     home.art(&with_model(&provider, &ask)).answers(&["Hi."]);
     let runs = home.art(&["--json", "runs", "list"]).json();
     let killed = runs.as_array().unwrap().last().unwrap();
     assert_eq!(killed["status"], "error");
-    check(&killed["summary"]["metadata"]);
+    assert_one_estimated_call(&killed["summary"]["metadata"]);
 }
 
 #[test]
 fn a_person_is_told_which_run_was_interrupted_and_how_to_go_on_with_it() {
-    let (home, provider) = (killed_home(), greeting());
-    let told = home.art(&with_model(&provider, &["run", "Something else"])).stderr();
-    let line = told.lines().find(|line| line.contains("interrupted")).unwrap();
+    let (home, provider) = (killed_home(), greeting_provider());
+    let stderr = home.art(&with_model(&provider, &["run", "Something else"])).stderr();
+    let line = stderr.lines().find(|line| line.contains("interrupted")).unwrap();
     let (_, command) = line.split_once("`art ").unwrap();
     let (command, _) = command.split_once('`').unwrap();
     let words: Vec<_> = command.split(' ').collect();
     home.art(&with_model(&provider, &words)).answers(&["Hi."]);
-    let told = home.art(&with_model(&provider, &["run", "Again"])).stderr();
-    assert!(!told.contains("interrupted"), "{told}");
+    let stderr = home.art(&with_model(&provider, &["run", "Again"])).stderr();
+    assert!(!stderr.contains("interrupted"), "{stderr}");
 }

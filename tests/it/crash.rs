@@ -11,7 +11,7 @@
 
 #![expect(
     clippy::print_stdout,
-    reason = "a person who runs more rounds reads the seed and what the crashes came upon"
+    reason = "a person who runs more rounds reads the seed and what the crashes interrupted"
 )]
 
 mod chance;

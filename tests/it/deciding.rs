@@ -1,4 +1,4 @@
-//! A person decides at a terminal.
+//! Decisions that a person makes at a terminal.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn home() -> Home {
 }
 
 /// Starts `art run` and reads until it asks.
-fn asked(home: &Home) -> Terminal {
+fn run_until_question(home: &Home) -> Terminal {
     let mut terminal = Terminal::start(home, &["run", QUESTION]);
     terminal.until("the tool `confirms` asks");
     terminal.until("| Delete notes.txt?");
@@ -31,9 +31,9 @@ fn waiting(home: &Home) -> Vec<Value> {
 }
 
 #[test]
-fn a_yes_at_the_terminal_goes_on_with_the_run() {
+fn a_yes_at_the_terminal_continues_the_run() {
     let home = home();
-    let mut terminal = asked(&home);
+    let mut terminal = run_until_question(&home);
     terminal.type_keys("yes\r");
     let (output, code) = terminal.wait();
     assert!(code == 0 && output.contains("deleted"), "{code}: {output}");
@@ -41,9 +41,9 @@ fn a_yes_at_the_terminal_goes_on_with_the_run() {
 }
 
 #[test]
-fn a_no_at_the_terminal_asks_why_and_keeps_the_reason() {
+fn a_no_at_the_terminal_asks_why_and_logs_the_reason() {
     let home = home();
-    let mut terminal = asked(&home);
+    let mut terminal = run_until_question(&home);
     terminal.type_keys("no\r");
     terminal.until("why (may be empty)? ");
     terminal.type_keys("keep it\r");
@@ -56,7 +56,7 @@ fn a_no_at_the_terminal_asks_why_and_keeps_the_reason() {
 #[test]
 fn details_are_shown_and_later_leaves_the_run_suspended() {
     let home = home();
-    let mut terminal = asked(&home);
+    let mut terminal = run_until_question(&home);
     terminal.type_keys("details\r");
     terminal.until("preview:");
     terminal.until(CHOICE);
@@ -87,7 +87,7 @@ fn arguments_that_a_rule_asks_about_can_be_edited() {
 #[test]
 fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
     let home = home();
-    let mut terminal = asked(&home);
+    let mut terminal = run_until_question(&home);
     let decided = home.art(&["approve", "yes", "last", "--later"]);
     assert_eq!(decided.code(), 0, "{decided}");
     terminal.until("it was decided elsewhere");
@@ -100,14 +100,14 @@ fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
     for (key, code) in [("\x03", 130), ("\x04", 7)] {
         for before in ["", "no\r"] {
             let home = home();
-            let mut terminal = asked(&home);
+            let mut terminal = run_until_question(&home);
             if !before.is_empty() {
                 terminal.type_keys(before);
                 terminal.until("why (may be empty)? ");
             }
             terminal.type_keys(key);
-            let (output, ended) = terminal.wait();
-            assert_eq!(ended, code, "{output}");
+            let (output, exit_code) = terminal.wait();
+            assert_eq!(exit_code, code, "{output}");
             assert!(output.contains("art approve yes "), "{output}");
             assert_eq!(waiting(&home)[0]["status"], "open");
         }
@@ -134,7 +134,7 @@ fn ctrl_c_at_a_question_leaves_the_conversation_open() {
 }
 
 #[test]
-fn a_yes_in_a_conversation_goes_on_with_it() {
+fn a_yes_in_a_conversation_continues_it() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
@@ -150,7 +150,7 @@ fn a_yes_in_a_conversation_goes_on_with_it() {
 
 #[test]
 fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
-    for (keys, status) in [("opensesame\r", "settled"), ("\x03", "open")] {
+    for (keys, is_decided) in [("opensesame\r", true), ("\x03", false)] {
         let home = home();
         let form = json!({"inputType": "text", "prompt": "Password?", "sensitive": true});
         let input = json!({"what": "notes.txt", "form": form}).to_string();
@@ -166,6 +166,6 @@ fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
         let (output, _) = terminal.wait();
         assert!(!output.contains("opensesame"), "{output}");
         assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
-        assert_eq!(waiting(&home).is_empty(), status == "settled", "{output}");
+        assert_eq!(waiting(&home).is_empty(), is_decided, "{output}");
     }
 }

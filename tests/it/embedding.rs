@@ -56,7 +56,7 @@ fn a_tool_of_the_program_overrides_a_component_of_the_same_name() {
 }
 
 /// Returns whether a line of the log reports that the calculator starts to be compiled.
-fn is_logged(ran: &CommandOutput) -> bool {
+fn logs_compiling(ran: &CommandOutput) -> bool {
     let stderr = ran.stderr();
     let mut started = stderr
         .lines()
@@ -67,24 +67,24 @@ fn is_logged(ran: &CommandOutput) -> bool {
 #[test]
 fn a_component_that_is_compiled_is_logged_by_name() {
     let ran = Home::fresh().art(&["-v", "tool", "list"]);
-    assert!(is_logged(&ran), "{ran}");
+    assert!(logs_compiling(&ran), "{ran}");
 }
 
 #[test]
 fn a_component_that_is_compiled_by_its_first_call_is_logged_by_name() {
     let home = Home::fresh();
     let path = home.plugins().join("calculator.wasm");
-    let built = Sandbox::new(&SandboxConfig::default()).unwrap();
-    fs::write(&path, built.with_schema(&fs::read(&path).unwrap()).unwrap()).unwrap();
+    let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
+    fs::write(&path, sandbox.with_schema(&fs::read(&path).unwrap()).unwrap()).unwrap();
     let listed = home.art(&["-v", "tool", "list"]);
-    assert!(!is_logged(&listed), "{listed}");
+    assert!(!logs_compiling(&listed), "{listed}");
     let called = home.art(&["-v", "tool", "call", "calculator", r#"{"expression":"2+2"}"#]);
     called.answers(&["4"]);
-    assert!(is_logged(&called), "{called}");
+    assert!(logs_compiling(&called), "{called}");
 }
 
 /// Returns the settings that the `dev` profile of a manifest has for single packages.
-fn profile(manifest: &str) -> toml::Value {
+fn package_profiles(manifest: &str) -> toml::Value {
     let manifest: toml::Value = toml::from_str(manifest).unwrap();
     let packages = manifest
         .get("profile")
@@ -156,5 +156,5 @@ fn the_documented_profile_is_that_of_this_workspace() {
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
     let documented = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    assert_eq!(profile(documented), profile(&workspace));
+    assert_eq!(package_profiles(documented), package_profiles(&workspace));
 }

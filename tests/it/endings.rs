@@ -30,7 +30,7 @@ async fn hostile(attack: &str, n: usize, limits: Limits) -> Outcome {
 }
 
 #[tokio::test]
-async fn a_question_a_subtask_and_a_failure_are_endings_of_their_own() {
+async fn a_suspension_a_continuation_and_a_failure_are_distinct_endings() {
     for (attack, ending) in [
         ("suspended", "suspended"),
         ("continuation", "continuation"),
@@ -107,7 +107,7 @@ async fn a_flood_of_stdout_is_truncated() {
 }
 
 #[tokio::test]
-async fn the_file_name_of_an_attachment_is_not_used_as_a_path() {
+async fn the_file_name_of_an_attachment_is_reported_unchanged() {
     match hostile("attachment", 16, Limits::EXECUTE).await.ending {
         Ending::Success(success) => {
             assert_eq!(success.attachments[0].filename.as_deref(), Some("../../etc/passwd"));
@@ -124,7 +124,7 @@ async fn a_flood_of_random_bytes_is_stopped_early() {
 }
 
 #[tokio::test]
-async fn a_sleep_uses_time_but_no_processor_time() {
+async fn a_sleep_uses_time_but_little_processor_time() {
     let usage = hostile("sleep", 0, LITTLE_TIME).await.usage;
     assert!(
         usage.wall_us >= 150_000 && usage.cpu_us < usage.wall_us / 2,

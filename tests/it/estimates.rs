@@ -1,4 +1,5 @@
-//! Estimates of plans come from the recorded calls of earlier runs, and refuse a plan before any tool runs.
+//! Estimates of plans come from the recorded calls of earlier runs. A plan whose estimate exceeds a budget is refused before any
+//! tool runs.
 
 use serde_json::{Value, json};
 
@@ -37,8 +38,8 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     let home = Home::new();
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let art = |args: &[&str]| home.art(&[&model[..], args].concat());
-    let planned = || art(&["--json", "plan", "Count it"]).json()["check"]["estimate"].clone();
-    let before = planned();
+    let estimate = || art(&["--json", "plan", "Count it"]).json()["check"]["estimate"].clone();
+    let before = estimate();
     assert_eq!(before["steps"][0]["basis"], json!({"source": "limits"}), "{before}");
     assert_eq!(
         before["steps"][0]["modelCalls"],
@@ -48,7 +49,7 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     assert_eq!(before["answer"]["basis"], json!({"source": "assumption"}), "{before}");
     let ran = art(&["--json", "run", "Count it"]);
     assert_eq!(ran.code(), 0, "{ran}");
-    let after = planned();
+    let after = estimate();
     assert_eq!(
         after["steps"][0]["basis"],
         json!({"source": "records", "count": 1}),
@@ -83,7 +84,7 @@ fn the_estimates_of_steps_and_answers_come_from_earlier_runs() {
     assert!(shown.contains("all model calls: 3, with "), "{shown}");
 }
 
-/// Returns the record of the tool with which the run of a report started.
+/// Returns what the host had recorded about the tool when the run of a report started.
 fn record(home: &Home, report: &Value) -> Value {
     let run = report.get("traceId").and_then(Value::as_str).unwrap();
     let shown = home.art(&["--json", "runs", "show", run]).json();
@@ -98,9 +99,13 @@ fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
     assert_eq!(first.code(), 0, "{first}");
     let first = first.json();
     let call = &first["calls"][0];
-    let without = record(&home, &first);
-    assert_eq!(without.get("sizes"), None, "nothing is recorded before the first call");
-    assert_eq!(without["limits"]["fuel"], 2_000_000_000_u64);
+    let before_first_call = record(&home, &first);
+    assert_eq!(
+        before_first_call.get("sizes"),
+        None,
+        "nothing is recorded before the first call"
+    );
+    assert_eq!(before_first_call["limits"]["fuel"], 2_000_000_000_u64);
     let second = record(&home, &ask(&home, &provider).json());
     assert_eq!(second["digest"], call["toolDigest"]);
     assert_eq!(second["digest"].as_str().unwrap().len(), 64);
@@ -108,8 +113,8 @@ fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
         panic!("{second}")
     };
     assert_eq!(size["calls"], 1);
-    for (estimated, measured) in [("fuel", "fuel"), ("wallUs", "wallUs"), ("bytesOut", "bytesOut")] {
-        assert_eq!(size["usage"][estimated]["p95"], call["usage"][measured], "{estimated}");
+    for field in ["fuel", "wallUs", "bytesOut"] {
+        assert_eq!(size["usage"][field]["p95"], call["usage"][field], "{field}");
     }
 }
 

@@ -19,7 +19,8 @@ use crate::replay::without_times;
 #[tokio::test]
 async fn the_standard_library_reads_granted_files() {
     let granted = readable();
-    let [notes, a, b] = ["notes", "notes/a.txt", "notes/sub/../sub/b.txt"].map(|below| granted.path(below));
+    let [notes, a, b] =
+        ["notes", "notes/a.txt", "notes/sub/../sub/b.txt"].map(|relative_path| granted.path(relative_path));
     let steps = [
         ["read", &a, ""],
         ["read", &b, ""],
@@ -51,9 +52,9 @@ async fn the_standard_library_reads_granted_files() {
 #[tokio::test]
 async fn the_standard_library_writes_granted_files() {
     let granted = writable();
-    let [a, new, moved, deep] =
-        ["notes/a.txt", "notes/new.txt", "notes/sub/moved.txt", "notes/x/y/z"].map(|below| granted.path(below));
-    let [x, deep_file] = ["notes/x", "notes/x/y/z/f"].map(|below| granted.path(below));
+    let [a, new, moved, deep] = ["notes/a.txt", "notes/new.txt", "notes/sub/moved.txt", "notes/x/y/z"]
+        .map(|relative_path| granted.path(relative_path));
+    let [x, deep_file] = ["notes/x", "notes/x/y/z/f"].map(|relative_path| granted.path(relative_path));
     let steps = [
         ["write", &new, "one"],
         ["append", &new, " two"],
@@ -97,7 +98,7 @@ async fn the_standard_library_writes_granted_files() {
             done
         ]
     );
-    let content = |below: &str| fs::read_to_string(granted.path(below)).unwrap();
+    let content = |relative_path: &str| fs::read_to_string(granted.path(relative_path)).unwrap();
     assert_eq!(
         (content("notes/new.txt"), content("notes/sub/moved.txt")),
         ("first".to_owned(), "oNE".to_owned())
@@ -106,7 +107,7 @@ async fn the_standard_library_writes_granted_files() {
 }
 
 #[tokio::test]
-async fn the_way_to_a_right_is_visible_and_nothing_else() {
+async fn only_granted_paths_and_the_directories_above_them_are_visible() {
     let granted = readable();
     let [folder, outside, passwd] = [granted.path(""), granted.path("outside.txt"), "/etc/passwd".to_owned()];
     let steps = [
@@ -149,7 +150,7 @@ async fn a_denial_names_the_path_and_the_grant_that_is_missing() {
 }
 
 #[tokio::test]
-async fn a_tool_that_looks_everywhere_has_few_denials() {
+async fn the_number_of_denials_of_a_call_is_limited() {
     let granted = readable();
     let paths: Vec<String> = (0..300).map(|index| format!("/usr/lib/python/{index}")).collect();
     let steps: Vec<_> = paths.iter().map(|path| ["type", path.as_str(), ""]).collect();
@@ -160,7 +161,7 @@ async fn a_tool_that_looks_everywhere_has_few_denials() {
 #[tokio::test]
 async fn a_read_only_grant_refuses_every_change() {
     let granted = readable();
-    let [a, new, sub] = ["notes/a.txt", "notes/new.txt", "notes/sub"].map(|below| granted.path(below));
+    let [a, new, sub] = ["notes/a.txt", "notes/new.txt", "notes/sub"].map(|relative_path| granted.path(relative_path));
     let steps = [
         ["write", &a, "x"],
         ["append", &a, "x"],
@@ -206,12 +207,12 @@ async fn a_tool_cannot_create_a_link() {
 async fn links_are_followed_only_inside_of_a_grant() {
     let granted = readable();
     let notes = granted.folder.path().join("notes");
-    let plant = |target: &str, name: &str| std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
-    plant("sub/b.txt", "inside");
-    plant("../outside.txt", "outside");
-    plant("/etc/passwd", "absolute");
-    plant("/proc/self/root", "magic");
-    plant("..", "up");
+    let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, notes.join(name)).unwrap();
+    link("sub/b.txt", "inside");
+    link("../outside.txt", "outside");
+    link("/etc/passwd", "absolute");
+    link("/proc/self/root", "magic");
+    link("..", "up");
     assert_eq!(granted.step("read", "notes/inside", "").await, "second");
     for path in [
         "notes/outside",
@@ -239,7 +240,7 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
         }]
     });
     let full = "error: no storage space";
-    let [one, two, sub] = ["notes/one", "notes/two", "notes/sub"].map(|below| granted.path(below));
+    let [one, two, sub] = ["notes/one", "notes/two", "notes/sub"].map(|relative_path| granted.path(relative_path));
     let huge = (1_u64 << 60).to_string();
     let steps = [
         ["fill", &one, "8192"],
@@ -256,7 +257,7 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
         "{:?}",
         outcome.denials
     );
-    let size = |below: &str| fs::metadata(granted.path(below)).unwrap().len();
+    let size = |relative_path: &str| fs::metadata(granted.path(relative_path)).unwrap().len();
     assert!(size("notes/one") + size("notes/two") <= 10_000);
     assert_eq!(fs::read_dir(granted.path("notes/sub")).unwrap().count(), 4);
     assert_eq!(
@@ -269,7 +270,7 @@ async fn a_call_adds_no_more_bytes_and_files_than_granted() {
 #[tokio::test]
 async fn bytes_of_files_cost_fuel() {
     let granted = writable();
-    let [small, large] = ["notes/small", "notes/large"].map(|below| granted.path(below));
+    let [small, large] = ["notes/small", "notes/large"].map(|relative_path| granted.path(relative_path));
     fs::write(&small, "").unwrap();
     fs::write(&large, vec![b'x'; 1 << 20]).unwrap();
     let fuel = async |operation, path: &str| granted.call(&[[operation, path, "0"]]).await.usage.fuel;
@@ -286,7 +287,7 @@ async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file()
         "notes/moved.txt",
         "outside.txt",
     ]
-    .map(|below| granted.path(below));
+    .map(|relative_path| granted.path(relative_path));
     let steps = [
         ["read", &a, ""],
         ["read_middle", &a, "2"],
@@ -326,7 +327,7 @@ async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
 }
 
 #[tokio::test]
-async fn a_call_that_read_more_than_is_recorded_says_so() {
+async fn a_call_that_reads_more_than_can_be_recorded_is_not_replayed() {
     let granted = readable();
     let large = granted.path("notes/large");
     fs::write(&large, vec![b'x'; 3 << 20]).unwrap();
@@ -352,7 +353,7 @@ fn pipe_in_a_grant() -> (Home, TempDir, String) {
 }
 
 #[test]
-fn six_hundred_reads_of_a_pipe_hang_no_call_of_the_program() {
+fn six_hundred_reads_of_a_pipe_do_not_hang_a_call_of_the_program() {
     let (home, _folder, pipe) = pipe_in_a_grant();
     let arguments = json!({"steps": [["read_times", pipe, "600"]]}).to_string();
     let called = home.art(&["tool", "call", "files", &arguments]);
@@ -367,12 +368,16 @@ fn sigterm_ends_the_program_within_five_seconds_while_a_tool_reads_pipes() {
     let is_called = || home.art(&["--json", "runs", "list"]).json()[0]["lastSequence"] == 2;
     assert!(wait_until(is_called), "the call is not announced");
     kill_process(Pid::from_child(&called), Signal::TERM).unwrap();
-    let killed = Instant::now();
+    let signalled = Instant::now();
     assert!(wait_until(|| called.try_wait().unwrap().is_some()));
-    assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+    assert!(
+        signalled.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        signalled.elapsed()
+    );
 }
 
-/// Waits for at most 20 seconds. Returns whether it came true.
+/// Waits for at most 20 seconds until `is_true` returns true. Returns whether it did.
 fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
     (0..1_000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
@@ -381,15 +386,15 @@ fn wait_until(mut is_true: impl FnMut() -> bool) -> bool {
 }
 
 #[tokio::test]
-async fn pipes_in_a_grant_hang_neither_the_calls_nor_the_end_of_the_sandbox() {
+async fn pipes_in_a_grant_block_neither_calls_nor_dropping_the_sandbox() {
     let own_sandbox = new_sandbox(true);
     let mut granted = writable();
     let grants = granted.tool.authority().policy().fs.clone();
     granted.tool = tool(&own_sandbox, grants, granted.folder.path());
     let pipe = granted.path("notes/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let (one, all) = (["read", pipe.as_str(), ""], ["read_times", pipe.as_str(), "300"]);
-    let results = granted.run(&[one, all, ["write", &pipe, "x"], all]).await;
+    let (once, often) = (["read", pipe.as_str(), ""], ["read_times", pipe.as_str(), "300"]);
+    let results = granted.run(&[once, often, ["write", &pipe, "x"], often]).await;
     assert_eq!(
         results,
         [

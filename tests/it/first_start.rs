@@ -31,7 +31,7 @@ fn the_first_start_prints_no_message_for_programs() {
 }
 
 #[test]
-fn every_command_that_compiles_reports_it() {
+fn commands_that_compile_report_it() {
     for args in [&["tool", "list"][..], &["chat"], &["doctor"]] {
         let ran = Home::fresh().art_with_input(args, "");
         assert!(ran.stderr().contains(MESSAGE), "{args:?}: {}", ran.stderr());

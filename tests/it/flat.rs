@@ -11,23 +11,23 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::granted::{Granted, writable};
-use crate::harness::{call, components, echo_answers, guest, output, read, request, run_alone};
+use crate::harness::{assert_echo_answers, call, components, guest, output, read, request, run_alone};
 use crate::resources::{Resources, own_memory};
 
 const CALLS: usize = 5_000;
 /// Number of calls that are made at the same time.
-const TOGETHER: usize = 20;
+const CONCURRENT_CALLS: usize = 20;
 /// Maximum growth of the resident memory after the first tenth of the calls, in bytes.
-const GROWTH: u64 = 12 << 20;
+const MAX_GROWTH: u64 = 12 << 20;
 
 const SLEEPERS: usize = 1_000;
 /// Maximum memory of a sleeping guest, in bytes.
 const SLEEPER_BYTES: u64 = 40 << 10;
 
 /// Makes calls of several kinds: ordinary ones, ones with files, ones that trap or run out of fuel, and ones that are dropped.
-async fn some_calls(granted: &Granted) {
-    let calls = (0..TOGETHER).map(async |n| match n % 5 {
-        0 | 1 => echo_answers().await,
+async fn make_calls(granted: &Granted) {
+    let calls = (0..CONCURRENT_CALLS).map(async |n| match n % 5 {
+        0 | 1 => assert_echo_answers().await,
         2 => assert_eq!(granted.step("read", "notes/a.txt", "").await, "first"),
         3 => {
             let attack = if n < 10 { "trap" } else { "loop" };
@@ -38,13 +38,13 @@ async fn some_calls(granted: &Granted) {
             let outcome = call(&guest(components::HOSTILE), json!({"attack": attack}), limits).await;
             assert!(["trap", "fuel_exhausted"].contains(&outcome.ending.name()));
         }
-        _ => given_up(n).await,
+        _ => drop_call_early(n).await,
     });
     join_all(calls).await;
 }
 
 /// Drops a call after a short time.
-async fn given_up(n: usize) {
+async fn drop_call_early(n: usize) {
     let sleep = Admitted::for_test(request(json!({"attack": "sleep"})), Limits::EXECUTE);
     let hostile = guest(components::HOSTILE);
     let wait = Duration::from_micros(n as u64 * 100);
@@ -57,17 +57,17 @@ async fn given_up(n: usize) {
 async fn many_calls() {
     let calls = std::env::var("ART_TEST_CALLS").map_or(CALLS, |calls| calls.parse().unwrap());
     let granted = writable();
-    for _ in 0..calls / TOGETHER / 10 {
-        some_calls(&granted).await;
+    for _ in 0..calls / CONCURRENT_CALLS / 10 {
+        make_calls(&granted).await;
     }
     let before = Resources::now();
-    for _ in 0..calls / TOGETHER {
-        some_calls(&granted).await;
+    for _ in 0..calls / CONCURRENT_CALLS {
+        make_calls(&granted).await;
     }
     let after = Resources::now();
     print(&format!("{calls} calls: {before:?} became {after:?}"));
-    after.compared_with(&before).unwrap();
-    assert!(after.rss < before.rss + GROWTH, "{before:?} became {after:?}");
+    after.check_growth_since(&before).unwrap();
+    assert!(after.rss < before.rss + MAX_GROWTH, "{before:?} became {after:?}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ async fn a_thousand_sleepers() {
     };
     let sandbox = Sandbox::new(&config).unwrap();
     let slow = sandbox.load("slow_echo", &read(components::SLOW_ECHO)).unwrap();
-    let sleepers = async |count, ms| {
+    let run_sleepers = async |count, ms| {
         let calls = (0..count).map(|_| call(&slow, json!({ "ms": ms }), Limits::EXECUTE));
         let all = join_all(calls).await;
         assert!(
@@ -100,13 +100,13 @@ async fn a_thousand_sleepers() {
     };
     // First links the component for each worker, and touches the slots of the pool, which stay in memory, so that only the memory of
     // the calls is measured.
-    sleepers(SLEEPERS, 2_000).await;
+    run_sleepers(SLEEPERS, 2_000).await;
     let before = own_memory();
     let measure = async {
         tokio::time::sleep(Duration::from_secs(4)).await;
         own_memory()
     };
-    let ((), during) = tokio::join!(sleepers(SLEEPERS, 8_000), measure);
+    let ((), during) = tokio::join!(run_sleepers(SLEEPERS, 8_000), measure);
     let each = during.saturating_sub(before) / SLEEPERS as u64;
     print(&format!("{SLEEPERS} sleeping guests take {each} bytes each"));
     assert!(each < SLEEPER_BYTES, "{each} bytes");

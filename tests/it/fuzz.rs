@@ -48,6 +48,6 @@ fn every_grant_of_the_corpus_covers_only_the_host_that_is_connected_to() {
 }
 
 #[test]
-fn no_secret_of_the_corpus_is_left_in_any_parts() {
+fn no_secret_of_the_corpus_is_left_however_the_bytes_are_split() {
     replay("secrets", cases::secrets::check);
 }

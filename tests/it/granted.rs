@@ -65,8 +65,8 @@ pub(crate) fn tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) -> Plugin {
 
 impl Granted {
     /// Returns the path of something in the folder.
-    pub(crate) fn path(&self, below: &str) -> String {
-        self.folder.path().join(below).to_str().unwrap().to_owned()
+    pub(crate) fn path(&self, relative_path: &str) -> String {
+        self.folder.path().join(relative_path).to_str().unwrap().to_owned()
     }
 
     /// Makes a call with these steps.
@@ -92,8 +92,10 @@ impl Granted {
     }
 
     /// Makes a call with one step, and returns its result.
-    pub(crate) async fn step(&self, operation: &str, below: &str, extra: &str) -> String {
-        self.run(&[[operation, &self.path(below), extra]]).await.remove(0)
+    pub(crate) async fn step(&self, operation: &str, relative_path: &str, extra: &str) -> String {
+        self.run(&[[operation, &self.path(relative_path), extra]])
+            .await
+            .remove(0)
     }
 }
 

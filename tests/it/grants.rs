@@ -90,7 +90,7 @@ fn the_command_of_a_denial_makes_the_call_work() {
 }
 
 #[test]
-fn what_a_tool_does_not_ask_for_cannot_be_granted() {
+fn a_capability_that_a_tool_does_not_request_cannot_be_granted() {
     let scene = Scene::new();
     let refused = scene.grant(&["add", "reads_file", "--http", "https://example.com/"]);
     assert_eq!(refused.code(), 2, "{refused}");
@@ -99,7 +99,7 @@ fn what_a_tool_does_not_ask_for_cannot_be_granted() {
 }
 
 #[test]
-fn paths_of_the_host_cannot_be_granted() {
+fn the_home_of_the_host_and_system_paths_cannot_be_granted() {
     let scene = Scene::new();
     let home = scene.home.dir.path().to_owned();
     for path in [home.clone(), home.join("plugins"), "/proc".into(), "/".into()] {
@@ -110,7 +110,7 @@ fn paths_of_the_host_cannot_be_granted() {
 }
 
 #[test]
-fn a_tool_whose_grants_are_invalid_is_refused_and_not_offered_without_them() {
+fn a_tool_whose_grants_are_invalid_is_refused() {
     let scene = Scene::new();
     for text in [
         "[[fs]]\npath = 1",
@@ -138,8 +138,8 @@ fn a_component_that_replaces_an_approved_one_is_not_called_before_it_is_approved
     assert_eq!(denials[0]["command"], "art grant approve reads_file");
     let listed = scene.grant(&["list"]);
     assert!(listed.stdout().contains("another component"), "{listed}");
-    let unanswered = scene.grant(&["approve", "reads_file"]);
-    assert_eq!(unanswered.code(), 2, "{unanswered}");
+    let unconfirmed = scene.grant(&["approve", "reads_file"]);
+    assert_eq!(unconfirmed.code(), 2, "{unconfirmed}");
     let approved = scene.grant(&["approve", "reads_file", "--yes"]);
     assert_eq!(approved.code(), 0, "{approved}");
     assert_eq!(scene.read(&scene.note()).code(), 0);
@@ -165,8 +165,8 @@ fn grants_that_processes_make_at_the_same_time_are_all_kept() {
     }
 }
 
-/// A home with `file_read`, whose calls need a grant for the file that they name.
-fn tied() -> Scene {
+/// Returns a scene with `file_read`, whose calls need a grant for the file that they name.
+fn file_read_scene() -> Scene {
     let scene = Scene::new();
     let mut plugins = components::PLUGINS.iter();
     let (name, path) = plugins.find(|(name, _)| *name == "file_read").unwrap();
@@ -175,7 +175,7 @@ fn tied() -> Scene {
 }
 
 /// Calls `file_read` at a terminal until the host asks for the grant.
-fn asked_for_grant(scene: &Scene) -> Terminal {
+fn call_until_grant_question(scene: &Scene) -> Terminal {
     let arguments = json!({"path": scene.note()}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
     terminal.until("It is not granted");
@@ -190,8 +190,8 @@ fn grants_of_file_read(scene: &Scene) -> String {
 
 #[test]
 fn a_yes_at_the_terminal_makes_the_grant_and_the_call() {
-    let scene = tied();
-    let mut terminal = asked_for_grant(&scene);
+    let scene = file_read_scene();
+    let mut terminal = call_until_grant_question(&scene);
     terminal.type_keys("yes\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 0, "{output}");
@@ -201,8 +201,8 @@ fn a_yes_at_the_terminal_makes_the_grant_and_the_call() {
 
 #[test]
 fn a_no_at_the_terminal_grants_nothing() {
-    let scene = tied();
-    let mut terminal = asked_for_grant(&scene);
+    let scene = file_read_scene();
+    let mut terminal = call_until_grant_question(&scene);
     terminal.type_keys("no\r");
     terminal.until("why");
     terminal.type_keys("\r");
@@ -214,8 +214,8 @@ fn a_no_at_the_terminal_grants_nothing() {
 
 #[test]
 fn a_grant_that_is_left_for_later_can_be_made_from_elsewhere() {
-    let scene = tied();
-    let mut terminal = asked_for_grant(&scene);
+    let scene = file_read_scene();
+    let mut terminal = call_until_grant_question(&scene);
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 7, "{output}");
@@ -227,39 +227,39 @@ fn a_grant_that_is_left_for_later_can_be_made_from_elsewhere() {
 
 #[test]
 fn without_a_terminal_nobody_is_asked_and_nothing_is_granted() {
-    let scene = tied();
+    let scene = file_read_scene();
     let arguments = json!({"path": scene.note()}).to_string();
     let called = scene.home.art(&["tool", "call", "file_read", &arguments]);
     assert_eq!(called.code(), 5, "{called}");
     assert!(called.stderr().contains("do not make the same call again"), "{called}");
-    assert!(called.stderr().contains(&command_for(&scene)), "{called}");
+    assert!(called.stderr().contains(&grant_command_in_message(&scene)), "{called}");
     assert_eq!(grants_of_file_read(&scene), "");
     assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
 }
 
 /// Returns the part of a message that names the command to grant `file_read` the file of the scene.
-fn command_for(scene: &Scene) -> String {
+fn grant_command_in_message(scene: &Scene) -> String {
     format!("with `art grant add file_read --read {}`", scene.note().display())
 }
 
 #[test]
 fn an_unattended_run_names_the_command_of_the_grant_to_the_person_and_to_the_model() {
-    let scene = tied();
+    let scene = file_read_scene();
     let provider = Provider::calling("file_read", json!({"path": scene.note()}), "I may not read it.");
     let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
     let ran = scene.home.art(&[&model[..], &["run", "What is on my list?"]].concat());
     let allowed_by = format!("to allow it: art grant add file_read --read {}", scene.note().display());
     assert!(ran.stderr().contains(&allowed_by), "{ran}");
     let requests = provider.requests();
-    let told = requests
+    let with_command = requests
         .iter()
-        .filter(|request| request.body.to_string().contains(&command_for(&scene)));
-    assert!(told.count() > 0, "no request names the command");
+        .filter(|request| request.body.to_string().contains(&grant_command_in_message(&scene)));
+    assert!(with_command.count() > 0, "no request names the command");
 }
 
 #[test]
-fn the_approval_of_a_changed_component_is_not_asked_for_as_a_grant() {
-    let scene = tied();
+fn a_changed_component_is_denied_without_a_question_about_grants() {
+    let scene = file_read_scene();
     let outside = scene.outside.path().to_str().unwrap();
     assert_eq!(scene.grant(&["add", "file_read", "--read", outside]).code(), 0);
     let path = scene.home.plugins().join("file_read.wasm");

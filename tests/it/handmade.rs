@@ -129,11 +129,11 @@ impl Handmade<'_> {
         } = self;
         let SchemaRecord { at, texts, record } = self.schema_record();
         let (record, outcome, output) = (
-            escaped(&words(&record)),
-            escaped(&words(&self.outcome)),
-            escaped(self.output),
+            escape(&words(&record)),
+            escape(&words(&self.outcome)),
+            escape(self.output),
         );
-        let texts = escaped(&texts);
+        let texts = escape(&texts);
         format!(
             r#"(module
                 {imports}
@@ -197,10 +197,10 @@ impl Handmade<'_> {
 /// Returns a component that contains two others with a memory each. When it is instantiated, one of them passes a string of
 /// `bytes` bytes to the other `times` times.
 ///
-/// The sender first allocates the memory for the string and `more` pages. If it cannot, it does not send anything.
-pub(crate) fn sender_and_receiver(bytes: u32, more: u32, times: u32) -> String {
+/// The sender first allocates the memory for the string and `extra_pages` pages. If it cannot, it does not send anything.
+pub(crate) fn sender_and_receiver(bytes: u32, extra_pages: u32, times: u32) -> String {
     let pages = bytes / 65_536 + 1;
-    let all = pages + more;
+    let all_pages = pages + extra_pages;
     format!(
         r#"(component
             (component $receiver
@@ -217,7 +217,7 @@ pub(crate) fn sender_and_receiver(bytes: u32, more: u32, times: u32) -> String {
                 (import "receive" (func $receive (param "text" string)))
                 (core module $memory
                     (memory (export "memory") 0)
-                    (func (export "grow") (result i32) (memory.grow (i32.const {all}))))
+                    (func (export "grow") (result i32) (memory.grow (i32.const {all_pages}))))
                 (core instance $memory (instantiate $memory))
                 (core func $lowered (canon lower (func $receive) (memory (core memory $memory "memory"))))
                 (core module $m
@@ -275,7 +275,7 @@ struct SchemaRecord {
 }
 
 impl SchemaRecord {
-    /// Adds a text, and returns its address and its length in units of its encoding.
+    /// Adds a text, and returns its address and its length in code units.
     fn put_text(&mut self, text: &str, is_utf16: bool) -> [u32; 2] {
         if !is_utf16 {
             return self.put(text.as_bytes());
@@ -285,10 +285,10 @@ impl SchemaRecord {
         [at, length / 2]
     }
 
-    /// Adds a text, and returns its address and length.
-    fn put(&mut self, text: &[u8]) -> [u32; 2] {
-        let slice = [self.at + self.texts.len(), text.len()];
-        self.texts.extend(text);
+    /// Adds bytes, and returns their address and number.
+    fn put(&mut self, bytes: &[u8]) -> [u32; 2] {
+        let slice = [self.at + self.texts.len(), bytes.len()];
+        self.texts.extend(bytes);
         slice.map(|number| u32::try_from(number).expect("a small number"))
     }
 }
@@ -297,6 +297,6 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-fn escaped(bytes: &[u8]) -> String {
+fn escape(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("\\{byte:02x}")).collect()
 }

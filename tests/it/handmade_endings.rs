@@ -46,7 +46,7 @@ async fn a_loop_in_the_allocation_for_the_input_uses_up_the_fuel() {
 }
 
 #[tokio::test]
-async fn a_loop_after_the_result_uses_up_the_fuel() {
+async fn a_loop_in_post_return_uses_up_the_fuel() {
     let guest = Handmade {
         post_return: "(loop $l (br $l))",
         ..Handmade::default()
@@ -55,7 +55,7 @@ async fn a_loop_after_the_result_uses_up_the_fuel() {
 }
 
 #[tokio::test]
-async fn a_trap_after_the_result_is_a_trap() {
+async fn a_trap_in_post_return_ends_the_call_as_a_trap() {
     let guest = Handmade {
         post_return: "unreachable",
         ..Handmade::default()
@@ -87,7 +87,7 @@ async fn long_log_messages_run_out_of_time() {
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
 
-/// Such a guest uses little fuel itself, so the limit of calls into the host has to stop it.
+/// The guest uses little fuel itself, so the limit of calls into the host has to stop it.
 #[tokio::test]
 async fn too_many_calls_into_the_host_are_stopped_early() {
     let limits = Limits {
@@ -174,7 +174,7 @@ async fn a_table_that_grows_forever_stops_at_its_limit() {
 }
 
 #[tokio::test]
-async fn failed_growth_over_the_maximum_of_the_module_does_not_count() {
+async fn failed_growth_over_the_maximum_of_the_module_does_not_exhaust_the_memory() {
     let guest = Handmade {
         memory: r#"(memory (export "memory") 32 40)"#,
         execute: "(local $i i32)
@@ -198,7 +198,7 @@ async fn an_output_out_of_bounds_is_a_trap() {
 }
 
 #[tokio::test]
-async fn an_output_of_almost_the_whole_memory_is_refused_before_it_is_copied() {
+async fn an_output_of_almost_the_whole_memory_is_refused() {
     let guest = Handmade {
         execute: "(drop (memory.grow (i32.const 900)))",
         outcome: Handmade::success(50 << 20),

@@ -97,7 +97,7 @@ pub(crate) async fn call_with_cancel(
 }
 
 /// Calls `echo` and checks its answer.
-pub(crate) async fn echo_answers() {
+pub(crate) async fn assert_echo_answers() {
     let outcome = call(&guest(components::ECHO), json!({"text": "hello"}), Limits::EXECUTE).await;
     assert_eq!(output(&outcome), json!({"text": "hello", "call_id": "call_000000001"}));
 }
@@ -111,7 +111,7 @@ pub(crate) fn output(outcome: &Outcome) -> Value {
 }
 
 /// Returns the error and all its causes in one line.
-pub(crate) fn in_full(error: &dyn std::error::Error) -> String {
+pub(crate) fn message_with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -140,14 +140,14 @@ pub(crate) fn run_alone_in(launcher: &[&str], name: &str, setup: &str) {
         .arg(name)
         .output()
         .expect("the test binary starts");
-    assert!(ran.status.success(), "`{name}` failed:\n{}", printed(&ran));
+    assert!(ran.status.success(), "`{name}` failed:\n{}", output_text(&ran));
     assert!(
         String::from_utf8_lossy(&ran.stdout).contains("1 passed"),
         "there is no test `{name}`"
     );
 }
 
-fn printed(ran: &Output) -> String {
+fn output_text(ran: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&ran.stdout),

@@ -7,7 +7,7 @@ use art_sandbox::{LoadError, Sandbox, SandboxConfig, inspect};
 use serde_json::json;
 
 use crate::handmade::Handmade;
-use crate::harness::{call, in_full};
+use crate::harness::{call, message_with_causes};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
@@ -50,7 +50,7 @@ fn section(id: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a section of `count` entries.
-fn list(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+fn entry_section(id: u8, count: usize, entry: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     let entries: Vec<u8> = (0..count).flat_map(entry).collect();
     section(id, &[leb128(count), entries].concat())
 }
@@ -63,47 +63,47 @@ fn name(n: usize) -> Vec<u8> {
 
 /// Returns a core module with `count` entries of one kind, each as short as possible.
 fn module(kind: Kind, count: usize) -> Vec<u8> {
-    let types = list(1, 1, |_| vec![0x60, 0, 0]);
-    let one_function = || list(3, 1, |_| vec![0]);
-    let one_body = || list(10, 1, |_| vec![2, 0, 0x0b]);
+    let types = entry_section(1, 1, |_| vec![0x60, 0, 0]);
+    let one_function = || entry_section(3, 1, |_| vec![0]);
+    let one_body = || entry_section(10, 1, |_| vec![2, 0, 0x0b]);
     let sections = match kind {
         Kind::Import => {
             let import = |n| [vec![0], name(n), vec![0, 0]].concat();
-            [types, list(2, count, import)].concat()
+            [types, entry_section(2, count, import)].concat()
         }
         Kind::Export => {
             let export = |n| [name(n), vec![0, 0]].concat();
-            [types, one_function(), list(7, count, export), one_body()].concat()
+            [types, one_function(), entry_section(7, count, export), one_body()].concat()
         }
         Kind::Function => [
             types,
-            list(3, count, |_| vec![0]),
-            list(10, count, |_| vec![2, 0, 0x0b]),
+            entry_section(3, count, |_| vec![0]),
+            entry_section(10, count, |_| vec![2, 0, 0x0b]),
         ]
         .concat(),
-        Kind::Global => list(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
+        Kind::Global => entry_section(6, count, |_| vec![0x7f, 0, 0x41, 0, 0x0b]),
         // Different types, since the engine stores equal types only once.
-        Kind::Type => list(1, count, |n| {
+        Kind::Type => entry_section(1, count, |n| {
             let bits = (0..20).map(|bit| 0x7f - ((n >> bit) & 1) as u8);
             [vec![0x60, 20], bits.collect(), vec![0]].concat()
         }),
         Kind::Element => {
-            let table = list(4, 1, |_| vec![0x70, 0, 1]);
+            let table = entry_section(4, 1, |_| vec![0x70, 0, 1]);
             let segment = |_| [vec![1, 0], leb128(count), vec![0; count]].concat();
-            [types, one_function(), table, list(9, 1, segment), one_body()].concat()
+            [types, one_function(), table, entry_section(9, 1, segment), one_body()].concat()
         }
     };
     [b"\0asm\x01\0\0\0".as_slice(), &sections].concat()
 }
 
 /// Returns a valid tool with an additional module that it does not use.
-fn heavy(kind: Kind, count: usize) -> Vec<u8> {
+fn heavy_component(kind: Kind, count: usize) -> Vec<u8> {
     [Handmade::default().build(), section(1, &module(kind, count))].concat()
 }
 
 /// Runs `art` with a memory limit.
-fn capped(home: &Home, args: &[&str]) -> CommandOutput {
-    home.limited(&format!("ulimit -d {MAX_KIB}"), args)
+fn art_with_memory_limit(home: &Home, args: &[&str]) -> CommandOutput {
+    home.art_with_limits(&format!("ulimit -d {MAX_KIB}"), args)
 }
 
 #[test]
@@ -111,30 +111,30 @@ fn components_with_too_many_imports_do_not_exhaust_memory() {
     let home = Home::fresh();
     for n in 0..8 {
         // Different components, since equal ones would share their memory.
-        let wasm = heavy(Kind::Import, 900_000 + n);
+        let wasm = heavy_component(Kind::Import, 900_000 + n);
         fs::write(home.plugins().join(format!("heavy_{n}.wasm")), wasm).unwrap();
     }
     home.art(&["tool", "list"]);
-    let ran = capped(&home, &["tool", "list"]);
+    let ran = art_with_memory_limit(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
     let message = "heavy_0.wasm: has more than 10000 imports";
     assert!(
         ran.stdout().contains(message) && ran.stdout().contains("calculator"),
         "{ran}"
     );
-    let ran = capped(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
+    let ran = art_with_memory_limit(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
     assert!(ran.stdout().contains("42"), "{ran}");
 }
 
 #[test]
-fn heavy_components_of_a_folder_take_no_memory_before_they_are_called() {
+fn heavy_components_of_a_folder_take_little_memory_before_they_are_called() {
     let home = Home::fresh();
     for n in 0..6 {
-        let wasm = heavy(Kind::Export, 180_000 + n);
+        let wasm = heavy_component(Kind::Export, 180_000 + n);
         fs::write(home.plugins().join(format!("a_{n}.wasm")), wasm).unwrap();
     }
     home.art(&["tool", "list"]);
-    let ran = capped(&home, &["tool", "list"]);
+    let ran = art_with_memory_limit(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 0, "{ran}");
     assert!(
         ran.stdout().contains("\ncalculator") && ran.stdout().contains("\nhandmade"),
@@ -143,7 +143,7 @@ fn heavy_components_of_a_folder_take_no_memory_before_they_are_called() {
 }
 
 #[tokio::test]
-async fn programs_that_do_not_fit_in_memory_together_take_turns() {
+async fn the_memory_of_all_loaded_programs_stays_within_its_limit() {
     const MAX_BYTES: u64 = 256 << 20;
     let cache = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(&SandboxConfig {
@@ -154,10 +154,14 @@ async fn programs_that_do_not_fit_in_memory_together_take_turns() {
     })
     .unwrap();
     let plugins: Vec<_> = (0..6)
-        .map(|n| sandbox.load("heavy", &heavy(Kind::Export, 180_000 + n)).unwrap())
+        .map(|n| {
+            sandbox
+                .load("heavy", &heavy_component(Kind::Export, 180_000 + n))
+                .unwrap()
+        })
         .collect();
-    let together: u64 = plugins.iter().map(|plugin| plugin.inspection().host_bytes).sum();
-    assert!(together > MAX_BYTES, "{together}");
+    let total_bytes: u64 = plugins.iter().map(|plugin| plugin.inspection().host_bytes).sum();
+    assert!(total_bytes > MAX_BYTES, "{total_bytes}");
     for plugin in plugins.iter().chain(&plugins) {
         let outcome = call(plugin, json!({}), Limits::EXECUTE).await;
         assert_eq!(outcome.ending.name(), "success", "{outcome:?}");
@@ -169,18 +173,18 @@ async fn programs_that_do_not_fit_in_memory_together_take_turns() {
 #[test]
 fn the_memory_of_each_kind_of_entry_is_estimated_without_compiling() {
     for kind in KINDS {
-        let counts = [1_000, 9_000].map(|count| inspect(&heavy(kind, count)).unwrap().host_bytes);
+        let counts = [1_000, 9_000].map(|count| inspect(&heavy_component(kind, count)).unwrap().host_bytes);
         let [few, many] = counts;
         let bytes_per_entry = (many - few) / 8_000;
         assert!((1..1_700).contains(&bytes_per_entry), "{kind:?}: {counts:?}");
-        let error = inspect(&heavy(kind, 5_000_000)).unwrap_err();
+        let error = inspect(&heavy_component(kind, 5_000_000)).unwrap_err();
         assert!(
             matches!(
                 error,
                 LoadError::TooManyImports { .. } | LoadError::FootprintTooLarge { .. }
             ),
             "{kind:?}: {}",
-            in_full(&error)
+            message_with_causes(&error)
         );
     }
 }

@@ -16,13 +16,13 @@ use crate::replayed;
 /// A home with a plugins folder. When it is dropped, every run in it is verified and replayed, unless `ART_TEST_REPLAY` is `0`.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
-    is_damaged: AtomicBool,
+    skips_replay: AtomicBool,
 }
 
 impl Drop for Home {
     fn drop(&mut self) {
         let is_wanted = std::env::var_os("ART_TEST_REPLAY").is_none_or(|value| value != "0");
-        if is_wanted && !self.is_damaged.load(Ordering::Relaxed) && !thread::panicking() {
+        if is_wanted && !self.skips_replay.load(Ordering::Relaxed) && !thread::panicking() {
             replayed::assert_identical(self.dir.path());
         }
     }
@@ -52,15 +52,15 @@ impl Home {
     pub(crate) fn empty() -> Self {
         let home = Self {
             dir: TempDir::new().unwrap(),
-            is_damaged: AtomicBool::new(false),
+            skips_replay: AtomicBool::new(false),
         };
         fs::create_dir(home.plugins()).unwrap();
         home
     }
 
     /// Turns off the verification and replay of this home's runs, for example because the test damages its database.
-    pub(crate) fn damage(&self) -> &Self {
-        self.is_damaged.store(true, Ordering::Relaxed);
+    pub(crate) fn skip_replay(&self) -> &Self {
+        self.skips_replay.store(true, Ordering::Relaxed);
         self
     }
 
@@ -114,7 +114,7 @@ impl Home {
     }
 
     /// Same as [`Home::art`], in a shell that first runs `limits`, such as `ulimit -v 1000`.
-    pub(crate) fn limited(&self, limits: &str, args: &[&str]) -> CommandOutput {
+    pub(crate) fn art_with_limits(&self, limits: &str, args: &[&str]) -> CommandOutput {
         let art = self.command(args);
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]);

@@ -41,7 +41,7 @@ async fn call_with(component: &'static str, grants_of_call: Value, arguments: Va
 }
 
 /// Returns the grant of a server of these tests.
-fn private(server: &HttpServer) -> Value {
+fn private_grant(server: &HttpServer) -> Value {
     json!([{"url": server.url("/"), "methods": ["GET", "POST"], "private": true}])
 }
 
@@ -57,9 +57,9 @@ fn error(outcome: &Outcome) -> (String, String, bool) {
 }
 
 /// Calls `raw_requests` with the grant of a server.
-async fn attempt(server: &HttpServer, attempt: &str, text: &str) -> Value {
+async fn attempt_request(server: &HttpServer, attempt: &str, text: &str) -> Value {
     let arguments = json!({"attempt": attempt, "authority": server.authority(), "text": text});
-    output(&call(components::RAW_REQUESTS, private(server), arguments).await)
+    output(&call(components::RAW_REQUESTS, private_grant(server), arguments).await)
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_tool_fetches_a_granted_page() {
     let server = HttpServer::start(|_| response(200, &[("X-Version", "7")], b"hello"));
     let outcome = call(
         components::FETCHES,
-        private(&server),
+        private_grant(&server),
         json!({"url": server.url("/a?b=c")}),
     )
     .await;
@@ -85,7 +85,7 @@ async fn a_tool_sends_a_body() {
     let server = HttpServer::page("done");
     let arguments =
         json!({"url": server.url("/"), "method": "POST", "body": "a=1", "headers": {"Accept": "text/plain"}});
-    let outcome = call(components::FETCHES, private(&server), arguments).await;
+    let outcome = call(components::FETCHES, private_grant(&server), arguments).await;
     assert_eq!(output(&outcome)["text"], "done");
     let expected = format!(
         "POST / HTTP/1.1\r\nhost: {}\r\ncontent-length: 3\r\naccept: text/plain\r\n\r\na=1",
@@ -187,27 +187,30 @@ async fn headers_that_the_host_sets_cannot_be_sent() {
         "Keep-Alive",
     ] {
         assert_eq!(
-            attempt(&server, "header", name).await,
+            attempt_request(&server, "header", name).await,
             "HeaderError::Forbidden",
             "{name}"
         );
     }
     for name in ["x\r\ny", "x: y", "", "x y", "x\0"] {
         assert_eq!(
-            attempt(&server, "header", name).await,
+            attempt_request(&server, "header", name).await,
             "HeaderError::InvalidSyntax",
             "{name:?}"
         );
     }
     for value in ["a\r\nb: c", "a\nb", "a\0b"] {
         assert_eq!(
-            attempt(&server, "value", value).await,
+            attempt_request(&server, "value", value).await,
             "HeaderError::InvalidSyntax",
             "{value:?}"
         );
     }
-    assert_eq!(attempt(&server, "header", "Accept").await, "accepted");
-    assert_eq!(attempt(&server, "trailers", "Host").await, "HeaderError::Forbidden");
+    assert_eq!(attempt_request(&server, "header", "Accept").await, "accepted");
+    assert_eq!(
+        attempt_request(&server, "trailers", "Host").await,
+        "HeaderError::Forbidden"
+    );
     assert_eq!(server.requests(), [""; 0]);
 }
 
@@ -229,19 +232,19 @@ async fn no_path_or_authority_leads_to_another_host() {
         ("scheme", "ftp".to_owned()),
         ("scheme", "file".to_owned()),
     ] {
-        let ended = attempt(&server, attempted, &text).await;
+        let ended = attempt_request(&server, attempted, &text).await;
         assert_ne!(ended, "200", "{attempted} {text}");
     }
     assert_eq!((server.requests().len(), other.requests().len()), (0, 0));
-    assert_eq!(attempt(&server, "path", "/a").await, "200");
+    assert_eq!(attempt_request(&server, "path", "/a").await, "200");
 }
 
 #[tokio::test]
 async fn a_call_that_leaves_its_request_open_ends() {
     let server = HttpServer::page("");
-    assert_eq!(attempt(&server, "abandoned", "").await, "abandoned");
+    assert_eq!(attempt_request(&server, "abandoned", "").await, "abandoned");
     // Whether the server gets an empty body or a broken one depends on timing.
-    assert!(attempt(&server, "unfinished", "").await.is_string());
+    assert!(attempt_request(&server, "unfinished", "").await.is_string());
 }
 
 #[tokio::test]
@@ -251,7 +254,7 @@ async fn a_slow_server_is_a_timeout_that_can_be_tried_again() {
         Vec::new()
     });
     let arguments = json!({"url": server.url("/"), "timeout_ms": 50});
-    let (code, _, retryable) = error(&call(components::FETCHES, private(&server), arguments).await);
+    let (code, _, retryable) = error(&call(components::FETCHES, private_grant(&server), arguments).await);
     assert_eq!((code.as_str(), retryable), ("Timeout", true));
 }
 
@@ -267,7 +270,7 @@ async fn a_server_that_never_answers_ends_with_the_time_limit_of_the_call() {
     };
     let outcome = call_with(
         components::FETCHES,
-        private(&server),
+        private_grant(&server),
         json!({"url": server.url("/")}),
         limits,
     )
@@ -278,7 +281,14 @@ async fn a_server_that_never_answers_ends_with_the_time_limit_of_the_call() {
 #[tokio::test]
 async fn a_large_response_is_cut_off() {
     let server = HttpServer::start(|_| response(200, &[], &vec![b'x'; 6 << 20]));
-    let (code, message, _) = error(&call(components::FETCHES, private(&server), json!({"url": server.url("/")})).await);
+    let (code, message, _) = error(
+        &call(
+            components::FETCHES,
+            private_grant(&server),
+            json!({"url": server.url("/")}),
+        )
+        .await,
+    );
     assert_eq!(code, "IoError");
     assert!(message.contains("body size exceeds limit"), "{message}");
 }
@@ -293,7 +303,7 @@ async fn bytes_of_responses_cost_fuel() {
     };
     let outcome = call_with(
         components::FETCHES,
-        private(&server),
+        private_grant(&server),
         json!({"url": server.url("/")}),
         limits,
     )
@@ -305,7 +315,7 @@ async fn bytes_of_responses_cost_fuel() {
 async fn a_call_sends_sixteen_requests_at_most() {
     let server = HttpServer::page("");
     let arguments = json!({"url": server.url("/"), "times": 17});
-    let outcome = call(components::FETCHES, private(&server), arguments).await;
+    let outcome = call(components::FETCHES, private_grant(&server), arguments).await;
     assert_eq!((error(&outcome).0.as_str(), server.requests().len()), ("IoError", 16));
     assert_eq!(outcome.usage.http_requests, 16);
 }
@@ -314,7 +324,7 @@ async fn a_call_sends_sixteen_requests_at_most() {
 /// sent nothing to the server.
 async fn assert_replays(component: &'static str, server: &HttpServer, arguments: Value) -> Outcome {
     let earlier = server.requests().len();
-    let recorded = call(component, private(server), arguments.clone()).await;
+    let recorded = call(component, private_grant(server), arguments.clone()).await;
     let sent = earlier + usize::try_from(recorded.usage.http_requests).unwrap();
     // A call may end before the server has read the request that it gave up.
     let mut waits = (0..200).map(|_| std::thread::sleep(Duration::from_millis(10)));

@@ -22,7 +22,7 @@ fn unique_prefix<'a>(id: &'a str, other: &str) -> &'a str {
 }
 
 #[test]
-fn every_command_accepts_a_unique_prefix() {
+fn commands_accept_a_unique_prefix_of_an_identifier() {
     let (home, runs, threads) = two_runs();
     let (run, thread) = (
         unique_prefix(&runs[1], &runs[0]),
@@ -45,7 +45,7 @@ fn every_command_accepts_a_unique_prefix() {
 }
 
 #[test]
-fn last_is_the_newest() {
+fn last_is_the_newest_run_and_the_conversation_that_was_used_last() {
     let (home, runs, threads) = two_runs();
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(shown["run"]["traceId"], runs[0]);

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{
-    call, call_with_cancel, components, echo_answers, guest, load, load_into, new_sandbox, output, request,
+    assert_echo_answers, call, call_with_cancel, components, guest, load, load_into, new_sandbox, output, request,
 };
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_tool_has_no_access_to_its_host() {
 }
 
 #[tokio::test]
-async fn a_tool_that_uses_sockets_has_none() {
+async fn a_tool_can_open_no_sockets() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     server.set_nonblocking(true).unwrap();
     let address = json!({"address": server.local_addr().unwrap().to_string()});
@@ -138,9 +138,9 @@ async fn concurrent_calls_each_use_their_own_fuel() {
 
 #[tokio::test]
 async fn a_sandbox_works_after_it_was_idle() {
-    echo_answers().await;
+    assert_echo_answers().await;
     tokio::time::sleep(Duration::from_millis(1_500)).await;
-    echo_answers().await;
+    assert_echo_answers().await;
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn calls_over_the_number_of_slots_are_refused_as_busy() {
 }
 
 /// Calls `echo` with exactly this much fuel. Returns the name of the ending and the fuel used.
-fn with_fuel(fuel: u64) -> (String, u64) {
+fn call_with_fuel(fuel: u64) -> (String, u64) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -210,12 +210,12 @@ fn with_fuel(fuel: u64) -> (String, u64) {
 
 #[test]
 fn a_call_needs_the_same_amount_of_fuel_that_it_reports() {
-    let (ending, needed) = with_fuel(Limits::EXECUTE.fuel);
+    let (ending, needed) = call_with_fuel(Limits::EXECUTE.fuel);
     assert_eq!(ending, "success");
     // The margin is larger than one unit, because the engine checks the fuel only at the ends of blocks.
-    assert_eq!(with_fuel(needed + 1_000).0, "success");
-    assert_eq!(with_fuel(needed - 1_000).0, "fuel_exhausted");
-    assert_eq!(with_fuel(0).0, "fuel_exhausted");
+    assert_eq!(call_with_fuel(needed + 1_000).0, "success");
+    assert_eq!(call_with_fuel(needed - 1_000).0, "fuel_exhausted");
+    assert_eq!(call_with_fuel(0).0, "fuel_exhausted");
 }
 
 proptest! {
@@ -223,7 +223,7 @@ proptest! {
 
     #[test]
     fn a_call_with_any_amount_of_fuel_succeeds_or_runs_out_of_fuel(fuel in 0_u64..200_000) {
-        let (ending, used) = with_fuel(fuel);
+        let (ending, used) = call_with_fuel(fuel);
         prop_assert!(ending == "success" || ending == "fuel_exhausted", "{fuel} units ended as {ending}");
         prop_assert!(ending != "success" || used <= fuel, "{used} of {fuel}");
     }

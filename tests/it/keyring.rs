@@ -4,7 +4,7 @@
 
 use crate::home::Home;
 #[cfg(feature = "keyring")]
-use crate::secrets::{VALUE, echoing, fetch, files_with, grant, home};
+use crate::secrets::{VALUE, echo_server, fetch, files_containing, grant, home};
 
 #[cfg(not(feature = "keyring"))]
 #[test]
@@ -20,7 +20,7 @@ fn a_program_without_the_keyring_names_the_feature_and_stores_nothing() {
 #[test]
 #[ignore = "needs a Secret Service: `.ci/run keyring`"]
 fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     let set = home.art_with_input(&["secret", "set", "KEY", "--keyring"], &format!("{VALUE}\n"));
     assert_eq!(set.code(), 0, "{set}");
     let file = std::fs::read_to_string(home.dir.path().join("secrets/secrets.toml")).unwrap();
@@ -34,7 +34,7 @@ fn a_secret_of_the_keyring_reaches_the_server_and_is_in_no_file() {
         called.stdout().contains("«secret»") && !called.stdout().contains(VALUE),
         "{called}"
     );
-    assert_eq!(files_with(home.dir.path(), VALUE), [""; 0]);
+    assert_eq!(files_containing(home.dir.path(), VALUE), [""; 0]);
 
     let elsewhere = Home::empty();
     let text = "[KEY]\nkeyring = true\n";

@@ -13,22 +13,22 @@ use art_tools::executor::ToolExecutor;
 use serde_json::{Value, json};
 
 use crate::handmade::Handmade;
-use crate::harness::{call, components, in_full, output, read};
+use crate::harness::{call, components, message_with_causes, output, read};
 use crate::home::Home;
 use crate::program::CommandOutput;
 
 /// A compiler that always fails.
-const FAILS: &str = "exit 7";
+const FAILING_COMPILER: &str = "exit 7";
 /// The compiler of the program.
-const ART: &str = "exec \"$ART\" __compile";
+const ART_COMPILER: &str = "exec \"$ART\" __compile";
 
 /// Returns a sandbox with this cache, whose compiler is started by a shell script.
-fn sandbox(cache: &Path, lines: &str) -> Sandbox {
-    sandbox_with(cache, lines, false)
+fn sandbox(cache: &Path, script_lines: &str) -> Sandbox {
+    sandbox_with(cache, script_lines, false)
 }
 
-fn sandbox_with(cache: &Path, lines: &str, pooling: bool) -> Sandbox {
-    let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
+fn sandbox_with(cache: &Path, script_lines: &str, pooling: bool) -> Sandbox {
+    let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
         pooling,
@@ -44,7 +44,7 @@ fn handmade() -> Vec<u8> {
 }
 
 /// Returns the component with `old` replaced by `new`, which has to have the same length.
-fn with_word(wasm: &[u8], old: &str, new: &str) -> Vec<u8> {
+fn replace_text(wasm: &[u8], old: &str, new: &str) -> Vec<u8> {
     let at = wasm
         .windows(old.len())
         .position(|found| found == old.as_bytes())
@@ -55,7 +55,7 @@ fn with_word(wasm: &[u8], old: &str, new: &str) -> Vec<u8> {
 }
 
 /// Returns the component with this `art:schema` section at its end.
-fn declaring(wasm: &[u8], schema: &str) -> Vec<u8> {
+fn with_schema_section(wasm: &[u8], schema: &str) -> Vec<u8> {
     let name = b"art:schema";
     let mut content = vec![name.len() as u8];
     content.extend(name);
@@ -66,14 +66,14 @@ fn declaring(wasm: &[u8], schema: &str) -> Vec<u8> {
 }
 
 /// Returns the component with the section that `art plugin build` appends.
-fn declaring_its_schema(wasm: &[u8]) -> Vec<u8> {
+fn with_declared_schema(wasm: &[u8]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
-    sandbox(&dir.path().join("code"), ART)
+    sandbox(&dir.path().join("code"), ART_COMPILER)
         .with_schema(wasm)
         .expect("`schema()` succeeds")
 }
 
-fn files(cache: &Path, ending: &str) -> usize {
+fn count_files(cache: &Path, ending: &str) -> usize {
     let entries = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     entries
         .filter(|path| path.extension().is_some_and(|found| found == ending))
@@ -96,13 +96,16 @@ async fn host_error(plugin: &Plugin) -> String {
 async fn a_component_that_declares_its_schema_is_compiled_by_its_first_call() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let wasm = declaring_its_schema(&handmade());
-    let sandbox = sandbox(&cache, ART);
+    let wasm = with_declared_schema(&handmade());
+    let sandbox = sandbox(&cache, ART_COMPILER);
     let plugin = sandbox.load("handmade", &wasm).expect("it is loaded");
-    assert_eq!((plugin.schema().name.as_str(), files(&cache, "cwasm")), ("handmade", 0));
+    assert_eq!(
+        (plugin.schema().name.as_str(), count_files(&cache, "cwasm")),
+        ("handmade", 0)
+    );
     for _ in 0..3 {
         assert_eq!(output(&call(&plugin, json!({}), Limits::EXECUTE).await), Value::Null);
-        assert_eq!(files(&cache, "cwasm"), 1);
+        assert_eq!(count_files(&cache, "cwasm"), 1);
     }
 }
 
@@ -110,10 +113,10 @@ async fn a_component_that_declares_its_schema_is_compiled_by_its_first_call() {
 async fn calls_during_compilation_wait_for_the_same_compilation() {
     let dir = tempfile::tempdir().unwrap();
     let count = dir.path().join("count");
-    let lines = format!("echo once >> '{}'; sleep 0.5; {ART}", count.display());
-    let sandbox = sandbox(&dir.path().join("code"), &lines);
+    let script_lines = format!("echo once >> '{}'; sleep 0.5; {ART_COMPILER}", count.display());
+    let sandbox = sandbox(&dir.path().join("code"), &script_lines);
     let plugin = sandbox
-        .load("handmade", &declaring_its_schema(&handmade()))
+        .load("handmade", &with_declared_schema(&handmade()))
         .expect("it is loaded");
     let endings = futures_util::future::join_all((0..8).map(|_| ending(&plugin))).await;
     assert!(endings.iter().all(|ending| ending.name() == "success"), "{endings:?}");
@@ -123,10 +126,10 @@ async fn calls_during_compilation_wait_for_the_same_compilation() {
 #[tokio::test]
 async fn the_deadline_of_a_call_starts_after_compilation() {
     let dir = tempfile::tempdir().unwrap();
-    let lines = format!("sleep 1; {ART}");
-    let sandbox = sandbox(&dir.path().join("code"), &lines);
+    let script_lines = format!("sleep 1; {ART_COMPILER}");
+    let sandbox = sandbox(&dir.path().join("code"), &script_lines);
     let plugin = sandbox
-        .load("handmade", &declaring_its_schema(&handmade()))
+        .load("handmade", &with_declared_schema(&handmade()))
         .expect("it is loaded");
     let limits = Limits {
         timeout_ms: 200,
@@ -140,8 +143,8 @@ async fn a_component_with_another_schema_than_declared_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let schema = r#"{"name":"handmade","description":"By fool.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
-    let liar = declaring(&handmade(), schema);
-    let plugin = sandbox(&cache, ART).load("liar", &liar).expect("it is loaded");
+    let liar = with_schema_section(&handmade(), schema);
+    let plugin = sandbox(&cache, ART_COMPILER).load("liar", &liar).expect("it is loaded");
     assert_eq!(plugin.schema().description, "By fool.");
     let message = host_error(&plugin).await;
     assert!(
@@ -149,12 +152,14 @@ async fn a_component_with_another_schema_than_declared_is_refused() {
         "{message}"
     );
     assert!(host_error(&plugin).await.contains("returned another schema"));
-    let again = sandbox(&cache, FAILS)
+    let again = sandbox(&cache, FAILING_COMPILER)
         .load("liar", &liar)
         .expect_err("the refusal is cached");
     assert!(matches!(again, LoadError::SchemaMismatch), "{again}");
     // Without the wrong section the tool is valid, and its code is in the cache.
-    sandbox(&cache, FAILS).load("good", &handmade()).expect("it loads");
+    sandbox(&cache, FAILING_COMPILER)
+        .load("good", &handmade())
+        .expect("it loads");
 }
 
 #[tokio::test]
@@ -166,11 +171,11 @@ async fn a_first_call_fails_if_schema_traps_although_the_file_declares_one() {
         ..Handmade::default()
     };
     let schema = r#"{"name":"handmade","description":"By hand.","inputSchema":"{\"type\":\"object\"}","executionMode":"functional"}"#;
-    let wasm = declaring(&trap.build(), schema);
-    let plugin = sandbox(&cache, ART).load("trap", &wasm).expect("it is loaded");
+    let wasm = with_schema_section(&trap.build(), schema);
+    let plugin = sandbox(&cache, ART_COMPILER).load("trap", &wasm).expect("it is loaded");
     let message = host_error(&plugin).await;
     assert!(message.contains("`schema()` trapped"), "{message}");
-    let again = in_full(&sandbox(&cache, FAILS).load("trap", &wasm).unwrap_err());
+    let again = message_with_causes(&sandbox(&cache, FAILING_COMPILER).load("trap", &wasm).unwrap_err());
     assert_eq!(again, message);
 }
 
@@ -186,8 +191,12 @@ fn a_declared_schema_that_is_invalid_is_refused() {
             "`input-schema` is invalid",
         ),
     ] {
-        let wasm = declaring(&handmade(), schema);
-        let refused = in_full(&sandbox(&cache, FAILS).load("a", &wasm).expect_err("it is refused"));
+        let wasm = with_schema_section(&handmade(), schema);
+        let refused = message_with_causes(
+            &sandbox(&cache, FAILING_COMPILER)
+                .load("a", &wasm)
+                .expect_err("it is refused"),
+        );
         assert!(refused.contains(message), "{refused}");
     }
 }
@@ -196,9 +205,13 @@ fn a_declared_schema_that_is_invalid_is_refused() {
 fn the_schema_of_a_component_is_cached() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let first = sandbox(&cache, ART).load("handmade", &handmade()).expect("it loads");
-    assert_eq!(files(&cache, "schema"), 1);
-    let again = sandbox(&cache, FAILS).load("handmade", &handmade()).expect("it loads");
+    let first = sandbox(&cache, ART_COMPILER)
+        .load("handmade", &handmade())
+        .expect("it loads");
+    assert_eq!(count_files(&cache, "schema"), 1);
+    let again = sandbox(&cache, FAILING_COMPILER)
+        .load("handmade", &handmade())
+        .expect("it loads");
     assert_eq!(first.schema(), again.schema());
 }
 
@@ -211,10 +224,11 @@ fn a_permanent_refusal_is_cached_with_its_reason() {
         ..Handmade::default()
     };
     for bad in [trap.build(), with_type_mismatch()] {
-        let [first, again] = [ART, FAILS].map(|lines| in_full(&sandbox(&cache, lines).load("bad", &bad).unwrap_err()));
+        let [first, again] = [ART_COMPILER, FAILING_COMPILER]
+            .map(|script_lines| message_with_causes(&sandbox(&cache, script_lines).load("bad", &bad).unwrap_err()));
         assert_eq!(first, again);
     }
-    assert_eq!(files(&cache, "refused"), 2);
+    assert_eq!(count_files(&cache, "refused"), 2);
 }
 
 /// Returns a component with a function whose result has another type than its signature.
@@ -233,17 +247,19 @@ fn with_type_mismatch() -> Vec<u8> {
 fn a_timeout_or_a_killed_compiler_is_not_a_permanent_refusal() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
-    let slow = sandbox(&cache, ART).load("slow", &read(components::SCHEMA_SLEEPS));
-    assert!(in_full(&slow.unwrap_err()).contains("did not finish within"));
+    let slow = sandbox(&cache, ART_COMPILER).load("slow", &read(components::SCHEMA_SLEEPS));
+    assert!(message_with_causes(&slow.unwrap_err()).contains("did not finish within"));
     sandbox(&cache, "kill -KILL $$")
         .load("good", &handmade())
         .expect_err("the compiler is killed");
-    assert_eq!(files(&cache, "refused"), 0);
-    sandbox(&cache, ART).load("good", &handmade()).expect("it loads");
+    assert_eq!(count_files(&cache, "refused"), 0);
+    sandbox(&cache, ART_COMPILER)
+        .load("good", &handmade())
+        .expect("it loads");
 }
 
 /// Returns tools whose instantiation or `schema()` always fails, each in a different way, with a part of the error.
-fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
+fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let calls = Handmade {
         imports: LOG,
@@ -280,18 +296,18 @@ fn failing_schemas() -> [(&'static str, Vec<u8>); 6] {
 #[test]
 fn a_tool_whose_schema_call_always_fails_is_not_called_again() {
     for pooling in [true, false] {
-        for (message, wasm) in failing_schemas() {
+        for (message, wasm) in tools_with_failing_schemas() {
             let dir = tempfile::tempdir().unwrap();
             let cache = dir.path().join("code");
-            let refuse = |lines| {
-                sandbox_with(&cache, lines, pooling)
+            let refuse = |script_lines| {
+                sandbox_with(&cache, script_lines, pooling)
                     .load("bad", &wasm)
                     .expect_err("it is refused")
             };
-            let (first, again) = (refuse(ART), refuse(FAILS));
+            let (first, again) = (refuse(ART_COMPILER), refuse(FAILING_COMPILER));
             assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
-            assert_eq!(in_full(&first), in_full(&again));
-            assert!(in_full(&first).contains(message), "{first:?}");
+            assert_eq!(message_with_causes(&first), message_with_causes(&again));
+            assert!(message_with_causes(&first).contains(message), "{first:?}");
         }
     }
 }
@@ -301,11 +317,14 @@ fn a_tool_that_sleeps_in_its_schema_call_is_postponed_for_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("code");
     let slow = read(components::SCHEMA_SLEEPS);
-    let first = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
-    let again = sandbox(&cache, ART).load("slow", &slow).unwrap_err();
+    let first = sandbox(&cache, ART_COMPILER).load("slow", &slow).unwrap_err();
+    let again = sandbox(&cache, ART_COMPILER).load("slow", &slow).unwrap_err();
     assert!(matches!(again, LoadError::RefusedBefore(_)), "{again:?}");
-    assert_eq!(in_full(&first), in_full(&again));
-    assert_eq!((files(&cache, "refused"), files(&cache, "postponed")), (0, 1));
+    assert_eq!(message_with_causes(&first), message_with_causes(&again));
+    assert_eq!(
+        (count_files(&cache, "refused"), count_files(&cache, "postponed")),
+        (0, 1)
+    );
 }
 
 #[test]
@@ -316,7 +335,9 @@ fn a_refusal_that_was_tampered_with_is_ignored() {
         items: "(func $start unreachable) (start $start)",
         ..Handmade::default()
     };
-    sandbox(&cache, ART).load("trap", &trap.build()).expect_err("it traps");
+    sandbox(&cache, ART_COMPILER)
+        .load("trap", &trap.build())
+        .expect_err("it traps");
     let refusal = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path());
     let refusal = refusal
         .into_iter()
@@ -325,24 +346,24 @@ fn a_refusal_that_was_tampered_with_is_ignored() {
     let mut bytes = fs::read(&refusal).unwrap();
     bytes[0] ^= 1;
     fs::write(&refusal, bytes).unwrap();
-    let error = sandbox(&cache, FAILS)
+    let error = sandbox(&cache, FAILING_COMPILER)
         .load("trap", &trap.build())
         .expect_err("its schema is called again");
-    assert!(in_full(&error).contains("`schema()` trapped"), "{error}");
+    assert!(message_with_causes(&error).contains("`schema()` trapped"), "{error}");
 }
 
 /// Returns a tool whose schema the registry refuses.
-fn not_an_object() -> Vec<u8> {
-    with_word(&handmade(), r#""object"}"#, r#""string"}"#)
+fn component_with_refused_schema() -> Vec<u8> {
+    replace_text(&handmade(), r#""object"}"#, r#""string"}"#)
 }
 
 #[test]
 fn a_refusal_by_the_registry_is_cached() {
     let home = Home::fresh();
-    fs::write(home.plugins().join("bad.wasm"), not_an_object()).unwrap();
+    fs::write(home.plugins().join("bad.wasm"), component_with_refused_schema()).unwrap();
     let first = home.art(&["tool", "list"]);
     let cache = home.dir.path().join("cache").join("code");
-    assert_eq!(files(&cache, "refused"), 1, "{first}");
+    assert_eq!(count_files(&cache, "refused"), 1, "{first}");
     let again = home.art(&["tool", "list"]);
     assert_eq!(first.stdout(), again.stdout());
     assert!(
@@ -357,20 +378,20 @@ fn a_component_that_takes_long_to_compile_is_reported_by_name() {
     fs::write(home.plugins().join("handmade.wasm"), handmade()).unwrap();
     let cache = home.dir.path().join("cache").join("code");
     // The larger of the two components is the first-party tool.
-    let lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
+    let script_lines = "[ \"$(head -c 20000 | wc -c)\" -lt 20000 ] && sleep 4; exit 1";
     let reported = Mutex::new(Vec::new());
     let on_compiled = |compiling: CompileProgress<'_>| {
         if let CompileProgress::Slow(file) = compiling {
             reported.lock().unwrap().push(file.to_owned());
         }
     };
-    load_folder(&sandbox(&cache, lines), &home.plugins(), &on_compiled).unwrap();
+    load_folder(&sandbox(&cache, script_lines), &home.plugins(), &on_compiled).unwrap();
     assert_eq!(*reported.lock().unwrap(), ["handmade.wasm"]);
 }
 
 /// Runs `art` with a limit on open files.
-fn with_files(home: &Home, files: u32, args: &[&str]) -> CommandOutput {
-    home.limited(&format!("ulimit -n {files}"), args)
+fn art_with_file_limit(home: &Home, files: u32, args: &[&str]) -> CommandOutput {
+    home.art_with_limits(&format!("ulimit -n {files}"), args)
 }
 
 #[test]
@@ -385,16 +406,16 @@ fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
     let sandbox = Sandbox::new(&config).unwrap();
     for n in 0..300 {
         let name = format!("hand{n:04}");
-        let wasm = with_word(&handmade(), "handmade", &name);
+        let wasm = replace_text(&handmade(), "handmade", &name);
         fs::write(home.plugins().join(format!("{name}.wasm")), &wasm).unwrap();
         sandbox.load(&name, &wasm).expect("it loads");
     }
     for _ in 0..2 {
-        let ran = with_files(&home, 100, &["tool", "list"]);
+        let ran = art_with_file_limit(&home, 100, &["tool", "list"]);
         assert_eq!(ran.stdout().matches("\nhand").count(), 300, "{ran}");
         assert!(!ran.stdout().contains("refused"), "{ran}");
     }
-    let ran = with_files(&home, 100, &["tool", "call", "hand0299", "{}"]);
+    let ran = art_with_file_limit(&home, 100, &["tool", "call", "hand0299", "{}"]);
     assert_eq!(ran.stdout(), "null\n");
 }
 
@@ -402,9 +423,9 @@ fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
 fn files_with_the_same_code_are_compiled_once() {
     let dir = tempfile::tempdir().unwrap();
     let count = dir.path().join("count");
-    let lines = format!("echo once >> '{}'; {ART}", count.display());
-    let sandbox = sandbox(&dir.path().join("code"), &lines);
-    let declared = declaring_its_schema(&handmade());
+    let script_lines = format!("echo once >> '{}'; {ART_COMPILER}", count.display());
+    let sandbox = sandbox(&dir.path().join("code"), &script_lines);
+    let declared = with_declared_schema(&handmade());
     let plugins = [handmade(), declared].map(|wasm| sandbox.load("a", &wasm).expect("it loads"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -423,9 +444,9 @@ async fn a_file_that_was_replaced_after_loading_is_not_run() {
     fs::remove_dir_all(home.plugins()).unwrap();
     fs::create_dir(home.plugins()).unwrap();
     let file = home.plugins().join("handmade.wasm");
-    fs::write(&file, declaring_its_schema(&handmade())).unwrap();
-    let loaded = load_folder(&sandbox(&cache, ART), &home.plugins(), &|_| {}).unwrap();
-    fs::write(&file, with_word(&handmade(), "By hand.", "By fool.")).unwrap();
+    fs::write(&file, with_declared_schema(&handmade())).unwrap();
+    let loaded = load_folder(&sandbox(&cache, ART_COMPILER), &home.plugins(), &|_| {}).unwrap();
+    fs::write(&file, replace_text(&handmade(), "By hand.", "By fool.")).unwrap();
     let message = host_error(&loaded.plugins[0]).await;
     assert!(message.contains("its file was replaced"), "{message}");
 }

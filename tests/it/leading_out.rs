@@ -1,4 +1,4 @@
-//! No link and no path leads out of a grant, even where the kernel does not help.
+//! No link and no path leads out of a grant, even where the kernel does not offer `openat2`.
 
 use std::fs;
 

@@ -65,8 +65,8 @@ impl Scene {
         art_store::digest(&wasm).trim_start_matches("blake3:").to_owned()
     }
 
-    /// Returns the printed text, with placeholders for the paths and the digest of this run.
-    fn shown(&self, learned: &CommandOutput) -> String {
+    /// Returns stdout, with placeholders for the paths and the digest of this run.
+    fn masked_stdout(&self, learned: &CommandOutput) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = learned.stdout().replace(folder.to_str().unwrap(), "/FOLDER");
         let text = text.replace(self.home.dir.path().to_str().unwrap(), "/HOME");
@@ -83,7 +83,7 @@ fn learning_from_calls_proposes_the_smallest_grants_and_makes_none() {
     let scene = Scene::new();
     let (first, second) = (arguments(&scene.path("a.txt")), arguments(&scene.path("b.txt")));
     let learned = scene.learn(&[&first, &second]);
-    insta::assert_snapshot!(scene.shown(&learned), @r#"
+    insta::assert_snapshot!(scene.masked_stdout(&learned), @r#"
     reads_file: 2 calls observed
     denied, and proposed below:
       read `/FOLDER/a.txt`: no grant covers it (1 call)
@@ -118,7 +118,7 @@ fn the_proposed_grants_are_made_for_the_component_and_allow_the_calls() {
 }
 
 #[test]
-fn without_a_person_who_agrees_the_proposed_grants_are_not_made() {
+fn proposed_grants_are_not_made_without_a_confirmation() {
     let scene = Scene::new();
     let learned = scene.learn(&[&arguments(&scene.path("a.txt")), "--apply"]);
     assert_eq!(learned.code(), 2, "{learned}");
@@ -127,7 +127,7 @@ fn without_a_person_who_agrees_the_proposed_grants_are_not_made() {
 }
 
 #[test]
-fn recorded_calls_narrow_the_grants_to_what_was_used_and_name_what_was_not() {
+fn recorded_calls_narrow_the_grants_and_unused_grants_are_named() {
     let scene = Scene::new();
     let other = TempDir::new().unwrap();
     let other_path = other.path().canonicalize().unwrap();
@@ -136,7 +136,9 @@ fn recorded_calls_narrow_the_grants_to_what_was_used_and_name_what_was_not() {
     scene.read(&scene.path("a.txt"));
     scene.read(&scene.path("a.txt"));
     let learned = scene.learn(&[]);
-    let shown = scene.shown(&learned).replace(other_path.to_str().unwrap(), "/OTHER");
+    let shown = scene
+        .masked_stdout(&learned)
+        .replace(other_path.to_str().unwrap(), "/OTHER");
     insta::assert_snapshot!(shown, @r#"
     reads_file: 2 calls observed
     never used:
@@ -160,7 +162,7 @@ fn recorded_calls_narrow_the_grants_to_what_was_used_and_name_what_was_not() {
 }
 
 #[test]
-fn grants_that_calls_use_in_full_are_left_as_they_are() {
+fn grants_that_calls_use_completely_are_proposed_unchanged() {
     let scene = Scene::new();
     scene.grant(&scene.path("a.txt"));
     scene.read(&scene.path("a.txt"));
@@ -170,7 +172,7 @@ fn grants_that_calls_use_in_full_are_left_as_they_are() {
 }
 
 #[test]
-fn a_path_of_the_host_is_not_proposed() {
+fn a_path_in_the_home_of_the_host_is_not_proposed() {
     let scene = Scene::new();
     let secret = scene.home.dir.path().join("secrets.json");
     let learned = scene.learn_json(&[&arguments(&secret)]);
@@ -183,7 +185,7 @@ fn a_path_of_the_host_is_not_proposed() {
 }
 
 #[test]
-fn calls_of_another_component_teach_nothing_about_the_one_that_replaces_it() {
+fn calls_of_a_replaced_component_are_not_learned_from() {
     let scene = Scene::new();
     scene.grant(&scene.path(""));
     scene.read(&scene.path("a.txt"));

@@ -24,7 +24,7 @@ fn home(manifest: &Value) -> Home {
     home
 }
 
-fn requesting_high_limits() -> Home {
+fn home_requesting_high_limits() -> Home {
     home(&json!({"tool": "handmade", "limits": {"fuel": MORE_FUEL, "memoryBytes": MORE_MEMORY}}))
 }
 
@@ -54,7 +54,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
 
 #[test]
 fn the_refusal_of_high_limits_shows_the_setting_that_allows_them() {
-    let home = requesting_high_limits();
+    let home = home_requesting_high_limits();
     let message = refusal(&home);
     assert!(
         message
@@ -72,16 +72,16 @@ fn the_refusal_of_high_limits_shows_the_setting_that_allows_them() {
 
 #[test]
 fn a_tool_gets_the_limits_that_it_requests_up_to_the_maximum() {
-    let home = requesting_high_limits();
-    let file = |fuel: u64| {
+    let home = home_requesting_high_limits();
+    let set_max_fuel = |fuel: u64| {
         home.file(
             "art.toml",
             &format!("[tools]\nmax_fuel = {fuel}\nmax_memory_bytes = {MORE_MEMORY}\n"),
         )
     };
-    file(MORE_FUEL - 1);
+    set_max_fuel(MORE_FUEL - 1);
     assert!(refusal(&home).starts_with("asks for `fuel = 3000000000`, more than the `fuel = 2999999999`"));
-    file(MORE_FUEL);
+    set_max_fuel(MORE_FUEL);
     assert_eq!(limits(&home)["fuel"], MORE_FUEL);
 }
 
@@ -107,7 +107,7 @@ fn the_limits_that_the_operator_sets_for_a_tool_apply_to_its_calls() {
 
 #[test]
 fn a_tool_that_requests_more_than_the_operator_set_for_it_is_refused() {
-    let home = requesting_high_limits();
+    let home = home_requesting_high_limits();
     home.file(
         "art.toml",
         "[tools.handmade]\nfuel = 7000000\nmemory_bytes = 268435456\n",

@@ -77,7 +77,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn for_any_policy_the_linked_set_is_the_granted_set(granted in subsequence(INTERFACES.to_vec(), 0..=5)) {
+    fn a_call_reaches_exactly_the_granted_interfaces(granted in subsequence(INTERFACES.to_vec(), 0..=5)) {
         let granted: BTreeSet<_> = granted.into_iter().collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let reached = runtime.block_on(async {
@@ -100,7 +100,7 @@ proptest! {
 }
 
 #[test]
-fn a_schema_is_made_without_any_grant() {
+fn schema_runs_without_any_grant() {
     let schema = guest(components::SCHEMA_REACHES).schema().description.clone();
     assert_eq!(schema, "file false, directory false, request false, variables 0");
 }

@@ -6,15 +6,15 @@ use art_tools::executor::ToolExecutor;
 use serde_json::json;
 
 use crate::handmade::{Handmade, sender_and_receiver};
-use crate::harness::{call, components, guest, in_full, new_sandbox, read, sandbox};
+use crate::harness::{call, components, guest, message_with_causes, new_sandbox, read, sandbox};
 
 /// Returns the error of loading `bytes`.
 fn refusal(bytes: &[u8]) -> String {
-    in_full(&sandbox().load("x", bytes).expect_err("it is refused"))
+    message_with_causes(&sandbox().load("x", bytes).expect_err("it is refused"))
 }
 
 /// Returns a component that imports this interface and exports an empty tool interface.
-fn importing(import: &str) -> Vec<u8> {
+fn component_importing(import: &str) -> Vec<u8> {
     let text = format!(
         r#"(component (import "{import}" (instance)) (instance $tool) (export "art:tool/tool@0.1.0" (instance $tool)))"#
     );
@@ -67,7 +67,11 @@ fn a_later_patch_of_the_contract_is_accepted() {
         ..Handmade::default()
     };
     let loaded = sandbox().load("later", &later.build());
-    assert!(loaded.is_ok(), "{:?}", loaded.map_err(|error| in_full(&error)));
+    assert!(
+        loaded.is_ok(),
+        "{:?}",
+        loaded.map_err(|error| message_with_causes(&error))
+    );
 }
 
 #[test]
@@ -81,25 +85,25 @@ fn a_component_without_the_tool_interface_is_not_a_tool() {
 
 #[test]
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
-    let hollow = importing("wasi:io/error@0.2.0");
+    let hollow = component_importing("wasi:io/error@0.2.0");
     let error = sandbox().load("hollow", &hollow).expect_err("it is refused");
-    let message = in_full(&error);
+    let message = message_with_causes(&error);
     assert!(message.starts_with("failed to link the component"), "{message}");
 }
 
 #[test]
 fn an_unknown_import_is_refused_by_name() {
     assert_eq!(
-        refusal(&importing("my:own/thing@1.0.0")),
+        refusal(&component_importing("my:own/thing@1.0.0")),
         "imports `my:own/thing@1.0.0`, which this host does not grant to any tool"
     );
 }
 
 #[test]
-fn incoming_requests_are_refused_by_name() {
+fn the_error_for_a_refused_import_names_the_interface() {
     let import = "wasi:http/incoming-handler@0.2.3";
     assert_eq!(
-        refusal(&importing(import)),
+        refusal(&component_importing(import)),
         format!("imports `{import}`, which this host does not grant to any tool")
     );
 }
@@ -137,7 +141,7 @@ fn the_manifest_sets_the_limits_of_the_tool() {
 }
 
 /// Returns a tool with these custom sections.
-fn with_manifest(sections: &str) -> Vec<u8> {
+fn tool_with_sections(sections: &str) -> Vec<u8> {
     Handmade {
         items: sections,
         ..Handmade::default()
@@ -147,7 +151,7 @@ fn with_manifest(sections: &str) -> Vec<u8> {
 
 #[test]
 fn a_manifest_that_requests_more_than_the_hard_maximum_is_refused() {
-    let greedy = with_manifest(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":268435457}}")"#);
+    let greedy = tool_with_sections(r#"(@custom "art:manifest" "{\"limits\":{\"memoryBytes\":268435457}}")"#);
     assert_eq!(
         refusal(&greedy),
         "the manifest requests a limit that is too high: limit `memoryBytes` is 268435457, more than the hard maximum 268435456"
@@ -156,7 +160,7 @@ fn a_manifest_that_requests_more_than_the_hard_maximum_is_refused() {
 
 #[test]
 fn a_manifest_that_is_not_json_is_refused() {
-    let message = refusal(&with_manifest(r#"(@custom "art:manifest" "limits: none")"#));
+    let message = refusal(&tool_with_sections(r#"(@custom "art:manifest" "limits: none")"#));
     assert!(
         message.starts_with("the `art:manifest` section is invalid: "),
         "{message}"
@@ -165,7 +169,7 @@ fn a_manifest_that_is_not_json_is_refused() {
 
 #[test]
 fn a_limit_that_does_not_exist_is_refused() {
-    let message = refusal(&with_manifest(
+    let message = refusal(&tool_with_sections(
         r#"(@custom "art:manifest" "{\"limits\":{\"memory\":1}}")"#,
     ));
     assert!(message.contains("unknown field `memory`"), "{message}");
@@ -173,7 +177,7 @@ fn a_limit_that_does_not_exist_is_refused() {
 
 #[test]
 fn two_manifests_are_refused() {
-    let twice = with_manifest(r#"(@custom "art:manifest" "{}") (@custom "art:manifest" "{}")"#);
+    let twice = tool_with_sections(r#"(@custom "art:manifest" "{}") (@custom "art:manifest" "{}")"#);
     assert_eq!(refusal(&twice), "has more than one `art:manifest` section");
 }
 
@@ -198,7 +202,11 @@ fn a_tool_with_too_many_core_instances_is_refused() {
     let wasm = Handmade::default().build_with(&many_instances(70));
     for pooling in [true, false] {
         let refused = new_sandbox(pooling).load("many", &wasm).expect_err("it is refused");
-        assert!(in_full(&refused).contains("instance"), "{}", in_full(&refused));
+        assert!(
+            message_with_causes(&refused).contains("instance"),
+            "{}",
+            message_with_causes(&refused)
+        );
     }
 }
 

@@ -5,16 +5,16 @@ use art_sandbox::{Sandbox, SandboxConfig};
 use art_tools::executor::ToolExecutor;
 
 use crate::handmade::Handmade;
-use crate::harness::{components, echo_answers, in_full, load, load_into, sandbox};
+use crate::harness::{assert_echo_answers, components, load, load_into, message_with_causes, sandbox};
 
 /// Returns the error of loading the component at `path`.
 fn refusal(path: &str) -> String {
-    in_full(&load(path).expect_err("it is refused"))
+    message_with_causes(&load(path).expect_err("it is refused"))
 }
 
 /// Returns the error of loading a handmade component.
 fn handmade_refusal(guest: &Handmade<'_>) -> String {
-    in_full(&sandbox().load("handmade", &guest.build()).expect_err("it is refused"))
+    message_with_causes(&sandbox().load("handmade", &guest.build()).expect_err("it is refused"))
 }
 
 #[test]
@@ -154,6 +154,6 @@ fn a_second_memory_is_refused() {
 #[tokio::test]
 async fn other_tools_work_while_a_component_is_refused() {
     let loading = tokio::task::spawn_blocking(|| refusal(components::SCHEMA_LOOPS));
-    echo_answers().await;
+    assert_echo_answers().await;
     loading.await.expect("loading does not panic");
 }

@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::provider::{Provider, Reply};
 
 /// Returns a server that lists these models, as Ollama does, and a home that uses its address for Ollama.
-fn serving(models: &[&str]) -> (Provider, Home) {
+fn server_and_home(models: &[&str]) -> (Provider, Home) {
     let models: Vec<Value> = models
         .iter()
         .map(|id| json!({"id": id, "object": "model", "created": 1_760_000_000, "owned_by": "library"}))
@@ -24,7 +24,7 @@ fn serving(models: &[&str]) -> (Provider, Home) {
 
 #[test]
 fn a_run_suggests_a_server_that_answers() {
-    let (server, home) = serving(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
+    let (server, home) = server_and_home(&["nomic-embed-text:latest", "llama3.2:1b", "qwen3:8b"]);
     let ran = home.run("What is 2+2?");
     ran.answers(&["4"]);
     let hint = format!(
@@ -42,7 +42,7 @@ fn a_run_suggests_a_server_that_answers() {
 
 #[test]
 fn the_suggested_option_works() {
-    let (server, home) = serving(&["qwen3:8b"]);
+    let (server, home) = server_and_home(&["qwen3:8b"]);
     let ran = home.art(&["run", "--model", "ollama:qwen3:8b", "What is 2+2?"]);
     assert!(ran.stderr().contains("model ollama:qwen3:8b at "), "{ran}");
     assert_eq!(server.request().body["model"], "qwen3:8b");
@@ -50,7 +50,7 @@ fn the_suggested_option_works() {
 
 #[test]
 fn doctor_suggests_a_server_that_answers() {
-    let (server, home) = serving(&["qwen3:8b"]);
+    let (server, home) = server_and_home(&["qwen3:8b"]);
     let ran = home.art(&["doctor"]);
     let hint = format!(
         "a model server runs at {}: --model ollama:qwen3:8b uses it",
@@ -61,7 +61,7 @@ fn doctor_suggests_a_server_that_answers() {
 
 #[test]
 fn a_server_without_models_is_reported_with_a_hint() {
-    let (_server, home) = serving(&["nomic-embed-text:latest"]);
+    let (_server, home) = server_and_home(&["nomic-embed-text:latest"]);
     let ran = home.run("What is 2+2?");
     assert!(
         ran.stderr().contains("but has no model yet (hint: `ollama pull qwen3`"),
@@ -71,7 +71,7 @@ fn a_server_without_models_is_reported_with_a_hint() {
 
 #[test]
 fn a_server_is_not_contacted_if_a_model_is_chosen_or_output_is_json() {
-    let (server, home) = serving(&["qwen3:8b"]);
+    let (server, home) = server_and_home(&["qwen3:8b"]);
     for args in [
         &["run", "--model", "embedded", "What is 2+2?"][..],
         &["--json", "run", "What is 2+2?"],

@@ -18,7 +18,7 @@ use crate::handmade::Handmade;
 use crate::harness::call;
 
 /// Time after which a change of a file is certain to change its timestamp.
-const SETTLED: Duration = Duration::from_secs(4);
+const SETTLING_TIME: Duration = Duration::from_secs(4);
 const MIB: u64 = 1 << 20;
 
 /// A folder of tools and a cache.
@@ -35,7 +35,7 @@ impl Scene {
 
     /// Adds a tool with this name, which has eight characters.
     fn add(&self, name: &str) {
-        fs::write(self.file(name), named(name)).unwrap();
+        fs::write(self.file(name), component_named(name)).unwrap();
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -48,12 +48,12 @@ impl Scene {
     }
 
     /// Loads the folder after its files have settled, which writes the catalogue.
-    fn list(&self) {
-        std::thread::sleep(SETTLED);
+    fn write_catalogue(&self) {
+        std::thread::sleep(SETTLING_TIME);
         assert_eq!(self.start().refused, []);
     }
 
-    fn catalog(&self) -> PathBuf {
+    fn catalogue_file(&self) -> PathBuf {
         let mut files = fs::read_dir(self.cache.path().join("code")).unwrap();
         let is_catalog = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "catalog");
         files
@@ -73,7 +73,7 @@ fn sandbox(cache: &Path) -> Sandbox {
 }
 
 /// Returns a component that declares its schema and has a name of eight characters.
-fn named(name: &str) -> Vec<u8> {
+fn component_named(name: &str) -> Vec<u8> {
     static DECLARING: OnceLock<Vec<u8>> = OnceLock::new();
     let declaring = DECLARING.get_or_init(|| {
         let cache = TempDir::new().unwrap();
@@ -81,11 +81,11 @@ fn named(name: &str) -> Vec<u8> {
             .with_schema(&Handmade::default().build())
             .unwrap()
     });
-    replaced(declaring, "handmade", name)
+    replace_text(declaring, "handmade", name)
 }
 
 /// Returns the bytes with every occurrence of `old` replaced by `new`, which has the same length.
-fn replaced(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+fn replace_text(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
     assert_eq!(old.len(), new.len());
     let mut bytes = bytes.to_vec();
     for at in 0..bytes.len() {
@@ -104,7 +104,7 @@ async fn ending(plugin: &Plugin) -> Ending {
 async fn ten_thousand_tools_are_offered_and_only_the_called_one_is_compiled() {
     let scene = Scene::new();
     (0..10_000).for_each(|n| scene.add(&format!("tool{n:04}")));
-    scene.list();
+    scene.write_catalogue();
     let loaded = scene.start();
     assert_eq!((loaded.plugins.len(), loaded.refused.len()), (10_000, 0));
     let plugin = loaded
@@ -131,12 +131,12 @@ fn files_that_one_start_cannot_read_are_read_by_the_next() {
     for n in 0..20 {
         let name = format!("large{n:03}");
         // A sparse custom section of zeros between the component and its schema, which takes no space on the disk.
-        let wasm = named(&name);
+        let wasm = component_named(&name);
         let schema = Handmade::default().build().len();
         let file = File::create(scene.file(&name)).unwrap();
         write_padded(&file, &wasm, schema, 30 * MIB);
     }
-    std::thread::sleep(SETTLED);
+    std::thread::sleep(SETTLING_TIME);
     let first = scene.start();
     assert!(
         !first.refused.is_empty() && first.plugins.len() > 10,
@@ -163,11 +163,11 @@ async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier
     let scene = Scene::new();
     scene.add("replaced");
     scene.add("the_same");
-    scene.list();
+    scene.write_catalogue();
     let loaded = scene.start();
     fs::write(
         scene.file("replaced"),
-        replaced(&named("replaced"), "By hand.", "By fool."),
+        replace_text(&component_named("replaced"), "By hand.", "By fool."),
     )
     .unwrap();
     let [changed, same] = &loaded.plugins[..] else {
@@ -184,11 +184,11 @@ async fn a_file_that_is_replaced_after_the_start_is_not_called_under_its_earlier
 fn a_changed_file_is_read_again_even_if_its_size_and_its_time_of_modification_are_the_same() {
     let scene = Scene::new();
     scene.add("replaced");
-    scene.list();
+    scene.write_catalogue();
     let modified = fs::metadata(scene.file("replaced")).unwrap().modified().unwrap();
     fs::write(
         scene.file("replaced"),
-        replaced(&named("replaced"), "By hand.", "By fool."),
+        replace_text(&component_named("replaced"), "By hand.", "By fool."),
     )
     .unwrap();
     File::options()
@@ -201,11 +201,11 @@ fn a_changed_file_is_read_again_even_if_its_size_and_its_time_of_modification_ar
 }
 
 #[test]
-fn a_catalogue_that_somebody_else_wrote_is_not_used() {
+fn a_modified_catalogue_is_not_used() {
     let scene = Scene::new();
     scene.add("the_same");
-    scene.list();
-    let forged = replaced(&fs::read(scene.catalog()).unwrap(), "By hand.", "By fool.");
-    fs::write(scene.catalog(), forged).unwrap();
+    scene.write_catalogue();
+    let forged = replace_text(&fs::read(scene.catalogue_file()).unwrap(), "By hand.", "By fool.");
+    fs::write(scene.catalogue_file(), forged).unwrap();
     assert_eq!(scene.start().plugins[0].schema().description, "By hand.");
 }

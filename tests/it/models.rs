@@ -26,7 +26,7 @@ fn ask(home: &Home, provider: &Provider, more: &[&str]) -> CommandOutput {
 }
 
 /// Returns stderr, with the address of the provider replaced by `URL` and `HOST`.
-fn stderr(ran: &CommandOutput, provider: &Provider) -> String {
+fn masked_stderr(ran: &CommandOutput, provider: &Provider) -> String {
     let host = provider.base_url.trim_end_matches("/v1").trim_start_matches("http://");
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
 }
@@ -37,7 +37,7 @@ fn stderr_of_failure(provider: &Provider) -> String {
     home.file("art.toml", "[models]\nretry_base_ms = 1\nmax_retries = 1\n");
     let ran = ask(&home, provider, &["run", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (8, ""), "{}", ran.stderr());
-    stderr(&ran, provider)
+    masked_stderr(&ran, provider)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_remote_model_answers() {
 }
 
 #[test]
-fn questions_that_a_model_suggests_are_shown_below_the_answer_and_not_as_a_part_of_it() {
+fn suggested_questions_are_shown_below_the_answer_and_not_in_it() {
     let provider = Provider::answering(&[
         "It is 42 ",
         "metres.\n<uiMeta",
@@ -93,7 +93,7 @@ fn a_remote_model_calls_local_tools() {
 }
 
 /// Returns a provider that refuses function calls; its models call `calculator` in text, once for each question.
-fn without_function_calls() -> Provider {
+fn provider_without_function_calls() -> Provider {
     let requests = AtomicUsize::new(0);
     Provider::start(move |request| {
         if request.body.get("tools").is_some() {
@@ -116,7 +116,7 @@ fn without_function_calls() -> Provider {
 
 /// Returns the number of requests with a list of tools. Checks that the other requests use no function calls, and have
 /// the schema in the prompt.
-fn sent_with_tools(provider: &Provider) -> usize {
+fn count_requests_with_tools(provider: &Provider) -> usize {
     let requests = provider.requests();
     let (with, without): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.body.get("tools").is_some());
     for request in without {
@@ -132,13 +132,13 @@ fn sent_with_tools(provider: &Provider) -> usize {
 
 #[test]
 fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
-    let provider = without_function_calls();
+    let provider = provider_without_function_calls();
     let home = Home::new();
     let ran = ask(&home, &provider, &["--json", "run", "What is 6*7?"]);
     let report = ran.json();
     assert_eq!((ran.code(), &report["answer"]), (0, &json!("It is 42.")), "{report}");
     assert_eq!(report["calls"][0]["ending"], "success", "{report}");
-    assert_eq!(sent_with_tools(&provider), 1);
+    assert_eq!(count_requests_with_tools(&provider), 1);
     let args = [
         "--model",
         "compatible:m",
@@ -149,12 +149,12 @@ fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
     ];
     let ran = home.art_with_input(&args, "What is 6*7?\nAnd again?\n");
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
-    assert_eq!(sent_with_tools(&provider), 1);
+    assert_eq!(count_requests_with_tools(&provider), 1);
 }
 
 #[test]
 fn a_model_configured_without_function_calls_is_never_sent_any() {
-    let provider = without_function_calls();
+    let provider = provider_without_function_calls();
     for settings in [
         "tools = false",
         "models.m = { tools = false }",
@@ -163,7 +163,7 @@ fn a_model_configured_without_function_calls_is_never_sent_any() {
         let home = Home::new();
         home.file("art.toml", &format!("[providers.compatible]\n{settings}\n"));
         assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
-        assert_eq!(sent_with_tools(&provider), 0, "{settings}");
+        assert_eq!(count_requests_with_tools(&provider), 0, "{settings}");
     }
 }
 
@@ -177,9 +177,9 @@ fn the_setting_of_a_model_overrides_that_of_its_provider() {
     );
     assert_eq!(ask(&home, &provider, &["run", "What is 6*7?"]).stdout(), "It is 42.\n");
     assert_eq!(
-        sent_with_tools(&provider),
+        count_requests_with_tools(&provider),
         4,
-        "for the plan, twice for the step, for the answer"
+        "one for the plan, two for the step, and one for the answer"
     );
 }
 
@@ -206,7 +206,7 @@ fn prompts(provider: &Provider) -> Vec<String> {
 }
 
 /// Returns a home with a `display` tool, and a model that calls it and returns an empty text for its step.
-pub(crate) fn drawing() -> (Home, Provider) {
+pub(crate) fn display_tool_and_provider() -> (Home, Provider) {
     let home = Home::new();
     home.add("draws", components::DRAWS);
     let step = json!([{"id": "step_1", "description": "Draw", "stepType": "tool", "requiredTools": ["draws"],
@@ -230,7 +230,7 @@ pub(crate) fn drawing() -> (Home, Provider) {
 
 #[test]
 fn the_output_of_a_display_tool_is_above_the_answer_and_in_no_prompt() {
-    let (home, provider) = drawing();
+    let (home, provider) = display_tool_and_provider();
     let ran = ask(&home, &provider, &["run", "Draw it"]);
     assert_eq!(ran.code(), 0, "{ran}");
     let expected = "Bars of walrus\nbar        height\nwalrus-3   3\nwalrus-14  14\nThere it is.\n";
@@ -252,7 +252,7 @@ fn invisible_characters_of_an_answer_are_escaped() {
 
 #[test]
 fn the_output_of_a_display_tool_is_in_the_report_for_programs() {
-    let (home, provider) = drawing();
+    let (home, provider) = display_tool_and_provider();
     let report = ask(&home, &provider, &["--json", "run", "Draw it"]).json();
     let displayed = &report["displayed"];
     assert_eq!(displayed[0]["title"], "Bars of walrus", "{report}");
@@ -457,7 +457,7 @@ fn a_configured_provider_is_used_by_its_name() {
 }
 
 #[test]
-fn a_person_with_a_key_gets_a_hint_how_to_use_it() {
+fn a_key_in_the_environment_gives_a_hint_how_to_use_it() {
     let home = Home::new();
     let key = [("GROQ_API_KEY", KEY)];
     let ran = home.art_with_environment(&["run", "What is 2+2?"], &key);
@@ -504,7 +504,7 @@ fn a_remote_model_can_be_evaluated() {
 }
 
 #[test]
-fn an_evaluation_sees_the_calls_that_take_the_outputs_of_earlier_ones() {
+fn an_evaluation_checks_calls_whose_arguments_come_from_earlier_outputs() {
     let tool = |name: &str, parameter: &str, kind: &str, output: Value| {
         let input = json!({"type": "object", "properties": {parameter: {"type": kind}}, "required": [parameter]});
         json!({"name": name, "description": name, "inputSchema": input, "outputSchema": output, "executionMode": "functional"})
@@ -609,7 +609,7 @@ fn configured_texts_reach_the_model() {
 }
 
 /// Starts a conversation and returns its identifier.
-fn thread(home: &Home) -> String {
+fn start_thread(home: &Home) -> String {
     let ran = home.art(&["--json", "run", "What is 2+2?"]).json();
     ran.get("threadId").and_then(Value::as_str).unwrap().to_owned()
 }
@@ -617,7 +617,7 @@ fn thread(home: &Home) -> String {
 #[test]
 fn the_settings_of_a_conversation_reach_the_model() {
     let home = Home::new();
-    let thread = thread(&home);
+    let thread = start_thread(&home);
     let persona = r#"{"name": "Ada", "prompts": {"planning": "Plan with care."}}"#;
     for (setting, value) in [
         ("persona", persona),
@@ -642,7 +642,7 @@ fn the_settings_of_a_conversation_reach_the_model() {
 #[test]
 fn a_budget_of_a_conversation_stops_its_runs() {
     let home = Home::new();
-    let thread = thread(&home);
+    let thread = start_thread(&home);
     home.art(&["thread", "set", &thread, "execution", r#"{"maxModelCalls": 1}"#]);
     let question = ["--json", "run", "--thread", &thread, "What is 3*5?"];
     let limits = |ran: &CommandOutput| ran.json()["metadata"]["limitsHit"].to_string();
@@ -656,7 +656,7 @@ fn a_budget_of_a_conversation_stops_its_runs() {
 #[test]
 fn an_invalid_setting_of_a_conversation_is_refused() {
     let home = Home::new();
-    let thread = thread(&home);
+    let thread = start_thread(&home);
     let wrong = [
         ("persona", r#"{"nmae": "Ada"}"#, "`nmae`"),
         ("history-limit", "many", "not JSON"),
@@ -737,14 +737,14 @@ fn tokens_that_a_provider_does_not_count_are_estimated() {
 }
 
 /// Returns the line of `art doctor` whose second word is `name`.
-fn check(ran: &CommandOutput, name: &str) -> String {
+fn doctor_line(ran: &CommandOutput, name: &str) -> String {
     let lines = ran.stdout();
     let line = lines.lines().find(|line| line.split_whitespace().nth(1) == Some(name));
     line.unwrap_or_else(|| panic!("there is no line `{name}`: {lines}"))
         .to_owned()
 }
 
-fn listing(models: &'static [&'static str]) -> Provider {
+fn provider_listing(models: &'static [&'static str]) -> Provider {
     Provider::start(move |request| match request.path.as_str() {
         "/v1/models" => {
             let models = models.iter().map(|id| json!({"id": id, "object": "model"}));
@@ -756,9 +756,9 @@ fn listing(models: &'static [&'static str]) -> Provider {
 
 #[test]
 fn doctor_looks_for_the_model_without_spending_tokens() {
-    let provider = listing(&["k", "m"]);
+    let provider = provider_listing(&["k", "m"]);
     let ran = ask(&Home::new(), &provider, &["doctor"]);
-    let line = check(&ran, "model");
+    let line = doctor_line(&ran, "model");
     assert!(line.starts_with("ok "), "{line}");
     // The line does not say that the key was accepted: a compatible service may list its models without checking the
     // key.
@@ -768,8 +768,8 @@ fn doctor_looks_for_the_model_without_spending_tokens() {
 
 #[test]
 fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
-    let ran = ask(&Home::new(), &listing(&["mm", "far-away"]), &["doctor"]);
-    let line = check(&ran, "model");
+    let ran = ask(&Home::new(), &provider_listing(&["mm", "far-away"]), &["doctor"]);
+    let line = doctor_line(&ran, "model");
     assert!(line.starts_with("warn "), "{line}");
     assert!(
         line.contains("model `m` is not listed; the nearest are `mm`, `far-away`"),
@@ -781,7 +781,7 @@ fn doctor_names_the_models_nearest_to_one_that_is_not_listed() {
 fn doctor_fails_when_the_configured_model_cannot_be_asked() {
     let provider = Provider::failing(401, "", json!({"error": {"message": "bad key"}}));
     let ran = ask(&Home::new(), &provider, &["doctor"]);
-    let line = check(&ran, "model");
+    let line = doctor_line(&ran, "model");
     assert!(
         line.starts_with("fail ") && line.contains("did not accept the key"),
         "{line}"
@@ -796,9 +796,9 @@ fn doctor_only_warns_about_a_provider_that_is_not_used() {
         "[providers.mine]\napi = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\napi_key_env = \"TEST_KEY\"\n";
     home.file("art.toml", provider);
     let ran = home.art_with_environment(&["doctor"], &[("TEST_KEY", KEY)]);
-    let line = check(&ran, "provider");
+    let line = doctor_line(&ran, "provider");
     assert!(line.starts_with("warn ") && line.contains("`mine`: "), "{line}");
-    assert!(check(&ran, "model").starts_with("ok "));
+    assert!(doctor_line(&ran, "model").starts_with("ok "));
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
 }
 

@@ -12,7 +12,7 @@ use crate::program::CommandOutput;
 /// Time after which a program counts as hanging. The programs of these tests take a fraction of it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-fn pipe(path: &Path) {
+fn replace_with_pipe(path: &Path) {
     // A file of that name need not exist.
     drop(fs::remove_file(path));
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -49,7 +49,7 @@ fn cache(home: &Home) -> PathBuf {
     home.dir.path().join("cache").join("code")
 }
 
-fn compiled(home: &Home) -> PathBuf {
+fn compiled_file(home: &Home) -> PathBuf {
     let entries = fs::read_dir(cache(home)).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     paths
@@ -60,7 +60,7 @@ fn compiled(home: &Home) -> PathBuf {
 #[test]
 fn a_configuration_that_is_a_pipe_is_an_error() {
     let home = Home::fresh();
-    pipe(&home.dir.path().join("art.toml"));
+    replace_with_pipe(&home.dir.path().join("art.toml"));
     let ran = run(&home, &["tool", "list"]);
     assert_eq!(ran.code(), 6, "{ran}");
     assert!(ran.stderr().contains("art.toml`: not a regular file"), "{ran}");
@@ -69,7 +69,7 @@ fn a_configuration_that_is_a_pipe_is_an_error() {
 #[test]
 fn a_component_that_is_a_pipe_is_refused_and_the_others_load() {
     let home = Home::fresh();
-    pipe(&home.plugins().join("a.wasm"));
+    replace_with_pipe(&home.plugins().join("a.wasm"));
     assert!(list_tools(&home).stdout().contains("a.wasm: not a regular file"));
 }
 
@@ -103,8 +103,8 @@ fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder()
 fn compiled_code_that_is_a_pipe_is_recompiled() {
     let home = Home::fresh();
     list_tools(&home);
-    let code = compiled(&home);
-    pipe(&code);
+    let code = compiled_file(&home);
+    replace_with_pipe(&code);
     list_tools(&home);
     let ran = run(&home, &["tool", "call", "calculator", r#"{"expression":"6*7"}"#]);
     assert!(ran.stdout().contains("42"), "{ran}");
@@ -118,7 +118,7 @@ fn an_invalid_cache_key_is_replaced_with_one_warning() {
     let truncated = |key: &Path| fs::write(key, "short").unwrap();
     let empty = |key: &Path| fs::write(key, "").unwrap();
     let long = |key: &Path| fs::write(key, [0; 33]).unwrap();
-    let faults: [&dyn Fn(&Path); 4] = [&truncated, &empty, &long, &|key| pipe(key)];
+    let faults: [&dyn Fn(&Path); 4] = [&truncated, &empty, &long, &|key| replace_with_pipe(key)];
     for damage in faults {
         damage(&key);
         let stderr = [list_tools(&home).stderr(), list_tools(&home).stderr()];

@@ -16,7 +16,7 @@ const MAX_OVERRUN: Duration = Duration::from_millis(150);
 /// Number of calls, of which the one with the shortest overrun counts.
 const ROUNDS: usize = 5;
 
-async fn overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
+async fn measure_overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
     let deadline_ms = kind.deadline_ms(&Limits::EXECUTE);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
@@ -35,7 +35,7 @@ async fn every_guest_is_stopped_soon_after_its_deadline() {
         let plugin = sandbox().load("overrunning", &(kind.build)(960)).expect("it loads");
         let mut shortest = Duration::MAX;
         for _ in 0..ROUNDS {
-            shortest = shortest.min(overrun(kind, &plugin).await);
+            shortest = shortest.min(measure_overrun(kind, &plugin).await);
             if shortest < MAX_OVERRUN {
                 break;
             }
@@ -165,7 +165,7 @@ async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
 }
 
 #[tokio::test]
-async fn memory_that_grows_has_its_size_and_is_zero() {
+async fn grown_memory_has_the_right_size_and_is_zero() {
     let execute = "(if (i32.ne (memory.grow (i32.const 0)) (i32.const 32)) (then unreachable))
         (if (i32.ne (memory.grow (i32.const 100)) (i32.const 32)) (then unreachable))
         (i32.store (i32.const 8650748) (i32.const 7))

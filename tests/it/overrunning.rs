@@ -24,12 +24,12 @@ impl Overrunning {
     }
 }
 
-/// All guests of this kind.
+/// All guests that are hard to stop.
 pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "memory.fill",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 "",
                 &format!("(memory.fill (i32.const 0) (i32.const 7) (i32.const {}))", bytes(pages)),
@@ -40,7 +40,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "memory.fill of varying lengths",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 "",
                 &format!(
@@ -53,18 +53,18 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     ),
     kind(
         "memory.copy up",
-        |pages| looping(pages, "", &halves(pages, "(i32.const 0) (local.get $half)")),
+        |pages| looping_guest(pages, "", &copy_of_half(pages, "(i32.const 0) (local.get $half)")),
         2,
     ),
     kind(
         "memory.copy down",
-        |pages| looping(pages, "", &halves(pages, "(local.get $half) (i32.const 0)")),
+        |pages| looping_guest(pages, "", &copy_of_half(pages, "(local.get $half) (i32.const 0)")),
         2,
     ),
-    kind("memory.init", init, 2),
+    kind("memory.init", memory_init_guest, 2),
     kind(
         "first touch",
-        |pages| looping(pages, "", &touch(bytes(pages), WRITE)),
+        |pages| looping_guest(pages, "", &touch_pages(bytes(pages), WRITE)),
         2,
     ),
     kind("first touch without a loop", unrolled_touch, 2),
@@ -72,10 +72,14 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "first touch by reading and by writing",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 "",
-                &format!("{}{}", touch(bytes(pages), READ), touch(bytes(pages), WRITE)),
+                &format!(
+                    "{}{}",
+                    touch_pages(bytes(pages), READ),
+                    touch_pages(bytes(pages), WRITE)
+                ),
             )
         },
         2,
@@ -83,10 +87,10 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "release of memory",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 "",
-                &format!("{} (loop $spin (br $spin))", touch(bytes(pages), WRITE)),
+                &format!("{} (loop $spin (br $spin))", touch_pages(bytes(pages), WRITE)),
             )
         },
         300,
@@ -94,7 +98,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "ref.func",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 "(func $f) (elem declare func $f)",
                 &"(drop (ref.func $f))".repeat(100),
@@ -104,13 +108,13 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     ),
     kind(
         "memory.grow",
-        |pages| looping(pages, "", &"(drop (memory.grow (i32.const 0)))".repeat(100)),
+        |pages| looping_guest(pages, "", &"(drop (memory.grow (i32.const 0)))".repeat(100)),
         10,
     ),
     kind(
         "table.grow",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 TABLES,
                 &"(drop (table.grow $t (ref.null func) (i32.const 0)))".repeat(100),
@@ -121,7 +125,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "table.fill",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 TABLES,
                 "(table.fill $t (i32.const 0) (ref.null func) (i32.const 20000))",
@@ -132,7 +136,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "table.copy",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 TABLES,
                 "(table.copy $t $t (i32.const 0) (i32.const 1) (i32.const 19999))",
@@ -143,7 +147,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
     kind(
         "table.init",
         |pages| {
-            looping(
+            looping_guest(
                 pages,
                 &tables(),
                 "(table.init $t $e (i32.const 0) (i32.const 0) (i32.const 20000))",
@@ -151,16 +155,24 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         },
         10,
     ),
-    kind("dependent loads", |pages| chasing(pages, 100), 300),
-    kind("a long function without branches", |pages| chasing(pages, 350_000), 300),
-    kind("return from a deep recursion", |pages| deep(pages, 3_000, 2_000), 300),
+    kind("dependent loads", |pages| chasing_guest(pages, 100), 300),
+    kind(
+        "a long function without branches",
+        |pages| chasing_guest(pages, 350_000),
+        300,
+    ),
+    kind(
+        "return from a deep recursion",
+        |pages| recursive_guest(pages, 3_000, 2_000),
+        300,
+    ),
     kind(
         "return from a deep recursion of short functions",
-        |pages| deep(pages, 7_000, 90),
+        |pages| recursive_guest(pages, 7_000, 90),
         300,
     ),
     kind("strings between components", strings_between_components, 10),
-    kind("data segments", segments, 2),
+    kind("data segments", data_segments, 2),
 ];
 
 const fn kind(name: &'static str, build: fn(u32) -> Vec<u8>, worst_after_ms: u64) -> Overrunning {
@@ -189,11 +201,11 @@ fn guest(pages: u32, items: &str, execute: &str) -> Vec<u8> {
 }
 
 /// Returns a guest that repeats `work` forever.
-fn looping(pages: u32, items: &str, work: &str) -> Vec<u8> {
+fn looping_guest(pages: u32, items: &str, work: &str) -> Vec<u8> {
     guest(pages, items, &format!("(loop $forever {work} (br $forever))"))
 }
 
-fn halves(pages: u32, places: &str) -> String {
+fn copy_of_half(pages: u32, places: &str) -> String {
     let half = bytes(pages) / 2;
     format!("(local.set $half (i32.const {half})) (memory.copy {places} (local.get $half))")
 }
@@ -202,7 +214,7 @@ const WRITE: &str = "(i32.store8 (local.get $at) (i32.const 7))";
 const READ: &str = "(drop (i32.load8_u (local.get $at)))";
 
 /// Returns a loop that accesses each page of the memory.
-fn touch(bytes: u32, access: &str) -> String {
+fn touch_pages(bytes: u32, access: &str) -> String {
     format!(
         "(local.set $at (i32.const 0))
          (loop $touch
@@ -212,10 +224,10 @@ fn touch(bytes: u32, access: &str) -> String {
 }
 
 fn unrolled_touch(pages: u32) -> Vec<u8> {
-    looping(pages, "", &stores(pages))
+    looping_guest(pages, "", &stores(pages))
 }
 
-/// Writes to each page, without a loop.
+/// Returns instructions that write to each page without a loop.
 fn stores(pages: u32) -> String {
     (0..bytes(pages) / 4_096)
         .map(|n| format!("(i32.store8 offset={} (local.get $at) (local.get $at))", n * 4_096))
@@ -238,7 +250,7 @@ fn initial_touch(pages: u32) -> Vec<u8> {
     .build()
 }
 
-fn init(pages: u32) -> Vec<u8> {
+fn memory_init_guest(pages: u32) -> Vec<u8> {
     let segment = "x".repeat(8 << 20);
     let items = format!("(data $d \"{segment}\")");
     let copies: String = (0..bytes(pages) >> 23)
@@ -249,7 +261,7 @@ fn init(pages: u32) -> Vec<u8> {
             )
         })
         .collect();
-    looping(pages, &items, &copies)
+    looping_guest(pages, &items, &copies)
 }
 
 const TABLES: &str = "(table $t 20000 funcref)";
@@ -270,7 +282,7 @@ fn scatter(pages: u32) -> String {
 }
 
 /// Returns a guest that repeats `loads` consecutive reads, each from the address that the previous read returned.
-fn chasing(pages: u32, loads: usize) -> Vec<u8> {
+fn chasing_guest(pages: u32, loads: usize) -> Vec<u8> {
     let work = format!("local.get $at {} local.set $at", "i32.load ".repeat(loads));
     guest(
         pages,
@@ -280,7 +292,7 @@ fn chasing(pages: u32, loads: usize) -> Vec<u8> {
 }
 
 /// Returns a guest with a recursion that is `calls` deep, and `loads` reads after each return.
-fn deep(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
+fn recursive_guest(pages: u32, calls: u32, loads: usize) -> Vec<u8> {
     let loads = "i32.load ".repeat(loads);
     let items = format!(
         "(func $deep (param $remaining i32) (param $at i32) (result i32)
@@ -303,7 +315,7 @@ fn strings_between_components(_pages: u32) -> Vec<u8> {
 }
 
 /// Returns a guest that instantiates a module with 1 MiB of data many times, always with the same memory.
-fn segments(_pages: u32) -> Vec<u8> {
+fn data_segments(_pages: u32) -> Vec<u8> {
     let member = format!(
         r#"(component
             (core module $shared (memory (export "memory") 17))

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::{components, guest, request, run_alone_in};
 use crate::http_server::{HttpServer, response};
-use names::Names;
+use names::NameServer;
 use recorder::Recorder;
 
 /// A public address that belongs to this machine in the network namespace of the test.
@@ -42,7 +42,7 @@ async fn in_a_network_of_its_own() {
     let _servers =
         [PUBLIC, LOOPBACK, PRIVATE, METADATA].map(|address| HttpServer::start_at(&format!("{address}:80"), redirect));
     let lab = Lab {
-        names: Names::start(),
+        names: NameServer::start(),
         recorder: Recorder::start(),
     };
     lab.recorder_sees_connections();
@@ -54,7 +54,7 @@ async fn in_a_network_of_its_own() {
 }
 
 struct Lab {
-    names: Names,
+    names: NameServer,
     recorder: Recorder,
 }
 
@@ -171,7 +171,7 @@ fn setup(folder: &str) -> String {
 }
 
 /// Returns why no network namespace can be created here, or `None` if one can.
-fn why_not() -> Option<String> {
+fn namespace_error() -> Option<String> {
     let ran = Command::new(LAUNCHER[0])
         .arg(LAUNCHER[1])
         .args(["ip", "link", "set", "lo", "up"])
@@ -186,9 +186,12 @@ fn why_not() -> Option<String> {
 /// If no network namespace may be created, the test is skipped. `http.rs` then shows the same with servers that count their
 /// requests.
 #[test]
-#[expect(clippy::print_stderr, reason = "who runs the tests has to see what was not tested")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the person who runs the tests has to see what was not tested"
+)]
 fn denied_requests_send_no_packet() {
-    if let Some(reason) = why_not() {
+    if let Some(reason) = namespace_error() {
         eprintln!("skipped: a network of its own is not permitted here: {reason}");
         return;
     }

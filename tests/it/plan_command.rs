@@ -10,19 +10,19 @@ use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, is_synthesis, plan};
 
 /// Returns a step with one call of the calculator.
-fn calculates(id: &str, expression: &Value) -> Value {
+fn calculator_step(id: &str, expression: &Value) -> Value {
     let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
     json!({"id": id, "description": format!("Calculate {id}"), "toolCalls": [call]})
 }
 
 /// Returns a plan of two sums with a parameter. The second sum uses the result of the first.
-fn discount() -> Value {
+fn discount_plan() -> Value {
     let part = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
     let rest = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
     json!({
         "version": 1,
         "question": "What is {{rate}}% of 2340, and what is left of it?",
-        "steps": [calculates("step_1", &part), calculates("step_2", &rest)],
+        "steps": [calculator_step("step_1", &part), calculator_step("step_2", &rest)],
         "params": {"rate": {"type": "number", "minimum": 0, "maximum": 100}},
     })
 }
@@ -33,12 +33,12 @@ fn plan_of(steps: &Value) -> Value {
 }
 
 /// Writes a plan to a file of the home, and returns its path.
-fn write(home: &Home, plan: &Value) -> String {
+fn write_plan(home: &Home, plan: &Value) -> String {
     home.file("plan.json", &plan.to_string()).to_str().unwrap().to_owned()
 }
 
 fn run(home: &Home, plan: &Value, more: &[&str]) -> CommandOutput {
-    home.art(&[&["run", "--plan", &write(home, plan)], more].concat())
+    home.art(&[&["run", "--plan", &write_plan(home, plan)], more].concat())
 }
 
 /// Returns the number of runs of a home.
@@ -56,7 +56,7 @@ fn assert_refused(home: &Home, refused: &CommandOutput, parts: &[&str]) {
 }
 
 /// Starts a provider that plans `items`, and then answers.
-fn planner(items: Value) -> Provider {
+fn planning_provider(items: Value) -> Provider {
     Provider::start(move |request| match is_synthesis(request) {
         true => Reply::Text(vec!["<mainContent>It is done.</mainContent>".to_owned()]),
         false => Reply::Text(vec![plan(&items)]),
@@ -69,18 +69,21 @@ fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
     home.art(&[&model, args].concat())
 }
 
-/// Returns the printed text, without the estimates of the answer and of all model calls, which depend on the wording of prompts.
-fn shown(ran: &CommandOutput) -> String {
+/// Returns stdout without the estimates of the answer and of all model calls, which depend on the wording of prompts.
+fn stdout_without_estimates(ran: &CommandOutput) -> String {
     let stdout = ran.stdout();
-    let is_worded = |line: &str| line.starts_with("answer: ") || line.starts_with("all model calls: ");
-    let lines = stdout.lines().filter(|line| !is_worded(line));
+    let is_estimate = |line: &str| line.starts_with("answer: ") || line.starts_with("all model calls: ");
+    let lines = stdout.lines().filter(|line| !is_estimate(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Plans sums with a scripted model.
 fn plan_sums(home: &Home, more: &[&str]) -> CommandOutput {
     let rest = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
-    let provider = planner(json!([calculates("a", &json!("15% of 2340")), calculates("b", &rest)]));
+    let provider = planning_provider(json!([
+        calculator_step("a", &json!("15% of 2340")),
+        calculator_step("b", &rest)
+    ]));
     art_with(
         home,
         &provider,
@@ -89,11 +92,11 @@ fn plan_sums(home: &Home, more: &[&str]) -> CommandOutput {
 }
 
 #[test]
-fn a_planned_question_shows_its_calls_and_arrows_and_runs_nothing() {
+fn planning_a_question_shows_calls_and_references_and_runs_nothing() {
     let home = Home::new();
     let planned = plan_sums(&home, &[]);
     assert_eq!(planned.code(), 0, "{planned}");
-    insta::assert_snapshot!(shown(&planned), @r#"
+    insta::assert_snapshot!(stdout_without_estimates(&planned), @r#"
     What is left of 2340 without 15%?
       The plan.
 
@@ -120,14 +123,14 @@ fn a_planned_question_shows_its_calls_and_arrows_and_runs_nothing() {
 #[test]
 fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
     let home = Home::new();
-    let provider = planner(json!([
-        calculates("a", &json!(15)),
-        calculates("b", &json!({"$from": "a", "path": "/total"})),
+    let provider = planning_provider(json!([
+        calculator_step("a", &json!(15)),
+        calculator_step("b", &json!({"$from": "a", "path": "/total"})),
         {"id": "c", "description": "Weigh it", "dependencies": ["b"]},
     ]));
     let planned = art_with(&home, &provider, &["plan", "How much is it?"]);
     assert_eq!(planned.code(), 10, "{planned}");
-    insta::assert_snapshot!(shown(&planned), @r"
+    insta::assert_snapshot!(stdout_without_estimates(&planned), @r"
     How much is it?
       The plan.
 
@@ -151,7 +154,7 @@ fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
 }
 
 #[test]
-fn a_plan_for_programs_has_the_plan_its_check_and_its_cost() {
+fn a_plan_in_json_has_the_plan_its_check_and_its_cost() {
     let planned = plan_sums(&Home::new(), &["--json"]).json();
     assert_eq!(planned["plan"]["steps"][1]["dependencies"], json!(["a"]), "{planned}");
     assert_eq!(
@@ -166,7 +169,7 @@ fn a_plan_for_programs_has_the_plan_its_check_and_its_cost() {
 }
 
 #[test]
-fn a_kept_plan_runs_without_a_planner() {
+fn a_saved_plan_runs_without_a_planner() {
     let home = Home::new();
     let file = home.dir.path().join("kept.json");
     let file = file.to_str().unwrap();
@@ -176,7 +179,7 @@ fn a_kept_plan_runs_without_a_planner() {
     let shown = home.art(&["--json", "tool", "show", "calculator"]).json();
     assert_eq!(kept["tools"]["calculator"]["component"], shown["digest"], "{kept}");
 
-    let provider = planner(json!([]));
+    let provider = planning_provider(json!([]));
     let ran = art_with(&home, &provider, &["--json", "run", "--plan", file]);
     assert_eq!(ran.code(), 0, "{ran}");
     let report = ran.json();
@@ -223,7 +226,7 @@ fn the_embedded_model_shows_the_result_of_each_call_of_a_step() {
 #[test]
 fn a_plan_runs_with_the_values_of_its_parameters() {
     let home = Home::new();
-    run(&home, &discount(), &["--set", "rate=10"]).answers(&["234", "2106"]);
+    run(&home, &discount_plan(), &["--set", "rate=10"]).answers(&["234", "2106"]);
     let shown = home.art(&["--json", "runs", "show", "last"]).json();
     assert_eq!(
         shown["run"]["query"], "What is 10% of 2340, and what is left of it?",
@@ -246,7 +249,7 @@ fn every_parameter_that_is_missing_unknown_or_mistyped_is_named() {
         ),
         (&["--set", "rate=101"], "`101` is not a value of the parameter `rate`"),
     ] {
-        let refused = run(&home, &discount(), set);
+        let refused = run(&home, &discount_plan(), set);
         assert_eq!(refused.code(), 2, "{refused}");
         assert!(refused.stderr().contains(part), "`{part}` is missing: {refused}");
     }
@@ -277,7 +280,7 @@ fn a_constant_of_a_planned_question_can_be_a_parameter() {
 #[test]
 fn a_plan_with_faults_is_not_run() {
     let home = Home::new();
-    let steps = json!([calculates("a", &json!(7)), {"id": "b", "description": "Delete", "toolCalls": [
+    let steps = json!([calculator_step("a", &json!(7)), {"id": "b", "description": "Delete", "toolCalls": [
         {"toolName": "calculater", "arguments": {}},
     ]}]);
     let refused = run(&home, &plan_of(&steps), &[]);
@@ -293,10 +296,10 @@ fn a_plan_with_faults_is_not_run() {
 fn a_plan_with_more_steps_than_a_run_may_start_is_refused_up_front() {
     let home = Home::new();
     home.file("art.toml", "[execution]\nmaxItems = 1\n");
-    let steps = json!([calculates("a", &json!("1")), calculates("b", &json!("2"))]);
+    let steps = json!([calculator_step("a", &json!("1")), calculator_step("b", &json!("2"))]);
     let fault = "the plan has too many open steps: 2, and the run may start only 1 (`maxItems`)";
     assert_refused(&home, &run(&home, &plan_of(&steps), &[]), &[fault]);
-    let planned = art_with(&home, &planner(steps), &["plan", "What is 1, and what is 2?"]);
+    let planned = art_with(&home, &planning_provider(steps), &["plan", "What is 1, and what is 2?"]);
     assert_eq!(planned.code(), 10, "{planned}");
     assert!(planned.stdout().contains(fault), "{planned}");
 }
@@ -319,9 +322,9 @@ fn a_file_with_which_a_plan_was_made_has_to_be_attached_again() {
 #[test]
 fn a_check_shows_the_plan_and_runs_nothing() {
     let home = Home::new();
-    let checked = run(&home, &discount(), &["--check"]);
+    let checked = run(&home, &discount_plan(), &["--check"]);
     assert_eq!(checked.code(), 0, "{checked}");
-    insta::assert_snapshot!(shown(&checked), @r#"
+    insta::assert_snapshot!(stdout_without_estimates(&checked), @r#"
     What is {{rate}}% of 2340, and what is left of it?
     parameter rate: {"type":"number","minimum":0,"maximum":100}
 
@@ -337,12 +340,12 @@ fn a_check_shows_the_plan_and_runs_nothing() {
 
     check: the plan can be carried out; references known to fit: 2 of 2
     "#);
-    let with_value = run(&home, &discount(), &["--check", "--set", "rate=10", "--json"]).json();
+    let with_value = run(&home, &discount_plan(), &["--check", "--set", "rate=10", "--json"]).json();
     assert_eq!(
         with_value["plan"]["question"],
         "What is 10% of 2340, and what is left of it?"
     );
-    let faulty = run(&home, &plan_of(&json!([calculates("a", &json!(7))])), &["--check"]);
+    let faulty = run(&home, &plan_of(&json!([calculator_step("a", &json!(7))])), &["--check"]);
     assert_eq!(faulty.code(), 10, "{faulty}");
     assert_eq!(run_count(&home), 0);
 }
@@ -350,7 +353,7 @@ fn a_check_shows_the_plan_and_runs_nothing() {
 #[test]
 fn the_estimate_of_a_plan_comes_from_recorded_calls() {
     let home = Home::new();
-    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     let basis = || run(&home, &plan, &["--check", "--json"]).json()["check"]["estimate"]["calls"][0]["basis"].clone();
     assert_eq!(basis(), json!({"source": "limits"}));
     run(&home, &plan, &[]).answers(&["42"]);
@@ -360,7 +363,7 @@ fn the_estimate_of_a_plan_comes_from_recorded_calls() {
 #[test]
 fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
     let home = Home::new();
-    let mut plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    let mut plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     plan["tools"] = json!({"calculator": {"component": "blake3:00", "input": "blake3:00"}});
     let ran = run(&home, &plan, &[]);
     ran.answers(&["42"]);
@@ -377,7 +380,7 @@ fn a_tool_that_changed_is_named_and_the_plan_still_runs() {
 #[test]
 fn a_tool_that_the_conversation_disables_is_a_fault() {
     let home = Home::new();
-    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     run(&home, &plan, &[]).answers(&["42"]);
     assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
     let refused = run(&home, &plan, &["--thread", "last"]);
@@ -390,7 +393,7 @@ fn a_tool_that_the_conversation_disables_is_a_fault() {
 #[test]
 fn a_plan_runs_again_in_its_conversation() {
     let home = Home::new();
-    let plan = plan_of(&json!([calculates("a", &json!("6 * 7"))]));
+    let plan = plan_of(&json!([calculator_step("a", &json!("6 * 7"))]));
     for _ in 0..2 {
         let ran = run(&home, &plan, &["--json"]).json();
         assert_eq!(ran["metadata"]["toolCalls"], 1, "{ran}");
@@ -402,9 +405,13 @@ fn a_plan_runs_again_in_its_conversation() {
 #[test]
 fn a_call_that_fails_is_handed_to_the_model() {
     let home = Home::new();
-    let plan = plan_of(&json!([calculates("a", &json!("1 / 0"))]));
-    let provider = planner(json!([]));
-    let ran = art_with(&home, &provider, &["--json", "run", "--plan", &write(&home, &plan)]);
+    let plan = plan_of(&json!([calculator_step("a", &json!("1 / 0"))]));
+    let provider = planning_provider(json!([]));
+    let ran = art_with(
+        &home,
+        &provider,
+        &["--json", "run", "--plan", &write_plan(&home, &plan)],
+    );
     assert!(provider.requests().len() > 1, "{ran}");
     assert_eq!(ran.json()["metadata"]["toolCalls"], 1, "{ran}");
 }
@@ -412,7 +419,7 @@ fn a_call_that_fails_is_handed_to_the_model() {
 #[test]
 fn a_file_that_is_no_plan_is_refused_with_all_its_problems() {
     let home = Home::new();
-    let mut misspelt = plan_of(&json!([calculates("a", &json!("1"))]));
+    let mut misspelt = plan_of(&json!([calculator_step("a", &json!("1"))]));
     misspelt["qestion"] = json!("x");
     misspelt["steps"][0]["toolCall"] = json!([]);
     let refused = run(&home, &misspelt, &[]);
@@ -451,7 +458,7 @@ fn a_question_that_the_embedded_model_does_not_understand_has_no_plan() {
 }
 
 #[test]
-fn calls_that_a_model_makes_at_once_are_its_plan() {
+fn calls_in_the_first_reply_of_a_model_are_its_plan() {
     let home = Home::new();
     let provider = Provider::start(|_| Reply::Call("calculator", json!({"expression": "6 * 7"})));
     let planned = art_with(&home, &provider, &["--json", "plan", "What is 6 times 7?"]);
@@ -463,14 +470,14 @@ fn calls_that_a_model_makes_at_once_are_its_plan() {
 }
 
 /// Asks a question with one step, `a`, whose result is 42. Returns what is stored of the conversation.
-fn first_question(home: &Home) -> String {
-    let provider = planner(json!([calculates("a", &json!("6 * 7"))]));
+fn ask_first_question(home: &Home) -> String {
+    let provider = planning_provider(json!([calculator_step("a", &json!("6 * 7"))]));
     assert_eq!(art_with(home, &provider, &["run", "What is 6 times 7?"]).code(), 0);
-    stored(home)
+    stored_conversation(home)
 }
 
 /// Returns the conversation and its runs as they are stored.
-fn stored(home: &Home) -> String {
+fn stored_conversation(home: &Home) -> String {
     let parts: [&[&str]; 3] = [&["thread", "show", "last"], &["thread", "list"], &["runs", "list"]];
     let texts = parts.map(|part| home.art(&[&["--json"], part].concat()).stdout());
     texts.concat()
@@ -479,15 +486,15 @@ fn stored(home: &Home) -> String {
 #[test]
 fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
     let home = Home::new();
-    let before = first_question(&home);
+    let before = ask_first_question(&home);
     let double = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, " * 2"]});
-    let provider = planner(json!([calculates("b", &double)]));
+    let provider = planning_provider(json!([calculator_step("b", &double)]));
     let file = home.dir.path().join("kept.json");
     let file = file.to_str().unwrap();
     let follow_up = ["plan", "And twice that?", "--thread", "last", "--out", file];
     let planned = art_with(&home, &provider, &follow_up);
     assert_eq!(planned.code(), 0, "{planned}");
-    insta::assert_snapshot!(shown(&planned), @r#"
+    insta::assert_snapshot!(stdout_without_estimates(&planned), @r#"
     And twice that?
       The plan.
 
@@ -506,7 +513,7 @@ fn a_follow_up_is_planned_in_its_conversation_to_which_nothing_is_added() {
         request.contains("What is 6 times 7?") && request.contains("q1.a"),
         "{request}"
     );
-    assert_eq!(stored(&home), before);
+    assert_eq!(stored_conversation(&home), before);
 
     let ran = art_with(&home, &provider, &["--json", "run", "--plan", file, "--thread", "last"]);
     assert_eq!(ran.json()["steps"][0]["result"]["result"], 84, "{ran}");
@@ -526,9 +533,9 @@ fn a_question_cannot_be_planned_in_a_conversation_that_does_not_exist() {
 #[test]
 fn a_tool_that_the_conversation_disables_is_not_planned() {
     let home = Home::new();
-    first_question(&home);
+    ask_first_question(&home);
     assert_eq!(home.art(&["thread", "set", "last", "tools", "datetime"]).code(), 0);
-    let provider = planner(json!([calculates("b", &json!("1 + 1"))]));
+    let provider = planning_provider(json!([calculator_step("b", &json!("1 + 1"))]));
     let planned = art_with(&home, &provider, &["plan", "And 1 + 1?", "--thread", "last"]);
     assert_eq!(planned.code(), 10, "{planned}");
     let fault = "`b`: the tool `calculator` is disabled in this conversation";
@@ -536,8 +543,8 @@ fn a_tool_that_the_conversation_disables_is_not_planned() {
 }
 
 #[test]
-fn a_model_that_makes_no_usable_plan_is_told_apart_from_one_that_cannot_be_reached() {
-    let provider = planner(json!("one step"));
+fn a_model_that_makes_no_usable_plan_is_reported_as_a_fault_of_the_plan() {
+    let provider = planning_provider(json!("one step"));
     let planned = art_with(&Home::empty(), &provider, &["plan", "What is 2+2?"]);
     assert_eq!((planned.code(), planned.stdout().as_str()), (10, ""), "{planned}");
     let reason = "planning failed: the model gave no usable plan in 3 attempts: `todoList` has to be an array";

@@ -48,7 +48,7 @@ impl Scene {
     }
 
     /// Calls the tool without a grant, adds the grant that the denial names, and calls the tool again.
-    fn granted(&self, name: &str, arguments: Value) -> CommandOutput {
+    fn call_with_grant(&self, name: &str, arguments: Value) -> CommandOutput {
         let denied = self.call(name, arguments.clone());
         assert_eq!(denied.code(), 5, "{denied}");
         let result = &denied.json()["result"];
@@ -64,9 +64,9 @@ impl Scene {
         self.call(name, arguments)
     }
 
-    /// Same as [`Scene::granted`], for a call that has to succeed. Returns its output.
-    fn output(&self, name: &str, arguments: Value) -> Value {
-        let called = self.granted(name, arguments);
+    /// Same as [`Scene::call_with_grant`], for a call that has to succeed. Returns its output.
+    fn output_with_grant(&self, name: &str, arguments: Value) -> Value {
+        let called = self.call_with_grant(name, arguments);
         assert_eq!(called.code(), 0, "{called}");
         called.json()["result"]["output"].clone()
     }
@@ -75,7 +75,7 @@ impl Scene {
 #[test]
 fn file_read_reads_a_file_with_the_grant_that_its_denial_names() {
     let scene = Scene::new("file_read");
-    let read = scene.output("a.txt", json!({"from_line": 2}));
+    let read = scene.output_with_grant("a.txt", json!({"from_line": 2}));
     assert_eq!(
         (&read["text"], &read["line_count"]),
         (&json!("annual budget\n"), &json!(2))
@@ -87,7 +87,7 @@ fn file_read_reads_a_file_with_the_grant_that_its_denial_names() {
 #[test]
 fn file_read_lists_a_directory_with_sizes_and_times() {
     let scene = Scene::new("file_read");
-    let listed = scene.output("", json!({"sort": "largest", "limit": 1, "files_only": true}));
+    let listed = scene.output_with_grant("", json!({"sort": "largest", "limit": 1, "files_only": true}));
     let first = &listed["entries"][0];
     assert_eq!((&first["name"], &first["size"]), (&json!("users.json"), &json!(45)));
     assert!(first["modified"].as_str().unwrap().ends_with('Z'), "{listed}");
@@ -100,7 +100,7 @@ fn file_search_finds_text_below_a_directory() {
     let scene = Scene::new("file_search");
     fs::create_dir(scene.path("below")).unwrap();
     fs::write(scene.path("below/b.txt"), "no budget\n").unwrap();
-    let found = scene.output("", json!({"text": "budget", "whole_words": true}));
+    let found = scene.output_with_grant("", json!({"text": "budget", "whole_words": true}));
     let files = [scene.path("a.txt"), scene.path("below/b.txt")];
     let found_files: Vec<_> = found["files"]
         .as_array()
@@ -121,7 +121,7 @@ fn file_search_does_not_leave_the_directory_through_a_link() {
     let outside = TempDir::new().unwrap();
     fs::write(outside.path().join("secret.txt"), "budget").unwrap();
     std::os::unix::fs::symlink(outside.path(), scene.path("link")).unwrap();
-    let found = scene.output("", json!({"text": "budget"}));
+    let found = scene.output_with_grant("", json!({"text": "budget"}));
     assert_eq!(found["files"].as_array().unwrap().len(), 1, "{found}");
 }
 
@@ -129,7 +129,7 @@ fn file_search_does_not_leave_the_directory_through_a_link() {
 fn hash_file_returns_the_checksum_of_a_file() {
     let scene = Scene::new("hash_file");
     fs::write(scene.path("abc"), "abc").unwrap();
-    let hashed = scene.output("abc", json!({"algorithm": "md5"}));
+    let hashed = scene.output_with_grant("abc", json!({"algorithm": "md5"}));
     assert_eq!(hashed["value"], "900150983cd24fb0d6963f7d28e17f72");
 }
 
@@ -142,7 +142,7 @@ fn sqlite_query_reads_a_database_and_changes_nothing() {
     drop(writer);
     let before = fs::read(scene.path("shop.db")).unwrap();
     let sql = "SELECT region, sum(amount) AS total FROM orders GROUP BY region ORDER BY total DESC";
-    let totals = scene.output("shop.db", json!({ "sql": sql }));
+    let totals = scene.output_with_grant("shop.db", json!({ "sql": sql }));
     let expected = json!([{"region": "South", "total": 25}, {"region": "North", "total": 14}]);
     assert_eq!(totals["rows"], expected);
     assert_eq!(scene.call("shop.db", json!({"sql": "DELETE FROM orders"})).code(), 5);
@@ -157,9 +157,9 @@ fn archive_list_lists_an_archive() {
     let mut zip = b"PK\x05\x06".to_vec();
     zip.resize(22, 0);
     fs::write(scene.path("empty.zip"), zip).unwrap();
-    let listed = scene.output("empty.zip", json!({}));
+    let listed = scene.output_with_grant("empty.zip", json!({}));
     assert_eq!((&listed["format"], &listed["entry_count"]), (&json!("zip"), &json!(0)));
-    let refused = scene.granted("a.txt", json!({}));
+    let refused = scene.call_with_grant("a.txt", json!({}));
     assert!(
         refused.json().to_string().contains("no zip, tar or tar.gz"),
         "{refused}"
@@ -170,7 +170,7 @@ fn archive_list_lists_an_archive() {
 fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
     let scene = Scene::new("csv_query");
     let sum = json!({"aggregate": "sum", "column": "sales"});
-    assert_eq!(scene.output("sales.csv", sum)["value"], 35);
+    assert_eq!(scene.output_with_grant("sales.csv", sum)["value"], 35);
     let text = r#"{"csv":"sales\n1\n2\n","aggregate":"sum","column":"sales"}"#;
     let other = Scene::new("csv_query")
         .home
@@ -181,7 +181,7 @@ fn csv_query_reads_a_granted_file_and_needs_no_grant_for_a_text() {
 #[test]
 fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
     let scene = Scene::new("json_query");
-    let names = scene.output("users.json", json!({"query": ".users[].name"}));
+    let names = scene.output_with_grant("users.json", json!({"query": ".users[].name"}));
     assert_eq!(names["results"], json!(["Ada", "Bob"]));
     let text = r#"{"json":[1,2],"query":"length"}"#;
     let other = Scene::new("json_query")
@@ -191,8 +191,8 @@ fn json_query_reads_a_granted_file_and_needs_no_grant_for_an_argument() {
 }
 
 /// Calls a tool that asks before it writes, and returns the preview of the change.
-fn asked(scene: &Scene, name: &str, arguments: Value) -> String {
-    let waiting = scene.granted(name, arguments);
+fn call_until_preview(scene: &Scene, name: &str, arguments: Value) -> String {
+    let waiting = scene.call_with_grant(name, arguments);
     assert_eq!(waiting.code(), 7, "{waiting}");
     let listed = scene.home.art(&["--json", "approve", "show", "last"]);
     assert_eq!(listed.code(), 0, "{listed}");
@@ -202,7 +202,7 @@ fn asked(scene: &Scene, name: &str, arguments: Value) -> String {
 #[test]
 fn file_write_writes_what_a_person_has_seen_and_approved() {
     let scene = Scene::new("file_write");
-    let preview = asked(&scene, "new.txt", json!({"text": "hello\n"}));
+    let preview = call_until_preview(&scene, "new.txt", json!({"text": "hello\n"}));
     assert!(preview.ends_with("@@ -0,0 +1 @@\n+hello\n"), "{preview}");
     assert_eq!(scene.text("new.txt"), None);
     let approved = scene.home.art(&["approve", "yes", "last"]);
@@ -213,7 +213,7 @@ fn file_write_writes_what_a_person_has_seen_and_approved() {
 #[test]
 fn file_edit_changes_nothing_if_the_person_says_no() {
     let scene = Scene::new("file_edit");
-    let preview = asked(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
+    let preview = call_until_preview(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
     assert!(preview.contains("-buy milk\n+buy tea\n"), "{preview}");
     scene.home.art(&["approve", "no", "last", "--reason", "keep it"]);
     assert_eq!(scene.text("a.txt").as_deref(), Some("buy milk\nannual budget\n"));
@@ -222,7 +222,7 @@ fn file_edit_changes_nothing_if_the_person_says_no() {
 #[test]
 fn file_edit_does_not_overwrite_a_file_that_changed_while_it_waited() {
     let scene = Scene::new("file_edit");
-    asked(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
+    call_until_preview(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));
     fs::write(scene.path("a.txt"), "buy milk and bread\n").unwrap();
     let approved = scene.home.art(&["approve", "yes", "last"]);
     assert!(

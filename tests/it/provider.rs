@@ -131,7 +131,7 @@ fn serve(
     script: &Mutex<impl FnMut(&Request) -> Reply>,
     sender: &Sender<Request>,
 ) -> Option<()> {
-    let request = read(connection)?;
+    let request = read_request(connection)?;
     let reply = (script.lock().unwrap())(&request);
     // The test may have ended, so that nobody receives the request.
     drop(sender.send(request));
@@ -144,29 +144,29 @@ fn serve(
             write!(out, "{head}content-length: {}\r\n\r\n{body}", body.len()).ok()
         }
         Reply::Text(pieces) => {
-            let mut text = opening();
+            let mut text = stream_head();
             let deltas = pieces.iter().map(|piece| json!({"content": piece}));
             deltas.for_each(|delta| text.push_str(&chunk(&delta, None)));
-            out.write_all((text + &ending("stop")).as_bytes()).ok()
+            out.write_all((text + &final_chunks("stop")).as_bytes()).ok()
         }
         Reply::Uncounted(text) => {
-            let text = opening() + &chunk(&json!({"content": text}), None) + &chunk(&json!({}), Some("stop"));
+            let text = stream_head() + &chunk(&json!({"content": text}), None) + &chunk(&json!({}), Some("stop"));
             out.write_all((text + "data: [DONE]\n\n").as_bytes()).ok()
         }
         Reply::Call(tool, arguments) => {
-            let text = opening() + &call(tool, &arguments) + &ending("tool_calls");
+            let text = stream_head() + &call_chunk(tool, &arguments) + &final_chunks("tool_calls");
             out.write_all(text.as_bytes()).ok()
         }
         Reply::TextAndCall(text, tool, arguments) => {
-            let text = opening() + &chunk(&json!({"content": text}), None) + &call(tool, &arguments);
-            out.write_all((text + &ending("tool_calls")).as_bytes()).ok()
+            let text = stream_head() + &chunk(&json!({"content": text}), None) + &call_chunk(tool, &arguments);
+            out.write_all((text + &final_chunks("tool_calls")).as_bytes()).ok()
         }
         Reply::Break(piece) => {
-            let text = opening() + &chunk(&json!({"content": piece}), None);
+            let text = stream_head() + &chunk(&json!({"content": piece}), None);
             out.write_all(text.as_bytes()).ok()
         }
         Reply::Hang(piece) => {
-            let text = opening() + &chunk(&json!({"content": piece}), None);
+            let text = stream_head() + &chunk(&json!({"content": piece}), None);
             out.write_all(text.as_bytes()).ok()?;
             // Wait until the client closes the connection.
             drop(out.read(&mut [0]));
@@ -175,7 +175,7 @@ fn serve(
     }
 }
 
-fn read(connection: &TcpStream) -> Option<Request> {
+fn read_request(connection: &TcpStream) -> Option<Request> {
     let mut lines = BufReader::new(connection);
     let mut line = String::new();
     lines.read_line(&mut line).ok()?;
@@ -199,12 +199,12 @@ fn read(connection: &TcpStream) -> Option<Request> {
     })
 }
 
-fn opening() -> String {
+fn stream_head() -> String {
     "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n".to_owned()
 }
 
 /// Returns the chunk that contains a call of a tool.
-fn call(tool: &str, arguments: &Value) -> String {
+fn call_chunk(tool: &str, arguments: &Value) -> String {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
     let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
     chunk(&json!({"tool_calls": [call]}), None)
@@ -216,7 +216,7 @@ fn chunk(delta: &Value, finish: Option<&str>) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn ending(finish: &str) -> String {
+fn final_chunks(finish: &str) -> String {
     let usage = json!({"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050});
     let counts = json!({"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [], "usage": usage});
     format!("{}data: {counts}\n\ndata: [DONE]\n\n", chunk(&json!({}), Some(finish)))

@@ -40,7 +40,7 @@ fn call(home: &Home, path: &Path) -> CommandOutput {
 }
 
 /// Returns the command that the denial suggests, without the name of the program.
-fn command_of(denied: &CommandOutput) -> Vec<String> {
+fn suggested_command(denied: &CommandOutput) -> Vec<String> {
     let metadata: &Value = &denied.json()["result"]["metadata"];
     let command = metadata["denials"][0]["command"].as_str().unwrap_or_default();
     let words = command.strip_prefix("art ").unwrap_or_else(|| panic!("{denied}"));
@@ -61,7 +61,7 @@ fn a_tool_in_python_reads_a_file_with_the_grant_that_its_denial_names() {
     let denied = call(&home, &granted);
     assert_eq!(denied.code(), 5, "{denied}");
     assert_eq!(denied.json()["result"]["code"], "PERMISSION_DENIED", "{denied}");
-    let command = command_of(&denied);
+    let command = suggested_command(&denied);
     let words: Vec<_> = command.iter().map(String::as_str).collect();
     let added = home.art(&words);
     assert_eq!(added.code(), 0, "{added}");

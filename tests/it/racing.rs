@@ -16,12 +16,12 @@ use crate::harness::run_alone;
 const MAX_CALLS: usize = 40;
 
 /// A thread that does something again and again until it is dropped.
-struct Again {
+struct RepeatedAction {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Again {
+impl RepeatedAction {
     fn start(mut act: impl FnMut() + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -37,7 +37,7 @@ impl Again {
     }
 }
 
-impl Drop for Again {
+impl Drop for RepeatedAction {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         drop(self.thread.take().map(JoinHandle::join));
@@ -45,30 +45,30 @@ impl Drop for Again {
 }
 
 /// Exchanges the directory `notes/way` with a link that leads out of the grant, again and again.
-fn exchange(granted: &Granted) -> Again {
-    let [way, link] = ["notes/way", "notes/link"].map(|below| granted.path(below));
+fn start_exchanging(granted: &Granted) -> RepeatedAction {
+    let [way, link] = ["notes/way", "notes/link"].map(|relative_path| granted.path(relative_path));
     fs::create_dir(&way).unwrap();
     fs::write(granted.path("notes/way/outside.txt"), "inside").unwrap();
     symlink("..", &link).unwrap();
-    Again::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
+    RepeatedAction::start(move || renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap())
 }
 
 /// Reads and writes through the directory until both of its states were seen. Asserts that the canary outside was not touched.
 async fn assert_never_leads_out() {
     let granted = writable();
-    let exchanging = exchange(&granted);
-    let mut is_both = false;
+    let exchanging = start_exchanging(&granted);
+    let mut saw_both = false;
     for _ in 0..MAX_CALLS {
         let seen = granted.step("race", "notes/way/outside.txt", "300").await;
         assert!(!seen.contains("canary"), "{seen}");
         assert_eq!(fs::read_to_string(granted.path("outside.txt")).unwrap(), "canary");
-        is_both |= seen.contains("inside") && seen.contains("permission denied");
-        if is_both {
+        saw_both |= seen.contains("inside") && seen.contains("permission denied");
+        if saw_both {
             break;
         }
     }
     drop(exchanging);
-    assert!(is_both, "the race never went both ways");
+    assert!(saw_both, "the calls never saw both the directory and the link");
 }
 
 #[tokio::test]
@@ -89,10 +89,10 @@ async fn without_openat2() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_cut_again_and_again_while_it_is_read_harms_nothing() {
+async fn a_call_that_reads_a_file_survives_its_repeated_truncation() {
     let granted = writable();
     let path = granted.path("notes/a.txt");
-    let cutting = Again::start(move || {
+    let truncating = RepeatedAction::start(move || {
         fs::write(&path, vec![b'x'; 100_000]).unwrap();
         fs::File::create(&path).unwrap();
     });
@@ -100,5 +100,5 @@ async fn a_file_that_is_cut_again_and_again_while_it_is_read_harms_nothing() {
         let read = granted.step("read_times", "notes/a.txt", "50").await;
         assert!(read.ends_with(" failed"), "{read}");
     }
-    drop(cutting);
+    drop(truncating);
 }

@@ -22,7 +22,7 @@ struct Watched {
 }
 
 /// How long a test waits for a change to be noticed and compiled.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Watched {
     async fn new() -> Self {
@@ -46,8 +46,8 @@ impl Watched {
         self.home.plugins().join("tool.wasm")
     }
 
-    fn next(&self) -> (String, Reload) {
-        self.reloads.recv_timeout(PATIENCE).unwrap()
+    fn next_reload(&self) -> (String, Reload) {
+        self.reloads.recv_timeout(TIMEOUT).unwrap()
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> art_tools::ToolReport {
@@ -72,7 +72,7 @@ async fn a_component_that_only_changed_its_code_is_used_at_once() {
     let watched = Watched::new().await;
     assert!(watched.echoes().await);
     fs::write(watched.file(), other_build_of(components::ECHO)).unwrap();
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     assert!(watched.echoes().await);
 }
 
@@ -88,14 +88,14 @@ async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
         assert!(watched.echoes().await, "after {:?}", started.elapsed());
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
 }
 
 #[tokio::test]
 async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approved() {
     let watched = Watched::new().await;
     fs::copy(components::COUNTER, watched.file()).unwrap();
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::NeedsApproval));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::NeedsApproval));
     let report = watched.call("counter", json!({})).await;
     assert_eq!(report.ending.as_str(), "denied", "{report:?}");
     assert_eq!(
@@ -104,7 +104,7 @@ async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approv
     );
     let approved = watched.home.art(&["grant", "approve", "counter", "--yes"]);
     assert_eq!(approved.code(), 0, "{approved}");
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     assert_eq!(watched.call("counter", json!({})).await.ending.as_str(), "success");
 }
 
@@ -112,7 +112,7 @@ async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approv
 async fn a_file_that_cannot_be_used_leaves_the_earlier_version() {
     let watched = Watched::new().await;
     fs::write(watched.file(), "no component").unwrap();
-    let (_, reload) = watched.next();
+    let (_, reload) = watched.next_reload();
     assert!(matches!(reload, Reload::Refused(_)), "{reload:?}");
     assert!(watched.echoes().await);
 }
@@ -121,18 +121,18 @@ async fn a_file_that_cannot_be_used_leaves_the_earlier_version() {
 async fn a_tool_whose_file_is_removed_is_gone_and_comes_back_with_it() {
     let watched = Watched::new().await;
     fs::remove_file(watched.file()).unwrap();
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Removed));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Removed));
     assert_eq!(
         watched.call("echo", json!({"text": "hello"})).await.ending.as_str(),
         "not_found"
     );
     fs::copy(components::ECHO, watched.file()).unwrap();
-    assert_eq!(watched.next(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     assert!(watched.echoes().await);
 }
 
 #[tokio::test]
-async fn a_storm_of_replacements_ends_with_the_last_one() {
+async fn after_many_quick_replacements_the_last_version_is_used() {
     let watched = Watched::new().await;
     let versions = [read(components::ECHO), other_build_of(components::ECHO)];
     for round in 0..200 {
@@ -143,15 +143,15 @@ async fn a_storm_of_replacements_ends_with_the_last_one() {
             assert!(watched.echoes().await);
         }
     }
-    let last = blake3_of(&versions[1]);
+    let last = digest_without_prefix(&versions[1]);
     let started = Instant::now();
     while watched.runtime.toolbox.plugins()[0].digest() != last {
-        assert!(started.elapsed() < PATIENCE);
+        assert!(started.elapsed() < TIMEOUT);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert!(watched.echoes().await);
 }
 
-fn blake3_of(wasm: &[u8]) -> String {
+fn digest_without_prefix(wasm: &[u8]) -> String {
     art_store::digest(wasm).trim_start_matches("blake3:").to_owned()
 }

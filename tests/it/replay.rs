@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{call, components, guest, output, request};
 
-/// All questions of the guest whose answers do not depend on a cancellation.
+/// All questions of the guest except `until_cancelled`, which ends only with a cancellation.
 const QUESTIONS: [&str; 10] = [
     "wall_clock",
     "clock",
@@ -28,21 +28,24 @@ const QUESTIONS: [&str; 10] = [
     "compute",
 ];
 
-fn asks() -> Arc<Plugin> {
+fn asks_guest() -> Arc<Plugin> {
     guest(components::ASKS)
 }
 
-fn questions(questions: &[&str], n: u64) -> Value {
+fn arguments_asking(questions: &[&str], n: u64) -> Value {
     json!({"questions": questions, "n": n})
 }
 
 async fn record(arguments: Value) -> Outcome {
-    call(&asks(), arguments, Limits::EXECUTE).await
+    call(&asks_guest(), arguments, Limits::EXECUTE).await
 }
 
 async fn replay_within(arguments: Value, recorded: &Intake, limits: Limits) -> Replayed {
     let call = Admitted::for_test(request(arguments), limits);
-    asks().replay(&call, recorded).expect("a plugin can be replayed").await
+    asks_guest()
+        .replay(&call, recorded)
+        .expect("a plugin can be replayed")
+        .await
 }
 
 async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
@@ -65,7 +68,7 @@ fn once(answer: Answer) -> Crossing {
 }
 
 /// Returns a record with a seed, because the guest draws a random number when it reads its input.
-fn handmade(crossings: Vec<Crossing>) -> Intake {
+fn record_with(crossings: Vec<Crossing>) -> Intake {
     Intake {
         seed: Some(Seed([1; 32])),
         crossings,
@@ -81,7 +84,7 @@ async fn assert_replays(arguments: Value, recorded: Outcome) {
 
 #[tokio::test]
 async fn a_replayed_call_has_the_same_output_log_fuel_and_record() {
-    let arguments = questions(&QUESTIONS, 3);
+    let arguments = arguments_asking(&QUESTIONS, 3);
     let recorded = record(arguments.clone()).await;
     assert_eq!(output(&recorded).as_array().unwrap().len(), QUESTIONS.len());
     assert!(!recorded.log.is_empty() && recorded.intake.seed.is_some());
@@ -89,8 +92,8 @@ async fn a_replayed_call_has_the_same_output_log_fuel_and_record() {
 }
 
 #[tokio::test]
-async fn a_record_answers_also_after_it_was_stored_as_json() {
-    let arguments = questions(&QUESTIONS, 2);
+async fn a_record_that_was_stored_as_json_is_replayed_identically() {
+    let arguments = arguments_asking(&QUESTIONS, 2);
     let mut recorded = record(arguments.clone()).await;
     let text = serde_json::to_string(&recorded.intake).unwrap();
     recorded.intake = serde_json::from_str(&text).unwrap();
@@ -98,8 +101,8 @@ async fn a_record_answers_also_after_it_was_stored_as_json() {
 }
 
 #[tokio::test]
-async fn a_recorded_cancellation_is_answered_although_nobody_cancels() {
-    let arguments = questions(&["until_cancelled"], 0);
+async fn a_recorded_cancellation_is_replayed_although_nobody_cancels() {
+    let arguments = arguments_asking(&["until_cancelled"], 0);
     let crossings = vec![
         Crossing {
             answer: Answer::Cancelled(false),
@@ -107,14 +110,14 @@ async fn a_recorded_cancellation_is_answered_although_nobody_cancels() {
         },
         once(Answer::Cancelled(true)),
     ];
-    let recorded = handmade(crossings);
+    let recorded = record_with(crossings);
     let replayed = replay(arguments, &recorded).await;
     assert_eq!((output(&replayed.outcome), replayed.divergence), (json!(["42"]), None));
 }
 
 #[tokio::test]
-async fn a_loop_that_asks_for_a_cancellation_is_one_entry() {
-    let recorded = record(questions(&["cancelled"], 50_000)).await;
+async fn repeated_questions_about_a_cancellation_are_one_entry_of_the_record() {
+    let recorded = record(arguments_asking(&["cancelled"], 50_000)).await;
     let expected = Crossing {
         answer: Answer::Cancelled(false),
         count: 50_000,
@@ -133,24 +136,24 @@ async fn a_tool_without_wasi_that_asks_nothing_has_an_empty_record() {
 #[tokio::test]
 async fn a_replayed_call_does_not_read_the_real_clocks() {
     let crossings = vec![once(Answer::WallClock(1, 5)), once(Answer::MonotonicClock(7))];
-    let recorded = handmade(crossings);
-    let replayed = replay(questions(&["wall_clock", "clock"], 0), &recorded).await;
+    let recorded = record_with(crossings);
+    let replayed = replay(arguments_asking(&["wall_clock", "clock"], 0), &recorded).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(output(&replayed.outcome), json!(["1.000000005s", "7 1"]));
 }
 
 #[tokio::test]
 async fn a_replayed_call_does_not_wait() {
-    let recorded = handmade(vec![once(Answer::Waited), once(Answer::Polled(vec![0, 1]))]);
+    let recorded = record_with(vec![once(Answer::Waited), once(Answer::Polled(vec![0, 1]))]);
     // An hour, far beyond the time limit.
-    let replayed = replay(questions(&["sleep", "poll"], 3_600_000), &recorded).await;
+    let replayed = replay(arguments_asking(&["sleep", "poll"], 3_600_000), &recorded).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(output(&replayed.outcome), json!(["slept", "[0, 1]"]));
 }
 
 #[tokio::test]
-async fn each_call_draws_other_random_numbers_and_a_replay_the_same() {
-    let arguments = questions(&["random", "hash_seed", "random"], 0);
+async fn each_call_draws_different_random_numbers_and_its_replay_the_same() {
+    let arguments = arguments_asking(&["random", "hash_seed", "random"], 0);
     let (first, second) = (record(arguments.clone()).await, record(arguments.clone()).await);
     assert_ne!(output(&first), output(&second));
     assert_ne!(output(&first)[0], output(&first)[2]);
@@ -160,16 +163,16 @@ async fn each_call_draws_other_random_numbers_and_a_replay_the_same() {
 
 #[tokio::test]
 async fn another_seed_draws_other_random_numbers() {
-    let arguments = questions(&["random"], 0);
+    let arguments = arguments_asking(&["random"], 0);
     let recorded = record(arguments.clone()).await;
-    let replayed = replay(arguments, &handmade(Vec::new())).await;
+    let replayed = replay(arguments, &record_with(Vec::new())).await;
     assert_eq!(replayed.divergence, None);
     assert_ne!(output(&replayed.outcome), output(&recorded));
 }
 
 /// Records a call that asks the clock, whether it was cancelled, and the clock again. Replays it with a changed record.
 async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
-    let arguments = questions(&["clock", "cancelled", "clock"], 2);
+    let arguments = arguments_asking(&["clock", "cancelled", "clock"], 2);
     let mut recorded = record(arguments.clone()).await.intake;
     change(&mut recorded.crossings);
     replay(arguments, &recorded).await
@@ -212,16 +215,16 @@ async fn a_record_that_is_too_long_diverges_at_the_end_of_the_call() {
 
 #[tokio::test]
 async fn a_call_that_draws_random_numbers_without_a_recorded_seed_diverges() {
-    let replayed = replay(questions(&["random"], 0), &Intake::default()).await;
+    let replayed = replay(arguments_asking(&["random"], 0), &Intake::default()).await;
     let asked = CrossingKind::Random;
     assert_diverged(&replayed, 1, DivergenceReason::Exhausted { asked });
 }
 
 #[tokio::test]
-async fn a_record_of_an_entry_that_was_not_polled_diverges() {
+async fn a_record_with_an_impossible_result_of_a_poll_diverges() {
     for ready in [vec![2], vec![]] {
-        let recorded = handmade(vec![once(Answer::Polled(ready))]);
-        let replayed = replay(questions(&["poll"], 0), &recorded).await;
+        let recorded = record_with(vec![once(Answer::Polled(ready))]);
+        let replayed = replay(arguments_asking(&["poll"], 0), &recorded).await;
         let asked = CrossingKind::Polled;
         assert_diverged(&replayed, 1, DivergenceReason::Unfit { asked });
     }
@@ -229,7 +232,7 @@ async fn a_record_of_an_entry_that_was_not_polled_diverges() {
 
 #[tokio::test]
 async fn a_truncated_record_is_not_replayed() {
-    let arguments = questions(&["clock_often"], 50_000);
+    let arguments = arguments_asking(&["clock_often"], 50_000);
     let recorded = record(arguments.clone()).await;
     assert_eq!(recorded.ending.name(), "success");
     assert!(recorded.intake.truncated && recorded.intake.crossings.is_empty());
@@ -245,13 +248,18 @@ async fn a_replay_is_stopped_if_it_takes_far_longer_than_the_time_limit() {
         fuel: Limits::MAX.fuel,
         ..Limits::EXECUTE
     };
-    let replayed = replay_within(questions(&["compute"], u64::MAX), &handmade(Vec::new()), limits).await;
+    let replayed = replay_within(
+        arguments_asking(&["compute"], u64::MAX),
+        &record_with(Vec::new()),
+        limits,
+    )
+    .await;
     assert_eq!(replayed.outcome.ending, Ending::Timeout { limit_ms: 40 });
 }
 
 #[tokio::test]
 async fn fuel_does_not_depend_on_the_load_of_the_machine() {
-    let arguments = questions(&["compute", "cancelled", "compute"], 20_000);
+    let arguments = arguments_asking(&["compute", "cancelled", "compute"], 20_000);
     let alone = record(arguments.clone()).await;
     let mut fuel = Vec::new();
     for concurrent in [1, 4, 16, 29, 50] {
@@ -263,12 +271,12 @@ async fn fuel_does_not_depend_on_the_load_of_the_machine() {
 
 #[tokio::test]
 async fn the_fuel_of_a_call_with_too_many_host_calls_does_not_depend_on_the_load() {
-    let arguments = questions(&["compute", "cancelled", "compute"], 20_000);
+    let arguments = arguments_asking(&["compute", "cancelled", "compute"], 20_000);
     let limits = Limits {
         host_calls: 100,
         ..Limits::EXECUTE
     };
-    let plugin = asks();
+    let plugin = asks_guest();
     let calls = (0..40).map(|_| call(&plugin, arguments.clone(), limits));
     let outcomes = join_all(calls).await;
     for outcome in &outcomes {
@@ -286,7 +294,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(async {
-            let arguments = questions(&script, n);
+            let arguments = arguments_asking(&script, n);
             let recorded = record(arguments.clone()).await;
             assert_replays(arguments, recorded).await;
         });

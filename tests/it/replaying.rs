@@ -14,7 +14,7 @@ use crate::harness::{components, load};
 use crate::home::Home;
 use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
 
-/// Questions for each of the first-party tools, some with several steps.
+/// Questions for several first-party tools, some with several steps, and some that no tool answers.
 const QUESTIONS: [&str; 12] = [
     "What is 17.5% of 2340, and what is that divided by 7?",
     "What is 0.1 + 0.2?",
@@ -52,7 +52,7 @@ fn total(replays: &[Value], field: &str) -> u64 {
 }
 
 #[test]
-fn a_dozen_questions_of_different_kinds_are_identical_when_they_are_run_again() {
+fn questions_of_many_kinds_are_replayed_identically() {
     let home = Home::new();
     let sales = home.file("sales.csv", "city,amount\nBonn,3\nKiel,4.5\nBonn,10\n");
     let data = home.file("data.json", r#"{"items": [{"price": 1.5}, {"price": 2.25}]}"#);
@@ -79,13 +79,13 @@ fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
         .zip(calls)
         .enumerate()
         .map(|(number, (id, (tool, _)))| {
-            let before: Vec<_> = number
+            let dependencies: Vec<_> = number
                 .checked_sub(1)
                 .map(|before| format!("step_{before}"))
                 .into_iter()
                 .collect();
             json!({"id": id, "description": format!("Do {id}"), "stepType": "tool", "requiredTools": [tool],
-                "dependencies": before})
+                "dependencies": dependencies})
         })
         .collect();
     let steps = json!(steps);
@@ -107,7 +107,7 @@ fn run_calls(home: &Home, calls: &[(&'static str, Value)]) {
 }
 
 #[test]
-fn a_run_whose_tools_produce_and_take_files_and_logs_is_identical() {
+fn a_run_whose_tools_exchange_files_and_write_logs_is_replayed_identically() {
     let home = Home::empty();
     home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
@@ -125,7 +125,7 @@ fn a_run_whose_tools_produce_and_take_files_and_logs_is_identical() {
 }
 
 #[test]
-fn what_tools_take_in_from_outside_comes_from_the_log() {
+fn a_replay_takes_the_outside_inputs_of_tools_from_the_log() {
     let home = Home::empty();
     home.add("asks", components::ASKS);
     let questions = ["wall_clock", "clock", "random", "hash_seed", "sleep", "poll", "compute"];
@@ -135,7 +135,7 @@ fn what_tools_take_in_from_outside_comes_from_the_log() {
 }
 
 #[test]
-fn a_component_that_is_not_there_or_was_changed_is_taken_as_recorded() {
+fn the_calls_of_a_changed_or_missing_component_are_taken_from_the_log() {
     let home = Home::new();
     home.run("What is 2+2?").answers(&["4"]);
     let calculator = home.plugins().join("calculator.wasm");
@@ -176,7 +176,7 @@ fn config(home: &Home) -> Config {
 }
 
 /// Returns a home with a run of the calculator, the recording of that run, and the component.
-async fn recorded() -> (Home, Recording, [Arc<Plugin>; 1]) {
+async fn recorded_run() -> (Home, Recording, [Arc<Plugin>; 1]) {
     let home = Home::empty();
     let calculator = components::PLUGINS
         .iter()
@@ -191,7 +191,7 @@ async fn recorded() -> (Home, Recording, [Arc<Plugin>; 1]) {
 }
 
 /// Sets a value in the first event of a kind.
-fn set(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
+fn set_in_event(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
     let entry = recording.entries.iter_mut().find(|entry| entry.kind == kind).unwrap();
     let mut payload: Value = serde_json::from_str(&entry.payload).unwrap();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -201,15 +201,15 @@ fn set(recording: &mut Recording, kind: &str, pointer: &str, value: Value) {
 }
 
 /// Returns the kind of the difference, and the tool that it concerns.
-fn what(replay: &Replay) -> Option<(&str, Option<&str>)> {
+fn difference_and_tool(replay: &Replay) -> Option<(&str, Option<&str>)> {
     let difference = replay.difference.as_ref()?;
     Some((difference.what.as_str(), difference.tool.as_deref()))
 }
 
 #[tokio::test]
 async fn the_first_difference_from_the_log_is_named() {
-    let (_home, recording, plugins) = recorded().await;
-    assert_eq!(what(&recording.replay(&plugins).await.unwrap()), None);
+    let (_home, recording, plugins) = recorded_run().await;
+    assert_eq!(difference_and_tool(&recording.replay(&plugins).await.unwrap()), None);
     for (kind, pointer, value, expected) in [
         ("tool_called", "/input", json!("blake3:0"), "input"),
         ("tool_ended", "/end/usage/fuel", json!(1), "fuel"),
@@ -234,31 +234,41 @@ async fn the_first_difference_from_the_log_is_named() {
         ),
     ] {
         let mut changed = recording.clone();
-        set(&mut changed, kind, pointer, value);
+        set_in_event(&mut changed, kind, pointer, value);
         let replay = changed.replay(&plugins).await.unwrap();
-        assert_eq!(what(&replay), Some((expected, Some("calculator"))), "{replay:?}");
+        assert_eq!(
+            difference_and_tool(&replay),
+            Some((expected, Some("calculator"))),
+            "{replay:?}"
+        );
     }
 }
 
 #[tokio::test]
-async fn another_end_of_the_run_is_a_difference() {
-    let (_home, recording, plugins) = recorded().await;
+async fn another_status_or_answer_of_the_run_is_a_difference() {
+    let (_home, recording, plugins) = recorded_run().await;
     let mut partial = recording.clone();
     partial.run.status = RunState::Partial;
-    assert_eq!(what(&partial.replay(&plugins).await.unwrap()), Some(("status", None)));
+    assert_eq!(
+        difference_and_tool(&partial.replay(&plugins).await.unwrap()),
+        Some(("status", None))
+    );
     let mut other = recording;
     other.run.summary["answer"] = json!("5");
-    assert_eq!(what(&other.replay(&plugins).await.unwrap()), Some(("answer", None)));
+    assert_eq!(
+        difference_and_tool(&other.replay(&plugins).await.unwrap()),
+        Some(("answer", None))
+    );
 }
 
 #[tokio::test]
 async fn fuel_of_another_engine_and_another_wording_of_prompts_are_no_differences() {
-    let (_home, mut recording, plugins) = recorded().await;
-    set(&mut recording, "started", "/start/fuelBasis", json!("another"));
-    set(&mut recording, "tool_ended", "/end/usage/fuel", json!(1));
-    set(&mut recording, "model_asked", "/request", json!("blake3:0"));
+    let (_home, mut recording, plugins) = recorded_run().await;
+    set_in_event(&mut recording, "started", "/start/fuelBasis", json!("another"));
+    set_in_event(&mut recording, "tool_ended", "/end/usage/fuel", json!(1));
+    set_in_event(&mut recording, "model_asked", "/request", json!("blake3:0"));
     let replay = recording.replay(&plugins).await.unwrap();
-    assert_eq!(what(&replay), None);
+    assert_eq!(difference_and_tool(&replay), None);
     assert_eq!(
         (replay.calls_run, replay.fuel_compared, replay.requests_changed),
         (1, 0, 1)
@@ -267,17 +277,21 @@ async fn fuel_of_another_engine_and_another_wording_of_prompts_are_no_difference
 
 #[tokio::test]
 async fn an_unfinished_run_is_replayed_as_far_as_it_goes() {
-    let (_home, recording, plugins) = recorded().await;
-    for kept in 1..recording.entries.len() {
+    let (_home, recording, plugins) = recorded_run().await;
+    for length in 1..recording.entries.len() {
         let mut unfinished = recording.clone();
-        unfinished.entries.truncate(kept);
+        unfinished.entries.truncate(length);
         unfinished.run.status = RunState::Running;
         let replay = unfinished.replay(&plugins).await.unwrap();
-        assert_eq!((what(&replay), replay.ended), (None, false), "{replay:?}");
-        let called = recording.entries[..kept]
+        assert_eq!(
+            (difference_and_tool(&replay), replay.ended),
+            (None, false),
+            "{replay:?}"
+        );
+        let called = recording.entries[..length]
             .iter()
             .filter(|entry| entry.kind == "tool_called");
-        let ended = recording.entries[..kept]
+        let ended = recording.entries[..length]
             .iter()
             .filter(|entry| entry.kind == "tool_ended");
         assert_eq!(
@@ -289,7 +303,7 @@ async fn an_unfinished_run_is_replayed_as_far_as_it_goes() {
 
 #[tokio::test]
 async fn a_program_that_embeds_the_host_can_replay_a_run() {
-    let (home, recording, _) = recorded().await;
+    let (home, recording, _) = recorded_run().await;
     let builder = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
     let replay = builder
         .build()
@@ -406,7 +420,7 @@ fn a_log_whose_bytes_were_changed_in_the_database_is_not_verified() {
     let verified = home.art(&["runs", "verify", "last"]);
     assert_eq!(verified.code(), 0, "{verified}");
     assert!(verified.stdout().contains(" are as they were written"), "{verified}");
-    let path = config(home.damage()).database.value;
+    let path = config(home.skip_replay()).database.value;
     let mut bytes = std::fs::read(&path).unwrap();
     let written = br#"{"type":"tool_called","#;
     let position = bytes

@@ -53,7 +53,7 @@ fn assert_replays_everywhere(home: &Home) {
 }
 
 /// Returns why the only call of the last run is not run again.
-fn reason(home: &Home) -> String {
+fn reason_for_no_replay(home: &Home) -> String {
     let replay = home.art(&["--json", "runs", "replay", "last"]).json();
     let taken = replay["taken"].as_array().unwrap();
     assert_eq!((taken.len(), &replay["difference"]), (1, &Value::Null), "{replay}");
@@ -77,7 +77,7 @@ fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
 
 /// Creates a home with a tool that writes files, and a folder for which the tool has a grant with these options. Writes a file
 /// there.
-fn written(options: &[&str]) -> (Home, TempDir) {
+fn home_with_written_file(options: &[&str]) -> (Home, TempDir) {
     let (home, folder) = (Home::empty(), TempDir::new().unwrap());
     home.add("files", components::FILES);
     let path = folder.path().canonicalize().unwrap();
@@ -96,7 +96,7 @@ fn written(options: &[&str]) -> (Home, TempDir) {
 
 #[test]
 fn a_run_that_wrote_a_file_is_replayed_without_writing_it() {
-    let (home, folder) = written(&[]);
+    let (home, folder) = home_with_written_file(&[]);
     let path = folder.path().join("new.txt");
     assert_eq!(fs::read_to_string(&path).unwrap(), "hello");
     fs::write(&path, "changed since").unwrap();
@@ -109,7 +109,7 @@ fn a_run_that_wrote_a_file_is_replayed_without_writing_it() {
 
 #[test]
 fn a_run_that_staged_a_change_is_replayed_without_staging_it() {
-    let (home, _folder) = written(&["--stage"]);
+    let (home, _folder) = home_with_written_file(&["--stage"]);
     let changes = || home.art(&["--json", "changes", "list"]).json();
     let staged = changes();
     assert_replays_everywhere(&home);
@@ -151,7 +151,7 @@ fn a_secret_that_a_tool_reads_is_in_no_record() {
     grant(&home, &["file_read", "--read", path]);
     let output = call(&home, "file_read", &json!({"path": path}));
     assert!(!output.to_string().contains(SECRET), "{output}");
-    assert_eq!(reason(&home), "took_secret");
+    assert_eq!(reason_for_no_replay(&home), "took_secret");
     let file = home.dir.path().join("run.jsonl");
     assert_eq!(home.art(&["runs", "export", "last", file.to_str().unwrap()]).code(), 0);
     let stored = [fs::read(file), fs::read(home.dir.path().join("state/art.db"))];

@@ -6,7 +6,7 @@ const MIB: u64 = 1 << 20;
 /// Maximum growth of the resident memory, in bytes.
 const RSS_MARGIN: u64 = 64 * MIB;
 /// Maximum growth of the numbers of threads and open files.
-const MARGIN: u64 = 4;
+const COUNT_MARGIN: u64 = 4;
 
 /// The resources of this process. Memory is in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,10 @@ impl Resources {
     }
 
     /// Fails if memory, threads or open files have grown too much since `before`.
-    pub(crate) fn compared_with(&self, before: &Self) -> Result<(), String> {
+    pub(crate) fn check_growth_since(&self, before: &Self) -> Result<(), String> {
         let is_flat = self.rss < before.rss + RSS_MARGIN
-            && self.threads <= before.threads + MARGIN
-            && self.files <= before.files + MARGIN;
+            && self.threads <= before.threads + COUNT_MARGIN
+            && self.files <= before.files + COUNT_MARGIN;
         is_flat
             .then_some(())
             .ok_or_else(|| format!("{before:?} became {self:?}"))

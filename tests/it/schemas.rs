@@ -22,7 +22,7 @@ fn art(tool: &Handmade<'_>, args: &[&str]) -> CommandOutput {
 
 /// Same as [`art`], with the bytes of a component.
 fn art_with_component(tool: &[u8], args: &[&str]) -> CommandOutput {
-    home_with(tool).limited(COMMAND_LIMITS, args)
+    home_with(tool).art_with_limits(COMMAND_LIMITS, args)
 }
 
 /// Returns a home with the calculator and a handmade tool.
@@ -46,7 +46,7 @@ fn properties(n: usize, schema: &Value) -> Map<String, Value> {
 }
 
 /// Returns a schema with a chain of four definitions, each with `n` properties that refer to the next definition.
-fn fan(n: usize) -> String {
+fn fanning_schema(n: usize) -> String {
     let level = |i: usize| {
         (
             format!("d{i}"),
@@ -61,7 +61,7 @@ fn fan(n: usize) -> String {
 #[test]
 fn a_question_is_answered_even_if_the_references_of_another_tool_fan_out() {
     for (n, refused) in [(2, false), (4, false), (20, true), (40, true)] {
-        let input = fan(n);
+        let input = fanning_schema(n);
         let tool = Handmade {
             input_schema: &input,
             ..Handmade::default()
@@ -96,13 +96,13 @@ fn a_pattern_under_many_paths_is_counted_on_each_of_them() {
 }
 
 /// Returns an output of a megabyte, as an array of short texts.
-fn megabyte() -> Vec<u8> {
+fn megabyte_output() -> Vec<u8> {
     let texts = vec![format!("\"{}\"", "x".repeat(23)); 40_000].join(",");
     format!("[{texts}]").into_bytes()
 }
 
 /// Returns a tool with this output and an output schema that applies `schemas` schemas to each item.
-fn with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
+fn tool_with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
     const AT: u32 = 2 << 20;
     let checks = vec![json!({"minLength": 0}); schemas];
     let mut outcome = Handmade::success(u32::try_from(output.len()).unwrap());
@@ -120,11 +120,11 @@ fn with_item_schemas(schemas: usize, output: &[u8]) -> Vec<u8> {
 
 #[test]
 fn an_output_of_a_megabyte_is_checked_only_if_the_cost_is_within_the_limit() {
-    let output = megabyte();
+    let output = megabyte_output();
     assert!((1_000_000..1 << 20).contains(&output.len()), "{}", output.len());
     for (schemas, code) in [(10, 0), (60, 0), (600, 5)] {
         let ran = art_with_component(
-            &with_item_schemas(schemas, &output),
+            &tool_with_item_schemas(schemas, &output),
             &["tool", "call", "handmade", "{}"],
         );
         assert_eq!(ran.code(), code, "{schemas}: {}", ran.stderr());
@@ -134,7 +134,7 @@ fn an_output_of_a_megabyte_is_checked_only_if_the_cost_is_within_the_limit() {
 /// The model calls the tool repeatedly, and the host spends nearly all of the time on checking the outputs.
 #[test]
 fn a_signal_ends_a_run_whose_outputs_take_long_to_check() {
-    let home = home_with(&with_item_schemas(70, &megabyte()));
+    let home = home_with(&tool_with_item_schemas(70, &megabyte_output()));
     let step = json!([{"id": "step_1", "description": "Count", "stepType": "tool", "requiredTools": ["handmade"],
         "dependencies": []}]);
     let provider = Provider::start(move |request| match is_planning(request) {

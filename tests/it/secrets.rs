@@ -72,7 +72,7 @@ pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
 }
 
 /// Returns a server that echoes the request in its response, as some services do.
-pub(crate) fn echoing() -> HttpServer {
+pub(crate) fn echo_server() -> HttpServer {
     HttpServer::start(|request| {
         response(
             200,
@@ -83,7 +83,7 @@ pub(crate) fn echoing() -> HttpServer {
 }
 
 /// Returns the files below a directory that contain a text, except for the file of the secrets.
-pub(crate) fn files_with(directory: &Path, text: &str) -> Vec<String> {
+pub(crate) fn files_containing(directory: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -91,7 +91,7 @@ pub(crate) fn files_with(directory: &Path, text: &str) -> Vec<String> {
             continue;
         }
         if path.is_dir() {
-            found.extend(files_with(&path, text));
+            found.extend(files_containing(&path, text));
         } else if fs::read(&path)
             .unwrap()
             .windows(text.len())
@@ -105,7 +105,7 @@ pub(crate) fn files_with(directory: &Path, text: &str) -> Vec<String> {
 
 #[test]
 fn a_secret_reaches_the_server_and_nothing_else() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     grant(&home, &server);
     for (fails, verbose) in [(false, false), (true, true)] {
         let arguments = json!({"url": server.url("/"), "fails": fails}).to_string();
@@ -129,12 +129,12 @@ fn a_secret_reaches_the_server_and_nothing_else() {
     }
     let shown = home.art(&["runs", "show", "last"]);
     assert!(!shown.stdout().contains(VALUE), "{shown}");
-    assert_eq!(files_with(home.dir.path(), VALUE), [""; 0]);
+    assert_eq!(files_containing(home.dir.path(), VALUE), [""; 0]);
 }
 
 #[test]
 fn a_secret_is_in_no_trace_and_in_no_backtrace() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     let closed = "http://127.0.0.1:1/".to_owned();
     grant(&home, &server);
     grant_url(&home, &closed);
@@ -178,7 +178,7 @@ fn the_host_writes_no_core_dump() {
 
 #[test]
 fn a_request_without_the_secret_of_its_grant_is_denied_with_the_command_that_sets_it() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     grant(&home, &server);
     assert_eq!(home.art(&["secret", "rm", "KEY"]).code(), 0);
     let called = fetch(&home, &json!({"url": server.url("/")}));
@@ -223,7 +223,7 @@ fn secrets_are_listed_by_name_and_removed() {
 }
 
 #[test]
-fn a_value_is_never_an_argument_and_a_bad_one_is_not_shown() {
+fn a_value_as_an_argument_is_refused_and_a_bad_value_is_not_shown() {
     let home = home();
     assert_eq!(home.art(&["secret", "set", "KEY", VALUE]).code(), 2);
     for value in ["abc12", "two words 123", ""] {
@@ -235,7 +235,7 @@ fn a_value_is_never_an_argument_and_a_bad_one_is_not_shown() {
 
 #[test]
 fn a_file_of_secrets_that_others_can_read_is_refused() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     grant(&home, &server);
     let file = home.dir.path().join("secrets").join("secrets.toml");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
@@ -259,10 +259,10 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 }
 
 #[test]
-fn a_tool_that_returns_a_canary_is_not_called_again_until_the_person_says_so() {
+fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
     let home = home();
     // The runs are not replayed, since a replay does not know the decoy.
-    home.damage();
+    home.skip_replay();
     let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
     assert_eq!(set.code(), 0, "{set}");
     let call = |text: &str| home.art(&["--json", "tool", "call", "echo", &json!({"text": text}).to_string()]);
@@ -284,7 +284,7 @@ fn a_tool_that_returns_a_canary_is_not_called_again_until_the_person_says_so() {
 
 #[test]
 fn a_canary_in_a_request_is_not_sent() {
-    let (home, server) = (home(), echoing());
+    let (home, server) = (home(), echo_server());
     grant(&home, &server);
     home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY);
     let called = fetch(

@@ -25,7 +25,7 @@ const WORLD: &str = "
         interface environment { get-environment: func() -> list<tuple<string, string>>; }
     }";
 
-fn rows(home: &Home) -> Vec<Value> {
+fn self_test_rows(home: &Home) -> Vec<Value> {
     let tested = home.art(&["--json", "doctor", "--self-test"]);
     assert_eq!(tested.code(), 0, "{tested}");
     tested.json().as_array().unwrap().clone()
@@ -34,13 +34,17 @@ fn rows(home: &Home) -> Vec<Value> {
 #[test]
 fn every_attack_is_repelled_and_what_is_allowed_works() {
     let home = Home::empty();
-    let rows = rows(&home);
-    let of = |verdict: &str| rows.iter().filter(|row| row["verdict"] == verdict).count();
-    assert_eq!((of("repelled"), of("allowed"), rows.len()), (25, 2, 27), "{rows:#?}");
+    let rows = self_test_rows(&home);
+    let count = |verdict: &str| rows.iter().filter(|row| row["verdict"] == verdict).count();
+    assert_eq!(
+        (count("repelled"), count("allowed"), rows.len()),
+        (25, 2, 27),
+        "{rows:#?}"
+    );
 }
 
 #[test]
-fn the_table_names_each_attack_and_counts_those_that_got_through() {
+fn the_table_names_the_attacks_and_counts_those_that_got_through() {
     let tested = Home::empty().art(&["doctor", "--self-test"]);
     assert_eq!(tested.code(), 0, "{tested}");
     let table = tested.stdout();

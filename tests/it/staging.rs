@@ -37,13 +37,17 @@ impl Scene {
         scene
     }
 
-    fn path(&self, below: &str) -> PathBuf {
+    fn path(&self, relative_path: &str) -> PathBuf {
         let folder = self.folder.path().canonicalize().unwrap();
-        if below.is_empty() { folder } else { folder.join(below) }
+        if relative_path.is_empty() {
+            folder
+        } else {
+            folder.join(relative_path)
+        }
     }
 
-    fn text(&self, below: &str) -> Option<String> {
-        fs::read_to_string(self.path(below)).ok()
+    fn text(&self, relative_path: &str) -> Option<String> {
+        fs::read_to_string(self.path(relative_path)).ok()
     }
 
     fn art(&self, args: &[&str]) -> CommandOutput {
@@ -82,7 +86,7 @@ impl Scene {
         run.get("traceId").and_then(Value::as_str).unwrap().to_owned()
     }
 
-    fn listed(&self) -> Value {
+    fn listed_changes(&self) -> Value {
         self.art(&["--json", "changes", "list"]).json()
     }
 
@@ -163,7 +167,7 @@ fn a_committed_run_changes_all_of_its_files() {
     assert_eq!(scene.text("a.txt").as_deref(), Some("first\nmore\n"));
     assert_eq!(scene.text("new/deep/c.txt").as_deref(), Some("third\n"));
     assert!(!scene.path("sub/b.txt").exists());
-    assert_eq!(scene.listed(), json!([]));
+    assert_eq!(scene.listed_changes(), json!([]));
 }
 
 #[test]
@@ -172,11 +176,11 @@ fn a_dropped_run_changes_nothing() {
     let run = scene.stage();
     assert_eq!(scene.art(&["changes", "drop", &run]).code(), 0);
     assert!(scene.is_unchanged());
-    assert_eq!(scene.listed(), json!([]));
+    assert_eq!(scene.listed_changes(), json!([]));
 }
 
 #[test]
-fn one_file_of_a_run_is_committed() {
+fn one_file_of_a_run_can_be_committed_alone() {
     let scene = Scene::new();
     let run = scene.stage();
     let path = scene.path("a.txt");
@@ -184,7 +188,7 @@ fn one_file_of_a_run_is_committed() {
     assert_eq!(committed.json(), json!({"committed": [path]}));
     assert_eq!(scene.text("a.txt").as_deref(), Some("first\nmore\n"));
     assert!(!scene.path("new").exists() && scene.path("sub/b.txt").exists());
-    let left: Vec<_> = scene.listed()[0]["changes"]
+    let left: Vec<_> = scene.listed_changes()[0]["changes"]
         .as_array()
         .unwrap()
         .iter()
@@ -250,7 +254,7 @@ fn a_call_that_fails_stages_nothing() {
     let trapping = json!({"steps": [["write", path, "x"], ["trap", path, ""]]}).to_string();
     let called = scene.art(&["--json", "tool", "call", "files", &trapping]);
     assert_ne!(called.code(), 0, "{called}");
-    assert_eq!(scene.listed(), json!([]));
+    assert_eq!(scene.listed_changes(), json!([]));
     assert!(scene.is_unchanged());
 }
 
@@ -271,14 +275,14 @@ fn changes_are_found_by_last_or_by_a_unique_prefix() {
     let second = scene.stage();
     let dropped = scene.art(&["changes", "drop", "last"]);
     assert_eq!(dropped.code(), 0, "{dropped}");
-    let left = scene.listed();
+    let left = scene.listed_changes();
     assert_eq!(left[0]["run"], json!(first));
     assert_ne!(first, second);
     assert_eq!(left.as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_prefix_of_several_runs_names_none_of_them() {
+fn an_ambiguous_or_empty_prefix_of_a_run_is_refused() {
     let scene = Scene::new();
     let (first, second) = (scene.stage(), scene.stage());
     let common = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();

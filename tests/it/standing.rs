@@ -37,20 +37,22 @@ fn approve(home: &Home, arguments: &str, options: &[&str]) -> CommandOutput {
 }
 
 /// Returns the identifiers of the standing approvals.
-fn standing(home: &Home) -> Vec<String> {
+fn standing_approvals(home: &Home) -> Vec<String> {
     let rules = home.art(&["--json", "approve", "rules"]).json();
     let list = rules.pointer("/standing").and_then(Value::as_array).unwrap().iter();
-    list.map(|kept| kept.pointer("/id").and_then(Value::as_str).unwrap().to_owned())
+    list.map(|approval| approval.pointer("/id").and_then(Value::as_str).unwrap().to_owned())
         .collect()
 }
 
 #[test]
-fn always_lets_the_same_call_run_without_a_question_and_no_other() {
+fn always_approves_later_equal_calls_and_no_others() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always"]);
     assert_eq!(approved.code(), 0, "{approved}");
     let shown = approved.stderr();
-    let [id] = &standing(&home)[..] else { panic!("{shown}") };
+    let [id] = &standing_approvals(&home)[..] else {
+        panic!("{shown}")
+    };
     assert!(
         shown.contains("no rule asks about calls of `unit_convert` in its version "),
         "{shown}"
@@ -84,7 +86,7 @@ fn chosen_arguments_may_have_any_value() {
 }
 
 #[test]
-fn all_calls_of_the_tool_may_be_approved() {
+fn any_arguments_approves_all_later_calls_of_the_tool() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always", "--any-arguments"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -95,7 +97,7 @@ fn all_calls_of_the_tool_may_be_approved() {
 }
 
 #[test]
-fn a_standing_approval_changes_nothing_about_what_a_rule_refuses() {
+fn a_standing_approval_does_not_override_a_rule_that_refuses() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
     home.file("art.toml", &ASK.replace("ask", "refuse"));
@@ -104,10 +106,10 @@ fn a_standing_approval_changes_nothing_about_what_a_rule_refuses() {
 }
 
 #[test]
-fn a_standing_approval_is_listed_and_its_calls_are_asked_about_again_once_it_is_removed() {
+fn a_standing_approval_is_listed_and_can_be_removed() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
-    let id = standing(&home).remove(0);
+    let id = standing_approvals(&home).remove(0);
     let list = home.art(&["approve", "rules"]).stdout();
     assert!(list.starts_with("rule 1 asks about every call\n"), "{list}");
     assert!(
@@ -115,7 +117,7 @@ fn a_standing_approval_is_listed_and_its_calls_are_asked_about_again_once_it_is_
         "{list}"
     );
     assert_eq!(home.art(&["approve", "forget", &id]).code(), 0);
-    assert_eq!(standing(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), [""; 0]);
     let unknown = home.art(&["approve", "forget", &id]);
     assert_eq!(unknown.code(), 1, "{unknown}");
     assert_eq!(call(&home, KILOMETRES).code(), 7);
@@ -125,18 +127,18 @@ fn a_standing_approval_is_listed_and_its_calls_are_asked_about_again_once_it_is_
 fn another_version_of_the_tool_is_asked_about() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
-    let id = standing(&home).remove(0);
+    let id = standing_approvals(&home).remove(0);
     let file = home.dir.path().join("approvals").join(format!("{id}.json"));
-    let mut kept: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    kept["toolDigest"] = json!("blake3:of another version");
-    fs::write(&file, kept.to_string()).unwrap();
+    let mut stored: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    stored["toolDigest"] = json!("blake3:of another version");
+    fs::write(&file, stored.to_string()).unwrap();
     assert_eq!(call(&home, KILOMETRES).code(), 7);
     fs::write(&file, "{").unwrap();
     assert_eq!(call(&home, KILOMETRES).code(), 7, "a damaged file approves nothing");
 }
 
 #[test]
-fn what_cannot_stand_is_refused_and_decides_nothing() {
+fn an_invalid_standing_approval_is_refused_and_decides_nothing() {
     let home = home();
     home.add("confirms", components::CONFIRMS);
     assert_eq!(call(&home, KILOMETRES).code(), 7);
@@ -163,11 +165,11 @@ fn what_cannot_stand_is_refused_and_decides_nothing() {
         .map(|record| &record["status"])
         .collect();
     assert_eq!(statuses, ["open", "open"]);
-    assert_eq!(standing(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), [""; 0]);
 }
 
 #[test]
-fn a_decision_that_comes_too_late_keeps_nothing() {
+fn a_decision_that_comes_too_late_stores_no_standing_approval() {
     let home = home();
     assert_eq!(call(&home, KILOMETRES).code(), 7);
     let id = home.art(&["--json", "approve", "list"]).json()[0]["call"]["suspensionId"].clone();
@@ -175,13 +177,13 @@ fn a_decision_that_comes_too_late_keeps_nothing() {
     home.art(&["approve", "no", id]);
     let late = home.art(&["approve", "yes", id, "--always"]);
     assert_eq!(late.code(), 1, "{late}");
-    assert_eq!(standing(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), [""; 0]);
 }
 
 const CHOICE: &str = "yes, no, edit, always, details or later? ";
 
 #[test]
-fn at_the_terminal_a_person_chooses_and_confirms_what_is_kept() {
+fn at_the_terminal_a_person_chooses_and_confirms_a_standing_approval() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
     terminal.until(CHOICE);
@@ -200,7 +202,7 @@ fn at_the_terminal_a_person_chooses_and_confirms_what_is_kept() {
 }
 
 #[test]
-fn at_the_terminal_nothing_is_kept_before_the_person_confirms_it() {
+fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
     for (scope, answer) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
@@ -217,11 +219,11 @@ fn at_the_terminal_nothing_is_kept_before_the_person_confirms_it() {
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 7, "{output}");
-    assert_eq!(standing(&home), [""; 0]);
+    assert_eq!(standing_approvals(&home), [""; 0]);
 }
 
 #[test]
-fn rules_are_tried_on_the_calls_of_earlier_runs_without_changing_anything() {
+fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
     let home = home();
     home.add("echo", components::ECHO);
     assert_eq!(call(&home, KILOMETRES).code(), 7);
@@ -253,13 +255,16 @@ fn rules_are_tried_on_the_calls_of_earlier_runs_without_changing_anything() {
             .contains("3 calls in 4 runs: 1 allowed, 1 asked about, 1 refused"),
         "{shown}"
     );
-    let of_today = home.art(&["approve", "preview", "--runs", "2"]);
-    assert!(of_today.stderr().contains("1 calls in 2 runs: 1 allowed"), "{of_today}");
+    let with_current_rules = home.art(&["approve", "preview", "--runs", "2"]);
+    assert!(
+        with_current_rules.stderr().contains("1 calls in 2 runs: 1 allowed"),
+        "{with_current_rules}"
+    );
     assert_eq!(home.art(&["--json", "approve", "list"]).json()[0]["status"], "open");
 }
 
 #[test]
-fn rules_to_try_that_are_not_valid_are_refused() {
+fn a_preview_refuses_invalid_rules() {
     let home = home();
     for text in [
         "",
@@ -276,7 +281,7 @@ fn rules_to_try_that_are_not_valid_are_refused() {
 fn a_preview_takes_standing_approvals_into_account_and_names_tools_that_are_gone() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always"]).code(), 0);
-    let id = standing(&home).remove(0);
+    let id = standing_approvals(&home).remove(0);
     let now = |home: &Home| home.art(&["--json", "approve", "preview"]).json()["calls"][0]["now"].clone();
     assert_eq!(now(&home), json!({"verdict": "allowed", "standingApproval": id}));
     fs::remove_file(home.plugins().join("unit_convert.wasm")).unwrap();

@@ -9,24 +9,24 @@ use std::time::Duration;
 use art_runtime::plugins::{LoadedFolder, load_folder};
 use art_sandbox::{CompilerProgram, Sandbox, SandboxConfig};
 
-use crate::compiling::slow_component_of;
+use crate::compiling::slow_component_with;
 use crate::handmade::Handmade;
 use crate::home::Home;
 
 /// The compiler of the program.
-const ART: &str = "exec \"$ART\" __compile";
+const ART_COMPILER: &str = "exec \"$ART\" __compile";
 /// A compiler that is killed after a second of processor time.
-const LIMITED: &str = "ulimit -S -t 1; exec \"$ART\" __compile";
+const LIMITED_COMPILER: &str = "ulimit -S -t 1; exec \"$ART\" __compile";
 /// A compiler that waits for two seconds before it uses the processor.
-const DELAYED: &str = "sleep 2; exec \"$ART\" __compile";
+const DELAYED_COMPILER: &str = "sleep 2; exec \"$ART\" __compile";
 /// A compiler that always fails.
-const FAILS: &str = "exit 7";
+const FAILING_COMPILER: &str = "exit 7";
 /// A part of the error for a postponed component.
 const POSTPONED: &str = "all tools of the folder together take longer to compile than a start of the host may take";
 
 /// Loads the plugins folder with this compile time and compiler.
-fn start(home: &Home, compile_time: Option<Duration>, lines: &str) -> LoadedFolder {
-    let script = format!("ART='{}'\n{lines}", env!("CARGO_BIN_EXE_art-under-test"));
+fn start(home: &Home, compile_time: Option<Duration>, script_lines: &str) -> LoadedFolder {
+    let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
         workers: 1,
         pooling: false,
@@ -52,7 +52,7 @@ fn cached_files(home: &Home, ending: &str) -> usize {
 }
 
 /// Returns the number of files that were refused with a reason that contains `text`.
-fn refused(loaded: &LoadedFolder, text: &str) -> usize {
+fn count_refused(loaded: &LoadedFolder, text: &str) -> usize {
     loaded
         .refused
         .iter()
@@ -65,7 +65,7 @@ fn home_with_slow_components() -> Home {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
-    assert_eq!(start(&home, None, ART).plugins.len(), 1);
+    assert_eq!(start(&home, None, ART_COMPILER).plugins.len(), 1);
     for (n, component) in slow_components().iter().enumerate() {
         fs::write(home.plugins().join(format!("slow_{n}.wasm")), component).unwrap();
     }
@@ -75,15 +75,15 @@ fn home_with_slow_components() -> Home {
 /// Returns components of several sizes, each of which takes seconds to compile.
 fn slow_components() -> &'static [Vec<u8>; 3] {
     static COMPONENTS: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
-    COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_of))
+    COMPONENTS.get_or_init(|| [30_000, 45_000, 60_000].map(slow_component_with))
 }
 
 #[test]
 fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
     let home = home_with_slow_components();
-    let loaded = start(&home, Some(Duration::from_millis(500)), ART);
+    let loaded = start(&home, Some(Duration::from_millis(500)), ART_COMPILER);
     assert_eq!(loaded.plugins.len(), 1);
-    assert_eq!(refused(&loaded, POSTPONED), 3, "{:?}", loaded.refused);
+    assert_eq!(count_refused(&loaded, POSTPONED), 3, "{:?}", loaded.refused);
     assert_eq!(
         (cached_files(&home, "refused"), cached_files(&home, "postponed")),
         (0, 3)
@@ -93,19 +93,19 @@ fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
 #[test]
 fn the_next_start_does_not_compile_a_postponed_component_and_gives_the_same_reason() {
     let home = home_with_slow_components();
-    let first = start(&home, Some(Duration::ZERO), FAILS);
-    assert_eq!(refused(&first, POSTPONED), 3, "{:?}", first.refused);
-    let second = start(&home, Some(Duration::from_secs(3_600)), FAILS);
+    let first = start(&home, Some(Duration::ZERO), FAILING_COMPILER);
+    assert_eq!(count_refused(&first, POSTPONED), 3, "{:?}", first.refused);
+    let second = start(&home, Some(Duration::from_secs(3_600)), FAILING_COMPILER);
     assert_eq!(first.refused, second.refused);
 }
 
 #[test]
 fn a_postponed_component_is_compiled_on_request() {
     let home = home_with_slow_components();
-    start(&home, Some(Duration::ZERO), FAILS);
-    let loaded = start(&home, None, LIMITED);
+    start(&home, Some(Duration::ZERO), FAILING_COMPILER);
+    let loaded = start(&home, None, LIMITED_COMPILER);
     assert_eq!(
-        refused(&loaded, "of processor time to compile"),
+        count_refused(&loaded, "of processor time to compile"),
         3,
         "{:?}",
         loaded.refused
@@ -120,7 +120,7 @@ fn a_postponed_component_is_loaded_by_every_start_after_it_was_compiled() {
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
     let starts = [(Some(Duration::ZERO), 0), (None, 1), (Some(Duration::ZERO), 1)];
     for (compile_time, tools) in starts {
-        assert_eq!(start(&home, compile_time, ART).plugins.len(), tools);
+        assert_eq!(start(&home, compile_time, ART_COMPILER).plugins.len(), tools);
     }
 }
 
@@ -129,12 +129,12 @@ fn a_component_whose_compiler_only_waits_is_not_postponed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();
-    let loaded = start(&home, Some(Duration::from_secs(1)), DELAYED);
+    let loaded = start(&home, Some(Duration::from_secs(1)), DELAYED_COMPILER);
     assert_eq!(loaded.plugins.len(), 1, "{:?}", loaded.refused);
 }
 
 #[test]
-fn the_list_of_tools_can_retry_postponed_components() {
+fn the_list_of_tools_accepts_the_option_to_retry() {
     let home = Home::fresh();
     let ran = home.art(&["tool", "list", "--retry"]);
     assert!(ran.stdout().contains("\ncalculator"), "{ran}");

@@ -17,7 +17,7 @@ const COMMANDS: [&[&str]; 7] = [
     &["--help"],
 ];
 
-fn full() -> Stdio {
+fn full_device() -> Stdio {
     File::options().write(true).open("/dev/full").unwrap().into()
 }
 
@@ -25,7 +25,7 @@ fn full() -> Stdio {
 fn an_answer_that_cannot_be_written_is_an_error() {
     let home = Home::new();
     for verb in COMMANDS {
-        let ran = CommandOutput(home.command(verb).stdout(full()).output().unwrap());
+        let ran = CommandOutput(home.command(verb).stdout(full_device()).output().unwrap());
         assert_eq!(ran.code(), 9, "{verb:?}: {ran}");
         let message = "error: the answer could not be written to stdout: No space left on device";
         assert_eq!(ran.stderr().matches(message).count(), 1, "{verb:?}: {ran}");
@@ -77,7 +77,7 @@ fn a_chat_stops_when_its_answers_cannot_be_written() {
     let mut chat = home.command(&["chat"]);
     let ran = CommandOutput(
         chat.stdin(File::open(questions).unwrap())
-            .stdout(full())
+            .stdout(full_device())
             .output()
             .unwrap(),
     );

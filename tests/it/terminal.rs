@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use crate::home::Home;
 
 /// Maximum time for which a program at a terminal may write nothing.
-const PATIENCE: Timespec = Timespec {
+const OUTPUT_TIMEOUT: Timespec = Timespec {
     tv_sec: 120,
     tv_nsec: 0,
 };
@@ -76,17 +76,17 @@ impl Terminal {
     /// with a wrong text does not wait forever.
     fn read_more(&mut self, expected: &str) -> bool {
         let stdout = self.child.stdout.as_mut().unwrap();
-        let ready = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&PATIENCE)).unwrap();
+        let ready = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&OUTPUT_TIMEOUT)).unwrap();
         assert_ne!(ready, 0, "nothing is written before `{expected}`: {}", self.output);
         let mut bytes = [0; 4096];
         let read = stdout.read(&mut bytes).unwrap();
         self.unread.extend_from_slice(bytes.get(..read).unwrap());
         // The end of a character may not have been read yet.
-        let whole = match std::str::from_utf8(&self.unread) {
+        let complete_bytes = match std::str::from_utf8(&self.unread) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => self.unread.len(),
         };
-        let text: Vec<_> = self.unread.drain(..whole).collect();
+        let text: Vec<_> = self.unread.drain(..complete_bytes).collect();
         self.output.push_str(&String::from_utf8_lossy(&text));
         read > 0
     }

@@ -11,7 +11,7 @@ fn start_thread(home: &Home) -> String {
     report.get("threadId").and_then(Value::as_str).unwrap().to_owned()
 }
 
-fn set(home: &Home, thread: &str, tools: &[&str]) -> CommandOutput {
+fn set_tools(home: &Home, thread: &str, tools: &[&str]) -> CommandOutput {
     home.art(&[&["thread", "set", thread, "tools"], tools].concat())
 }
 
@@ -40,7 +40,7 @@ fn a_conversation_may_use_only_the_tools_of_its_list() {
         (&["null"], 4),
     ];
     for (tools, code) in expected {
-        let ran = set(&home, &thread, tools);
+        let ran = set_tools(&home, &thread, tools);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
         // Ask twice, because a question must not change the list.
         assert_eq!([ask(&home, &thread), ask(&home, &thread)], [code; 2], "{tools:?}");
@@ -51,7 +51,7 @@ fn a_conversation_may_use_only_the_tools_of_its_list() {
 fn an_invalid_tool_name_is_refused() {
     let home = Home::new();
     let thread = start_thread(&home);
-    let ran = set(&home, &thread, &["calculator", "Cargo.toml"]);
+    let ran = set_tools(&home, &thread, &["calculator", "Cargo.toml"]);
     assert_eq!(ran.code(), 2, "{}", ran.stderr());
     assert!(
         ran.stderr().contains("`Cargo.toml` is not a valid tool name"),

@@ -1,4 +1,4 @@
-//! One question for a plan in which one call needs an approval and others lack grants.
+//! One question for a plan whose calls all need an approval and some of whose calls lack a grant.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::home::Home;
 use crate::terminal::Terminal;
 
 const RULES: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\n";
-const ALL: &str = "(yes, no, each, later) ";
+const CHOICE_FOR_ALL: &str = "(yes, no, each, later) ";
 const CHOICE: &str = "details or later? ";
 
 /// A home with a plan of three calls. All of them need an approval, and the two that read a file lack the grant for it.
@@ -53,7 +53,7 @@ impl Scene {
     }
 
     /// Runs the plan at a terminal until it asks about all calls.
-    fn asked(&self) -> Terminal {
+    fn run_until_question(&self) -> Terminal {
         let plan = self.home.dir.path().join("plan.json");
         let mut terminal = Terminal::start(&self.home, &["run", "--plan", plan.to_str().unwrap()]);
         terminal.until("decision 1 of 3");
@@ -62,7 +62,7 @@ impl Scene {
         terminal.until("It is not granted");
         terminal.until("decision 3 of 3");
         terminal.until("also for later calls");
-        terminal.until(ALL);
+        terminal.until(CHOICE_FOR_ALL);
         terminal
     }
 
@@ -78,7 +78,7 @@ impl Scene {
             .collect()
     }
 
-    /// Asserts that all three calls were made, each with one question.
+    /// Asserts that all three calls were made, each with an approval, and that the grants were made.
     fn assert_done(&self, output: &str, code: i32) {
         assert_eq!(code, 0, "{output}");
         for text in ["the lists", "buy milk", "buy bread"] {
@@ -94,7 +94,7 @@ impl Scene {
 #[test]
 fn one_yes_at_the_terminal_approves_the_call_and_makes_the_grants() {
     let scene = Scene::new();
-    let mut terminal = scene.asked();
+    let mut terminal = scene.run_until_question();
     assert_eq!(scene.grants(), "", "nothing is granted before the decision");
     terminal.type_keys("yes\r");
     let (output, code) = terminal.wait();
@@ -104,7 +104,7 @@ fn one_yes_at_the_terminal_approves_the_call_and_makes_the_grants() {
 #[test]
 fn one_no_at_the_terminal_makes_no_call_and_no_grant() {
     let scene = Scene::new();
-    let mut terminal = scene.asked();
+    let mut terminal = scene.run_until_question();
     terminal.type_keys("no\r");
     terminal.until("why (may be empty)? ");
     terminal.type_keys("\r");
@@ -120,7 +120,7 @@ fn one_no_at_the_terminal_makes_no_call_and_no_grant() {
 #[test]
 fn decisions_one_by_one_make_only_the_grants_that_were_approved() {
     let scene = Scene::new();
-    let mut terminal = scene.asked();
+    let mut terminal = scene.run_until_question();
     terminal.type_keys("each\r");
     for decision in ["yes\r", "yes\r", "no\r"] {
         terminal.until(CHOICE);
@@ -137,7 +137,7 @@ fn decisions_one_by_one_make_only_the_grants_that_were_approved() {
 #[test]
 fn one_command_elsewhere_approves_the_call_and_makes_the_grants() {
     let scene = Scene::new();
-    let mut terminal = scene.asked();
+    let mut terminal = scene.run_until_question();
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 7, "{output}");
@@ -176,7 +176,7 @@ fn a_check_of_the_plan_at_a_terminal_names_the_missing_grants() {
 
 /// Lets the host ask for a grant at a terminal, and postpones the decision. Then approves it with a process that is killed at
 /// `place`.
-fn killed_at(place: &str) -> Scene {
+fn scene_killed_at(place: &str) -> Scene {
     let scene = Scene::new();
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
@@ -194,7 +194,7 @@ fn killed_at(place: &str) -> Scene {
 #[test]
 fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_grant() {
     for place in ["after_decision", "taken_over", "before_intents"] {
-        let scene = killed_at(place);
+        let scene = scene_killed_at(place);
         let resumed = scene.home.art(&["runs", "resume", "last"]);
         assert!(
             resumed.code() == 0 && resumed.stdout().contains("buy milk"),
@@ -206,12 +206,12 @@ fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_gr
 
 #[test]
 fn a_grant_is_still_open_if_the_process_is_killed_before_the_decision() {
-    let scene = killed_at("before_decision");
+    let scene = scene_killed_at("before_decision");
     assert_eq!((scene.waiting().len(), scene.grants()), (1, String::new()));
 }
 
 #[test]
-fn the_end_of_the_time_to_decide_grants_nothing_even_where_it_counts_as_approved() {
+fn a_timeout_grants_nothing_even_if_it_counts_as_an_approval() {
     let scene = Scene::new();
     let limit = "[approval]\ntimeout_ms = 3000\non_timeout = \"approve\"\n";
     scene.home.file("art.toml", limit);

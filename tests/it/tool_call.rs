@@ -18,13 +18,13 @@ const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#
 const QUESTION: &str = r#"direct call: calculator {"expression":"6*7"}"#;
 
 /// Returns the newest run in the form of `art runs list`.
-fn newest(home: &Home) -> Value {
+fn newest_run(home: &Home) -> Value {
     let runs = home.art(&["--json", "runs", "list"]).json();
     runs.get(0).cloned().unwrap_or_default()
 }
 
 /// Returns the status of the newest run in its form for people.
-fn status(home: &Home) -> String {
+fn newest_status(home: &Home) -> String {
     let listed = home.art(&["runs", "list"]).stdout();
     listed
         .lines()
@@ -37,7 +37,7 @@ fn status(home: &Home) -> String {
 }
 
 /// Calls a tool with effects, and kills the process when it reaches `place`.
-fn killed_at(place: FailPoint, home: &Home, tool: &str) -> CommandOutput {
+fn call_and_kill_at(place: FailPoint, home: &Home, tool: &str) -> CommandOutput {
     let stop = format!("{}:1", place.name());
     let args = ["tool", "call", tool, r#"{"key":"k","ms":2}"#];
     let ran = home.art_with_environment(
@@ -53,7 +53,7 @@ fn effects_file(home: &Home) -> String {
 }
 
 /// Returns how often tools with effects acted.
-fn effects(home: &Home) -> usize {
+fn count_effects(home: &Home) -> usize {
     std::fs::read_to_string(effects_file(home))
         .unwrap_or_default()
         .lines()
@@ -74,7 +74,7 @@ fn a_direct_call_is_listed_as_a_run() {
     assert_eq!((called.code(), called.stdout().contains("42")), (0, true), "{called}");
     let listed = home.art(&["runs", "list"]);
     assert!(listed.stdout().contains(QUESTION), "{listed}");
-    assert_eq!(status(&home), "success");
+    assert_eq!(newest_status(&home), "success");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_direct_call_needs_no_model() {
     assert_eq!(asked.code(), 6, "{asked}");
     let called = home.art(&CALL);
     assert_eq!(called.code(), 0, "{called}");
-    assert_eq!(newest(&home)["model"], Value::Null);
+    assert_eq!(newest_run(&home)["model"], Value::Null);
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn a_refused_direct_call_is_a_run_that_failed() {
     let called = home.art(&["tool", "call", "calculator", "[1]"]);
     assert_eq!(called.code(), 5, "{called}");
     assert!(called.stderr().contains("input must be object"), "{called}");
-    assert_eq!(status(&home), "error");
+    assert_eq!(newest_status(&home), "error");
 }
 
 #[test]
-fn a_text_that_looks_like_the_name_of_a_file_reaches_the_tool_as_it_is() {
+fn a_text_that_looks_like_an_attachment_reaches_the_tool_unchanged() {
     let home = Home::empty();
     home.add("echo", components::ECHO);
     let called = home.art(&["--json", "tool", "call", "echo", r#"{"text":"attachment:a.csv"}"#]);
@@ -160,7 +160,7 @@ fn arguments_that_nest_too_deeply_are_a_usage_error_and_no_run() {
     let called = home.art(&["tool", "call", "calculator", &arguments]);
     assert_eq!(called.code(), 2, "{called}");
     assert!(called.stderr().contains("nest deeper than 64 levels"), "{called}");
-    assert_eq!(newest(&home), Value::Null);
+    assert_eq!(newest_run(&home), Value::Null);
 }
 
 #[test]
@@ -183,16 +183,19 @@ fn a_file_of_a_direct_call_can_be_saved() {
 #[test]
 fn nothing_of_a_direct_call_is_shown_before_its_end_is_committed() {
     let home = Home::empty();
-    let killed = killed_at(FailPoint::BeforeToolEnds, &home, "repeatable_effect");
-    assert_eq!((killed.stdout().as_str(), effects(&home)), ("", 1), "{killed}");
-    assert_eq!(status(&home), "interrupted");
+    let killed = call_and_kill_at(FailPoint::BeforeToolEnds, &home, "repeatable_effect");
+    assert_eq!((killed.stdout().as_str(), count_effects(&home)), ("", 1), "{killed}");
+    assert_eq!(newest_status(&home), "interrupted");
 }
 
 #[test]
 fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
     let home = Home::empty();
-    killed_at(FailPoint::AfterIntents, &home, "repeatable_effect");
-    assert_eq!((status(&home).as_str(), effects(&home)), ("interrupted", 0));
+    call_and_kill_at(FailPoint::AfterIntents, &home, "repeatable_effect");
+    assert_eq!(
+        (newest_status(&home).as_str(), count_effects(&home)),
+        ("interrupted", 0)
+    );
     // Resuming the run needs no model either, so it works although this model cannot be used.
     home.file("art.toml", "model = \"openai\"\n");
     let resumed = resume(&home);
@@ -201,13 +204,13 @@ fn a_direct_call_that_was_killed_is_made_again_if_its_tool_is_repeatable() {
         (0, "{\"done\":\"k\"}\n"),
         "{resumed}"
     );
-    assert_eq!((status(&home).as_str(), effects(&home)), ("success", 1));
+    assert_eq!((newest_status(&home).as_str(), count_effects(&home)), ("success", 1));
 }
 
 #[test]
 fn a_direct_call_that_was_killed_is_not_made_again_if_its_tool_is_not_repeatable() {
     let home = Home::empty();
-    killed_at(FailPoint::BeforeToolEnds, &home, "effect");
+    call_and_kill_at(FailPoint::BeforeToolEnds, &home, "effect");
     let resumed = resume(&home);
     assert_eq!(resumed.code(), 5, "{resumed}");
     assert!(
@@ -216,11 +219,11 @@ fn a_direct_call_that_was_killed_is_not_made_again_if_its_tool_is_not_repeatable
             .contains("it is not known whether `effect` took effect"),
         "{resumed}"
     );
-    assert_eq!((status(&home).as_str(), effects(&home)), ("error", 1));
+    assert_eq!((newest_status(&home).as_str(), count_effects(&home)), ("error", 1));
 }
 
 #[test]
-fn a_direct_call_whose_end_cannot_be_committed_is_withheld() {
+fn the_result_of_a_direct_call_is_withheld_if_its_end_cannot_be_committed() {
     let home = Home::new();
     home.art(&CALL);
     let database = home.dir.path().join("state/art.db");
@@ -232,7 +235,7 @@ fn a_direct_call_whose_end_cannot_be_committed_is_withheld() {
         assert_eq!(called.code(), 6, "{called}");
         assert!(!called.stdout().contains("42"), "{called}");
     }
-    assert_eq!(status(&home), "interrupted");
+    assert_eq!(newest_status(&home), "interrupted");
     Connection::open(&database)
         .unwrap()
         .execute_batch("DROP TRIGGER broken")
@@ -251,7 +254,7 @@ fn a_home_that_cannot_be_written_is_named_and_nothing_is_called() {
     home.file("state", "not a folder");
     let args = ["tool", "call", "effect", r#"{"key":"k","ms":0}"#];
     let called = home.art_with_environment(&args, &[("ART_TEST_EFFECTS", &effects_file(&home))]);
-    assert_eq!((called.code(), effects(&home)), (6, 0), "{called}");
+    assert_eq!((called.code(), count_effects(&home)), (6, 0), "{called}");
     let state = home.dir.path().join("state");
     assert!(called.stderr().contains(state.to_str().unwrap()), "{called}");
     assert!(called.stderr().contains("--home"), "{called}");
@@ -264,10 +267,14 @@ fn an_interrupt_cancels_a_direct_call() {
     command.env("ART_TEST_EFFECTS", effects_file(&home));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let is_called = || newest(&home)["lastSequence"] == 2;
+    let is_called = || newest_run(&home)["lastSequence"] == 2;
     let mut waits = (0..1_000).map(|_| std::thread::sleep(Duration::from_millis(20)));
     assert!(waits.any(|()| is_called()), "the call is not announced");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let ended = CommandOutput(child.wait_with_output().unwrap());
-    assert_eq!((ended.code(), status(&home).as_str()), (130, "cancelled"), "{ended}");
+    assert_eq!(
+        (ended.code(), newest_status(&home).as_str()),
+        (130, "cancelled"),
+        "{ended}"
+    );
 }

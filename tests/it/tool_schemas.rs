@@ -18,8 +18,8 @@ fn without_descriptions(schema: &Value) -> Value {
     }
 }
 
-/// The tools of the corpus of plans.
-const COMPUTING: [&str; 8] = [
+/// The tools that the plans of the corpus use.
+const CORPUS_TOOLS: [&str; 8] = [
     "calculator",
     "csv_query",
     "datetime",
@@ -38,9 +38,8 @@ fn the_stored_schemas_of_the_first_party_tools_are_up_to_date() {
         let [input, output] = ["inputSchema", "outputSchema"].map(|key| without_descriptions(&tool[key]));
         json!({"name": tool["name"], "description": "", "inputSchema": input, "outputSchema": output})
     };
-    // The plans of the corpus use the tools that compute.
-    let computes = |tool: &&Value| COMPUTING.iter().any(|name| tool["name"] == **name);
-    let listed = listed["tools"].as_array().unwrap().iter().filter(computes);
+    let is_in_corpus = |tool: &&Value| CORPUS_TOOLS.iter().any(|name| tool["name"] == **name);
+    let listed = listed["tools"].as_array().unwrap().iter().filter(is_in_corpus);
     let mut tools: Vec<Value> = listed.map(schemas).collect();
     tools.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
     insta::with_settings!({

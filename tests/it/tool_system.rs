@@ -91,13 +91,13 @@ async fn the_model_receives_the_reason_of_a_failure() {
 
 #[tokio::test]
 async fn an_output_that_matches_its_schema_is_accepted() {
-    let report = Bench::new().invalid("none").await;
+    let report = Bench::new().call_invalid_output("none").await;
     assert_eq!(report.result.output, Some(json!({"n": 6})));
 }
 
 #[tokio::test]
 async fn an_output_that_violates_its_schema_is_refused() {
-    let result = Bench::new().invalid("own_schema_broken").await.result;
+    let result = Bench::new().call_invalid_output("own_schema_broken").await.result;
     assert_eq!(result.code, Some(ToolErrorCode::InvalidOutput));
     assert_eq!(
         result.error.as_deref(),
@@ -123,7 +123,7 @@ async fn an_output_that_is_not_one_valid_json_value_is_refused() {
         "inputs_not_an_object",
     ];
     for case in refused {
-        let report = bench.invalid(case).await;
+        let report = bench.call_invalid_output(case).await;
         assert_eq!(
             report.ending,
             CallEnding::InvalidOutput,
@@ -136,13 +136,13 @@ async fn an_output_that_is_not_one_valid_json_value_is_refused() {
 
 #[tokio::test]
 async fn a_large_number_stays_exact() {
-    let report = Bench::new().invalid("large_number").await;
+    let report = Bench::new().call_invalid_output("large_number").await;
     assert_eq!(report.result.output.unwrap()["n"].as_u64(), Some(9_007_199_254_740_993));
 }
 
 #[tokio::test]
 async fn a_tool_cannot_forge_the_identifiers_of_its_result() {
-    let result = Bench::new().invalid("wrong_ids").await.result;
+    let result = Bench::new().call_invalid_output("wrong_ids").await.result;
     assert_eq!(
         (result.call_id.as_str(), result.tool_name.as_str()),
         ("call_0", "invalid_output")

@@ -24,13 +24,13 @@ fn home() -> Home {
 }
 
 /// Runs `art` for a user, or without a user.
-fn art_of(home: &Home, user: Option<&str>, args: &[&str]) -> CommandOutput {
+fn art_as(home: &Home, user: Option<&str>, args: &[&str]) -> CommandOutput {
     let user: Vec<_> = user.into_iter().flat_map(|user| ["--user", user]).collect();
     home.art(&[&user, args].concat())
 }
 
 fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
-    let list = art_of(home, user, &["--json", "approve", "list"]).json();
+    let list = art_as(home, user, &["--json", "approve", "list"]).json();
     let ids = list
         .as_array()
         .unwrap()
@@ -41,7 +41,7 @@ fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
 
 /// Asks a question for a user, which suspends its run. Returns the identifier of the decision.
 fn suspend(home: &Home, user: Option<&str>) -> String {
-    let asked = art_of(home, user, &["run", QUESTION]);
+    let asked = art_as(home, user, &["run", QUESTION]);
     assert_eq!(asked.code(), 7, "{asked}");
     let [id] = &waiting(home, user)[..] else {
         panic!("{asked}")
@@ -52,12 +52,12 @@ fn suspend(home: &Home, user: Option<&str>) -> String {
 /// Asserts that a command says the same about `foreign` as about an identifier that does not exist.
 fn assert_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign: &str) {
     for json in [&[][..], &["--json"]] {
-        let said = |id: &str| {
-            let output = art_of(home, user, &[json, command, &[id]].concat());
+        let reply = |id: &str| {
+            let output = art_as(home, user, &[json, command, &[id]].concat());
             let text = (output.stdout() + &output.stderr()).replace(id, "ID");
             (output.code(), text)
         };
-        let (foreign, unknown) = (said(foreign), said(UNKNOWN));
+        let (foreign, unknown) = (reply(foreign), reply(UNKNOWN));
         assert_eq!(foreign, unknown, "{command:?}");
         assert_ne!(foreign.0, 0, "{command:?}: {}", foreign.1);
     }
@@ -67,27 +67,27 @@ fn assert_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign: &s
 fn a_user_sees_and_decides_what_is_theirs() {
     let home = home();
     let id = suspend(&home, Some("ann"));
-    let shown = art_of(&home, Some("ann"), &["approve", "show", "last"]);
+    let shown = art_as(&home, Some("ann"), &["approve", "show", "last"]);
     assert!(shown.stdout().contains("| Delete notes.txt?"), "{shown}");
-    let approved = art_of(&home, Some("ann"), &["approve", "yes", &id]);
+    let approved = art_as(&home, Some("ann"), &["approve", "yes", &id]);
     assert!(
         approved.code() == 0 && approved.stdout().contains("notes.txt"),
         "{approved}"
     );
-    let log = art_of(&home, Some("ann"), &["runs", "show", "last"]).stdout();
+    let log = art_as(&home, Some("ann"), &["runs", "show", "last"]).stdout();
     assert!(log.contains("approved by ann"), "{log}");
-    let again = art_of(&home, Some("ann"), &["approve", "no", &id]);
+    let again = art_as(&home, Some("ann"), &["approve", "no", &id]);
     assert!(again.stderr().contains("was decided already"), "{again}");
 }
 
 #[test]
 fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
     let home = home();
-    let of_ann = suspend(&home, Some("ann"));
+    let ann_id = suspend(&home, Some("ann"));
     for stranger in [Some("bob"), Some("Ann"), None] {
         assert_eq!(waiting(&home, stranger), [""; 0]);
-        let prefix = of_ann.get(..8).unwrap();
-        for id in [of_ann.as_str(), prefix] {
+        let prefix = ann_id.get(..8).unwrap();
+        for id in [ann_id.as_str(), prefix] {
             for command in [
                 &["approve", "show"][..],
                 &["approve", "yes"],
@@ -99,49 +99,49 @@ fn a_user_sees_nothing_of_others_and_decides_nothing_for_them() {
             }
         }
         for list in ["runs", "thread"] {
-            let listed = art_of(&home, stranger, &["--json", list, "list"]).json();
+            let listed = art_as(&home, stranger, &["--json", list, "list"]).json();
             assert_eq!(listed, json!([]), "{list}");
         }
-        let last = art_of(&home, stranger, &["approve", "yes", "last"]);
+        let last = art_as(&home, stranger, &["approve", "yes", "last"]);
         assert_eq!(last.code(), 1, "{last}");
     }
-    assert_eq!(waiting(&home, Some("ann")), [of_ann]);
+    assert_eq!(waiting(&home, Some("ann")), [ann_id]);
 }
 
 #[test]
-fn an_identifier_of_another_user_says_the_same_before_and_after_the_decision() {
+fn identifiers_of_another_user_look_unknown_before_and_after_the_decision() {
     let home = home();
-    let of_ann = suspend(&home, Some("ann"));
-    let run = art_of(&home, Some("ann"), &["--json", "runs", "list"]).json()[0]["traceId"].clone();
+    let ann_id = suspend(&home, Some("ann"));
+    let run = art_as(&home, Some("ann"), &["--json", "runs", "list"]).json()[0]["traceId"].clone();
     let run = run.as_str().unwrap();
     let commands_of_runs = [&["runs", "show"][..], &["runs", "resume"], &["runs", "cancel"]];
     for command in commands_of_runs {
         assert_unknown(&home, Some("bob"), command, run);
     }
-    let decided = art_of(&home, Some("ann"), &["approve", "yes", &of_ann]);
+    let decided = art_as(&home, Some("ann"), &["approve", "yes", &ann_id]);
     assert_eq!(decided.code(), 0, "{decided}");
-    assert_unknown(&home, Some("bob"), &["approve", "yes"], &of_ann);
+    assert_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
     for command in commands_of_runs {
         assert_unknown(&home, Some("bob"), command, run);
     }
 }
 
 #[test]
-fn an_expired_question_of_another_user_says_the_same_as_an_unknown_one() {
+fn an_expired_question_of_another_user_looks_unknown() {
     let home = home();
     home.file("art.toml", "[approval]\ntimeout_ms = 3000\n");
-    let of_ann = suspend(&home, Some("ann"));
+    let ann_id = suspend(&home, Some("ann"));
     thread::sleep(Duration::from_millis(3_100));
-    assert_unknown(&home, Some("bob"), &["approve", "yes"], &of_ann);
-    let late = art_of(&home, Some("ann"), &["approve", "yes", &of_ann]);
+    assert_unknown(&home, Some("bob"), &["approve", "yes"], &ann_id);
+    let late = art_as(&home, Some("ann"), &["approve", "yes", &ann_id]);
     assert!(late.stderr().contains("the time to decide about"), "{late}");
 }
 
 #[test]
 fn a_conversation_of_another_user_cannot_be_continued() {
     let home = home();
-    assert_eq!(art_of(&home, Some("ann"), &["run", QUESTION]).code(), 7);
-    let threads = art_of(&home, Some("ann"), &["--json", "thread", "list"]).json();
+    assert_eq!(art_as(&home, Some("ann"), &["run", QUESTION]).code(), 7);
+    let threads = art_as(&home, Some("ann"), &["--json", "thread", "list"]).json();
     let thread = threads[0]["id"].as_str().unwrap();
     for command in [&["thread", "show"][..], &["thread", "delete"], &["chat", "--thread"]] {
         assert_unknown(&home, Some("bob"), command, thread);
@@ -153,24 +153,24 @@ fn a_conversation_of_another_user_cannot_be_continued() {
 fn a_standing_approval_holds_for_the_person_who_made_it() {
     let home = home();
     let call = ["tool", "call", "echo", r#"{"text": "hello"}"#];
-    assert_eq!(art_of(&home, Some("ann"), &call).code(), 7);
-    let approved = art_of(&home, Some("ann"), &["approve", "yes", "last", "--always"]);
+    assert_eq!(art_as(&home, Some("ann"), &call).code(), 7);
+    let approved = art_as(&home, Some("ann"), &["approve", "yes", "last", "--always"]);
     assert_eq!(approved.code(), 0, "{approved}");
-    assert_eq!(art_of(&home, Some("ann"), &call).code(), 0);
-    assert_eq!(art_of(&home, Some("bob"), &call).code(), 7);
+    assert_eq!(art_as(&home, Some("ann"), &call).code(), 0);
+    assert_eq!(art_as(&home, Some("bob"), &call).code(), 7);
     let standing = |user| {
-        let rules = art_of(&home, Some(user), &["--json", "approve", "rules"]).json();
+        let rules = art_as(&home, Some(user), &["--json", "approve", "rules"]).json();
         rules["standing"].as_array().unwrap().clone()
     };
-    let (of_ann, of_bob) = (standing("ann"), standing("bob"));
-    assert_eq!((of_ann.len(), of_bob), (1, Vec::<Value>::new()));
-    let id = of_ann[0]["id"].as_str().unwrap();
-    let foreign = art_of(&home, Some("bob"), &["approve", "forget", id]);
+    let (ann_approvals, bob_approvals) = (standing("ann"), standing("bob"));
+    assert_eq!((ann_approvals.len(), bob_approvals), (1, Vec::<Value>::new()));
+    let id = ann_approvals[0]["id"].as_str().unwrap();
+    let foreign = art_as(&home, Some("bob"), &["approve", "forget", id]);
     assert!(
         foreign.code() == 1 && foreign.stderr().contains("there is no standing approval"),
         "{foreign}"
     );
-    assert_eq!(art_of(&home, Some("ann"), &["approve", "forget", id]).code(), 0);
+    assert_eq!(art_as(&home, Some("ann"), &["approve", "forget", id]).code(), 0);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn suspend(home: &Home, text: &str) -> CommandOutput {
 }
 
 /// Returns the identifiers of the waiting calls that `art approve list` lists with these options.
-fn ids(home: &Home, options: &[&str]) -> Vec<String> {
+fn waiting_ids(home: &Home, options: &[&str]) -> Vec<String> {
     let listed = home.art(&[&["--json", "approve", "list"], options].concat()).json();
     let ids = listed.as_array().unwrap().iter();
     ids.map(|record| record["call"]["suspensionId"].as_str().unwrap().to_owned())
@@ -37,7 +37,7 @@ fn a_list_ends_at_its_limit_and_says_how_to_go_on() {
     for text in ["one", "two", "three"] {
         suspend(&home, text);
     }
-    let all = ids(&home, &[]);
+    let all = waiting_ids(&home, &[]);
     let [first, second, third] = &all[..] else {
         panic!("{all:?}")
     };
@@ -55,22 +55,22 @@ fn a_list_ends_at_its_limit_and_says_how_to_go_on() {
     );
     assert!(!rest.stderr().contains("more wait"), "{rest}");
     assert_eq!(
-        ids(&home, &["--limit", "1", "--after", first]),
+        waiting_ids(&home, &["--limit", "1", "--after", first]),
         std::slice::from_ref(second)
     );
-    assert_eq!(ids(&home, &["--after", third]), [""; 0]);
+    assert_eq!(waiting_ids(&home, &["--after", third]), [""; 0]);
 }
 
 #[test]
-fn a_list_ends_before_its_calls_are_too_large_together() {
+fn a_list_of_waiting_calls_ends_before_it_exceeds_eight_mebibytes() {
     let home = home();
     let large = "x".repeat(1_000_000);
     for _ in 0..9 {
         suspend(&home, &large);
     }
-    let first = ids(&home, &[]);
+    let first = waiting_ids(&home, &[]);
     assert_eq!(first.len(), 8, "at most 8 MiB");
-    assert_eq!(ids(&home, &["--after", &first[7]]).len(), 1);
+    assert_eq!(waiting_ids(&home, &["--after", &first[7]]).len(), 1);
     let last = home.art(&["--json", "approve", "show", "last"]).json();
     assert_eq!(last["call"]["call"]["arguments"]["text"], Value::from(large));
 }

@@ -8,7 +8,8 @@ use crate::connection::{
 use crate::environment::Environment;
 use crate::fixture;
 
-const LISTING: [Connection; 8] = [
+/// The connections for which the mock lists the models.
+const CONNECTIONS_WITH_LIST: [Connection; 8] = [
     OPENAI,
     OPENAI_CHAT,
     ANTHROPIC,
@@ -31,8 +32,8 @@ fn verdict(environment: &Environment) -> (String, String) {
 
 #[test]
 fn a_listed_model_is_ok() {
-    for connection in LISTING {
-        let known = fixture::planning().of_model(connection.model);
+    for connection in CONNECTIONS_WITH_LIST {
+        let known = fixture::planning().for_model(connection.model);
         let environment = Environment::new(connection, Mode::Streaming, &[known]);
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "ok", "{connection:?}: {detail}");
@@ -43,9 +44,9 @@ fn a_listed_model_is_ok() {
 
 #[test]
 fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
-    for connection in LISTING {
+    for connection in CONNECTIONS_WITH_LIST {
         let near = format!("{}-2", connection.model);
-        let environment = Environment::new(connection, Mode::Streaming, &[fixture::planning().of_model(&near)]);
+        let environment = Environment::new(connection, Mode::Streaming, &[fixture::planning().for_model(&near)]);
         let (verdict, detail) = verdict(&environment);
         assert_eq!(verdict, "warn", "{connection:?}: {detail}");
         assert!(detail.contains(&near), "{connection:?}: {detail}");
@@ -54,7 +55,10 @@ fn an_unlisted_model_is_a_warning_that_names_the_nearest() {
 
 #[test]
 fn a_refused_key_is_a_failure() {
-    for connection in LISTING.into_iter().filter(|connection| connection.key.is_some()) {
+    for connection in CONNECTIONS_WITH_LIST
+        .into_iter()
+        .filter(|connection| connection.key.is_some())
+    {
         let environment =
             Environment::with_key(connection, Mode::Streaming, &[fixture::planning()], Some("sk-another"));
         let (verdict, detail) = verdict(&environment);

@@ -49,7 +49,7 @@ impl Fixture {
     }
 
     /// Restricts the fixture to `model`, which the mock then lists.
-    pub(crate) fn of_model(mut self, model: &str) -> Self {
+    pub(crate) fn for_model(mut self, model: &str) -> Self {
         self.0["match"]["model"] = model.into();
         self
     }
@@ -160,19 +160,19 @@ fn plan(query: &str, steps: &[Value]) -> Fixture {
         "todoList": steps,
     });
     let text = format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---");
-    asked(query, &json!({"content": text}))
+    first_turn(query, &json!({"content": text}))
 }
 
 /// Returns the first turn of the planner for the question `query`.
-fn asked(query: &str, reply: &Value) -> Fixture {
+fn first_turn(query: &str, reply: &Value) -> Fixture {
     let question =
         json!({"userMessage": format!("## Query\n> {query}"), "systemMessage": PLANNER, "hasToolResult": false});
     Fixture::new(&question, reply)
 }
 
 /// Returns the turn that answers at once.
-pub(crate) fn greeting() -> Vec<Fixture> {
-    vec![asked(QUERY, &json!({"content": ANSWER}))]
+pub(crate) fn immediate_answer() -> Vec<Fixture> {
+    vec![first_turn(QUERY, &json!({"content": ANSWER}))]
 }
 
 /// Returns the turns of a plan that is submitted by a function: a chain of five calls.
@@ -211,7 +211,7 @@ fn submitted_step(number: usize, arguments: &Value) -> Value {
 
 fn submission(steps: Vec<Value>) -> Fixture {
     let plan = json!({"answer": null, "title": null, "intent": "a number", "plan": null, "todoList": steps});
-    asked(
+    first_turn(
         QUERY,
         &json!({"toolCalls": [{"name": "submit_plan", "arguments": plan}]}),
     )
@@ -227,7 +227,7 @@ pub(crate) fn direct_calls() -> [Fixture; 2] {
     let calls = [call(PERCENTAGE_EXPRESSION), call("2340 * 17.5 / 700")];
     let question = json!({"systemMessage": PLANNER, "toolResultContains": "58.5"});
     [
-        asked(QUERY, &json!({"toolCalls": calls})),
+        first_turn(QUERY, &json!({"toolCalls": calls})),
         Fixture::new(&question, &json!({"content": ANSWER})),
     ]
 }
@@ -295,7 +295,7 @@ pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 3] {
         }
         CallFault::Arguments => json!({"name": "calculator", "arguments": "{\"expression\": \"2340 * 17.5 "}),
     };
-    // A call that is none of the required tool is not made at first: the model is reminded of that tool.
+    // A call of another tool than the required one is not made at first: the model is reminded of the required tool.
     let reminded = json!({"userMessage": "VALIDATION FAILED", "systemMessage": STEP, "hasToolResult": false});
     [
         calling(PERCENTAGE, std::slice::from_ref(&call)),

@@ -17,7 +17,7 @@ const MOCK: &str = "ART_PROVIDER_MOCK";
 /// The text that the mock prints before its address.
 const READY: &str = "listening on http://";
 
-/// A running mock.
+/// A running process of the mock.
 #[derive(Debug)]
 pub(crate) struct Mock {
     child: Child,
@@ -34,14 +34,14 @@ impl Mock {
         let entries: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
         fs::write(&file, json!({"fixtures": entries}).to_string()).unwrap();
         let log = fs::File::create(dir.join("mock.log")).unwrap();
-        let mut command = Command::new(required(MOCK, "names the executable of the mock"));
+        let mut command = Command::new(required_variable(MOCK, "names the executable of the mock"));
         command.args(["--port", "0", "--strict", "--fixtures"]).arg(file);
         match key {
             Some(key) => command.env("AIMOCK_API_KEYS", key),
             None => command.env_remove("AIMOCK_API_KEYS"),
         };
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let address = address(&mut child);
+        let address = read_address(&mut child);
         Self {
             child,
             address,
@@ -98,14 +98,14 @@ impl Drop for Mock {
 }
 
 /// Returns the value of an environment variable. `meaning` describes it in the panic if it is not set.
-pub(crate) fn required(variable: &str, meaning: &str) -> OsString {
+pub(crate) fn required_variable(variable: &str, meaning: &str) -> OsString {
     env::var_os(variable).unwrap_or_else(|| {
         panic!("`{variable}`, which {meaning}, is not set: run `tests/providers/run`, which sets it")
     })
 }
 
 /// Reads the address from the mock's first lines. Later output is discarded, so that the mock does not block.
-fn address(child: &mut Child) -> String {
+fn read_address(child: &mut Child) -> String {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let line = lines
         .by_ref()
@@ -149,7 +149,7 @@ impl Request {
 
     fn last_user_text(&self) -> String {
         let last = self.messages().iter().rfind(|message| message["role"] == "user");
-        last.map_or_else(String::new, |message| text(&message["content"]))
+        last.map_or_else(String::new, |message| message_text(&message["content"]))
     }
 
     /// Returns the texts of the assistant turns.
@@ -157,7 +157,7 @@ impl Request {
         let turns = self.messages().iter();
         turns
             .filter(|message| message["role"] == "assistant")
-            .map(|message| text(&message["content"]))
+            .map(|message| message_text(&message["content"]))
             .collect()
     }
 
@@ -172,7 +172,7 @@ impl Request {
 }
 
 /// Returns the text of a message, which is a string or a list of parts.
-fn text(content: &Value) -> String {
+fn message_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

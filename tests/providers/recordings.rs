@@ -27,7 +27,7 @@ impl Recording {
         replay(Protocol::Anthropic, "anthropic", chunks)
     }
 
-    fn whole(&self) -> Vec<StreamEvent> {
+    fn events_at_once(&self) -> Vec<StreamEvent> {
         Self::events([self.bytes.as_slice()])
     }
 
@@ -39,14 +39,14 @@ impl Recording {
     }
 
     /// Returns the offset of the event with the stop reason.
-    fn stop(&self) -> usize {
+    fn stop_offset(&self) -> usize {
         let text = std::str::from_utf8(&self.bytes).unwrap();
         text.find("event: message_delta").unwrap()
     }
 }
 
 fn recordings() -> Vec<Recording> {
-    let dir = crate::mock::required(RECORDINGS, "names the folder of recordings");
+    let dir = crate::mock::required_variable(RECORDINGS, "names the folder of recordings");
     let mut paths: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(
@@ -70,7 +70,7 @@ struct Parsed {
 }
 
 /// Parses a recording with the simple parser. A call counts if its block was closed.
-fn parsed_simply(recording: &Recording) -> Parsed {
+fn parse_simply(recording: &Recording) -> Parsed {
     let mut parsed = Parsed::default();
     let mut open: BTreeMap<u64, [String; 3]> = BTreeMap::new();
     let string = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -96,7 +96,7 @@ fn parsed_simply(recording: &Recording) -> Parsed {
 }
 
 /// Returns the content of the events that the protocol decoded.
-fn parsed_by_protocol(events: &[StreamEvent]) -> Parsed {
+fn parse_by_protocol(events: &[StreamEvent]) -> Parsed {
     let mut reply = ModelReply::default();
     for event in events {
         reply.push(event.clone()).unwrap();
@@ -112,7 +112,7 @@ fn parsed_by_protocol(events: &[StreamEvent]) -> Parsed {
 }
 
 /// Maps a stop reason of Anthropic to the common name (C41).
-fn normalized_stop_reason(reason: &str) -> &str {
+fn normalize_stop_reason(reason: &str) -> &str {
     match reason {
         "end_turn" | "stop_sequence" => "stop",
         "tool_use" => "tool_calls",
@@ -136,16 +136,21 @@ fn kinds(events: &[StreamEvent]) -> Vec<&'static str> {
 #[test]
 fn a_recording_is_parsed_to_its_text_calls_and_stop_reason() {
     for recording in recordings() {
-        let mut expected = parsed_simply(&recording);
-        expected.stop_reason = normalized_stop_reason(&expected.stop_reason).to_owned();
-        assert_eq!(parsed_by_protocol(&recording.whole()), expected, "{}", recording.name);
+        let mut expected = parse_simply(&recording);
+        expected.stop_reason = normalize_stop_reason(&expected.stop_reason).to_owned();
+        assert_eq!(
+            parse_by_protocol(&recording.events_at_once()),
+            expected,
+            "{}",
+            recording.name
+        );
     }
 }
 
 #[test]
 fn a_recording_ends_with_one_metadata_event() {
     for recording in recordings() {
-        let kinds = kinds(&recording.whole());
+        let kinds = kinds(&recording.events_at_once());
         assert!(kinds.ends_with(&["metadata", "end"]), "{}: {kinds:?}", recording.name);
         let counts = kinds.iter().filter(|kind| **kind == "metadata").count();
         assert_eq!(counts, 1, "{}", recording.name);
@@ -155,14 +160,19 @@ fn a_recording_ends_with_one_metadata_event() {
 #[test]
 fn a_recording_is_parsed_the_same_wherever_it_is_split() {
     for recording in recordings() {
-        let whole = recording.whole();
+        let expected = recording.events_at_once();
         for at in 0..recording.bytes.len() {
             let (before, after) = recording.bytes.split_at(at);
-            assert_eq!(Recording::events([before, after]), whole, "{} at {at}", recording.name);
+            assert_eq!(
+                Recording::events([before, after]),
+                expected,
+                "{} at {at}",
+                recording.name
+            );
         }
         assert_eq!(
             Recording::events(recording.bytes.chunks(1)),
-            whole,
+            expected,
             "{}",
             recording.name
         );
@@ -177,7 +187,12 @@ fn a_recording_is_parsed_the_same_with_other_line_ends() {
             let other = text.replace('\n', end);
             for size in [1, 7, other.len()] {
                 let events = Recording::events(other.as_bytes().chunks(size));
-                assert_eq!(events, recording.whole(), "{} in pieces of {size}", recording.name);
+                assert_eq!(
+                    events,
+                    recording.events_at_once(),
+                    "{} in pieces of {size}",
+                    recording.name
+                );
             }
         }
     }
@@ -186,7 +201,7 @@ fn a_recording_is_parsed_the_same_with_other_line_ends() {
 #[test]
 fn a_recording_truncated_before_its_stop_reason_is_an_error() {
     for recording in recordings() {
-        for at in 0..recording.stop() {
+        for at in 0..recording.stop_offset() {
             let events = Recording::events([&recording.bytes[..at]]);
             let kinds = kinds(&events);
             assert_eq!(kinds.last(), Some(&"error"), "{} at {at}: {kinds:?}", recording.name);

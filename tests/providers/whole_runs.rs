@@ -84,7 +84,7 @@ pub(crate) fn a_call_with_an_unknown_argument_is_returned_with_its_error(connect
 }
 
 /// Returns the number of successful calls.
-fn successes(ran: &CommandOutput) -> usize {
+fn count_successes(ran: &CommandOutput) -> usize {
     let report = ran.json();
     let calls = report["calls"].as_array().unwrap().iter();
     calls.filter(|call| call["ending"] == "success").count()
@@ -98,7 +98,7 @@ fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: 
     let requests = environment.requests();
     let third = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
     assert_eq!(answered_calls(third), [name, "calculator"], "{third:?}");
-    assert_eq!(successes(&ran), 2, "the faulty call was run: {ran}");
+    assert_eq!(count_successes(&ran), 2, "the faulty call was run: {ran}");
 }
 
 pub(crate) fn a_chat_continues_with_earlier_results(connection: Connection, mode: Mode) {
@@ -164,7 +164,7 @@ fn assert_calls(connection: Connection, mode: Mode, turns: &[Fixture], model_cal
 }
 
 pub(crate) fn an_answer_without_a_plan_takes_one_model_call(connection: Connection, mode: Mode) {
-    assert_calls(connection, mode, &fixture::greeting(), 1, 0);
+    assert_calls(connection, mode, &fixture::immediate_answer(), 1, 0);
 }
 
 pub(crate) fn calls_of_the_planner_and_its_answer_take_two_model_calls(connection: Connection, mode: Mode) {
@@ -181,7 +181,7 @@ pub(crate) fn five_steps_one_of_which_needs_judgement_take_four_model_calls(conn
 
 /// Only for chat completions, because the mock's journal contains the requested format only for them.
 #[test]
-fn a_plan_of_a_model_without_functions_is_requested_in_a_schema_where_the_provider_has_one() {
+fn without_function_calls_a_plan_is_requested_in_a_json_format_of_the_provider() {
     // Not Groq, which refuses a reply that is not JSON, and not compatible servers, which may refuse the field.
     for (connection, format) in [
         (OPENAI_CHAT, "json_schema"),

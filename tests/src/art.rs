@@ -16,19 +16,19 @@ const STOP_AT: &str = "ART_TEST_STOP_AT";
 
 fn main() -> ExitCode {
     if std::env::var_os(STOP_AT).is_some() {
-        fail_point::install(stop_at);
+        fail_point::install(kill_if_wanted);
     }
     art_host::commands::main_with(Extension(effects::add))
 }
 
-/// Kills this process, without any cleaning up, if the test has asked for that at this place.
-fn stop_at(reached: FailPoint) {
+/// Kills this process without any cleanup, if the test has asked for that at this place.
+fn kill_if_wanted(reached: FailPoint) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let wanted = std::env::var(STOP_AT).unwrap_or_default();
     let Some((place, count)) = wanted.split_once(':') else {
         return;
     };
-    // The count is taken only of the wanted place.
+    // Only the wanted place is counted.
     if place == reached.name() && Ok(COUNT.fetch_add(1, Ordering::SeqCst) + 1) == count.parse() {
         kill_process(getpid(), Signal::KILL).unwrap_or_else(|_| std::process::abort());
     }

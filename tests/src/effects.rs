@@ -43,8 +43,8 @@ fn tool(name: &'static str, file: OsString) -> DirectTool {
         blocking_config: None,
         display_config: None,
     };
-    let act = move |call| act(name, file.clone(), call);
-    DirectTool::new(schema, act).with_limits(Limits {
+    let execute = move |call| act(name, file.clone(), call);
+    DirectTool::new(schema, execute).with_limits(Limits {
         timeout_ms: 60_000,
         ..Limits::EXECUTE
     })

@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tool = DirectTool::typed("city_population", description, async |place: Place| {
         let cities = [("Paris", 2_048_000), ("Rome", 2_751_000)];
         let found = cities.into_iter().find(|(city, _)| *city == place.city);
-        found.map(|city| city.1).ok_or("the city is not in the list")
+        found.map(|pair| pair.1).ok_or("the city is not in the list")
     });
     let tool = tool.example("What is the population of Rome?", json!({"city": "Rome"}));
     let runtime = Runtime::builder().tool(tool).build().await?;

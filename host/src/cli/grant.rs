@@ -112,9 +112,9 @@ pub struct AddArgs {
     #[arg(long, value_name = "NAME", requires = "secret")]
     pub header: Option<String>,
     /// Variable that the tool can read; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::name_and_value)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::parse_name_and_value)]
     pub env: Vec<(String, String)>,
     /// Limit of each call: fuel, timeout_ms, memory_bytes or output_bytes; may be given several times
-    #[arg(long, value_name = "NAME=NUMBER", value_parser = super::name_and_value)]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = super::parse_name_and_value)]
     pub limit: Vec<(String, String)>,
 }

@@ -16,10 +16,10 @@ use art_tools::{StandingApproval, parse_entry};
 use serde_json::Value;
 
 use super::run::{Request, carry_out_opened};
-use super::{config, ids};
+use super::{ids, load_config};
 use crate::cli::{ApproveCommand, Global};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
@@ -30,7 +30,7 @@ pub(super) use shown::now;
 const MAX_LISTED_CHARS: usize = 40;
 
 /// A decision, and the standing approval that the person wants in addition.
-type Decided = (Feedback, Option<StandingApproval>);
+type DecisionAndApproval = (Feedback, Option<StandingApproval>);
 
 pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit, CommandError> {
     match command {
@@ -44,9 +44,13 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
             later,
         } => decide(global, ids, *later, |record| {
             let mut feedback = Feedback::new(true, shown::now());
-            feedback.value = value.as_deref().map(|text| answer(record, text)).transpose()?.flatten();
-            feedback.modified_args = args.as_deref().map(arguments).transpose()?;
-            Ok((feedback, always.approval(global, record)?))
+            feedback.value = value
+                .as_deref()
+                .map(|text| parse_answer(record, text))
+                .transpose()?
+                .flatten();
+            feedback.modified_args = args.as_deref().map(parse_arguments).transpose()?;
+            Ok((feedback, always.create_approval(global, record)?))
         }),
         ApproveCommand::No { ids, reason, later } => decide(global, ids, *later, |_| {
             let mut feedback = Feedback::new(false, shown::now());
@@ -60,8 +64,8 @@ pub(super) fn approve(global: &Global, command: &ApproveCommand) -> Result<Exit,
 }
 
 fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, CommandError> {
-    let (store, owner) = (open_store_read_only(&config(global)?)?, global.owner());
-    let (waiting, are_more) = executor()?.block_on(page(store.as_ref(), &owner, limit, after))?;
+    let (store, owner) = (open_store_read_only(&load_config(global)?)?, global.owner());
+    let (waiting, has_more) = new_executor()?.block_on(load_page(store.as_ref(), &owner, limit, after))?;
     if global.json {
         render::json(&waiting);
         return Ok(Exit::Success);
@@ -74,7 +78,7 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(waiting.iter().map(row));
     render::answer(&table::lines(&rows).join("\n"));
-    if are_more {
+    if has_more {
         let id = last.id();
         render::note(&format!("more wait: `art approve list --after {id}` lists them"));
     }
@@ -82,7 +86,7 @@ fn list(global: &Global, limit: usize, after: Option<&str>) -> Result<Exit, Comm
 }
 
 /// Returns at most `limit` waiting calls, only those after the suspension `after` if it is given, and whether there are more.
-async fn page(
+async fn load_page(
     store: &dyn Store,
     owner: &Owner,
     limit: usize,
@@ -93,14 +97,14 @@ async fn page(
         None => None,
     };
     let page = store
-        .list_suspensions(ids::waiting(owner.clone(), after, limit))
+        .list_suspensions(ids::waiting_filter(owner.clone(), after, limit))
         .await?;
     let Some(last) = page.last() else {
         return Ok((page, false));
     };
-    let rest = ids::waiting(owner.clone(), Some(last.id().to_owned()), 1);
-    let are_more = !store.list_suspensions(rest).await?.is_empty();
-    Ok((page, are_more))
+    let rest = ids::waiting_filter(owner.clone(), Some(last.id().to_owned()), 1);
+    let has_more = !store.list_suspensions(rest).await?.is_empty();
+    Ok((page, has_more))
 }
 
 fn row(record: &SuspensionRecord) -> Vec<String> {
@@ -120,8 +124,8 @@ fn row(record: &SuspensionRecord) -> Vec<String> {
 }
 
 fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
-    let store = open_store_read_only(&config(global)?)?;
-    let record = executor()?.block_on(ids::resolve_suspension(store.as_ref(), &global.owner(), id))?;
+    let store = open_store_read_only(&load_config(global)?)?;
+    let record = new_executor()?.block_on(ids::resolve_suspension(store.as_ref(), &global.owner(), id))?;
     if global.json {
         render::json(&record);
     } else {
@@ -130,28 +134,28 @@ fn show(global: &Global, id: &str) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-/// Decides about calls of one run, and resumes the run unless `later` is set. The command line is read for all calls before the
-/// first decision is stored. A decision may still be refused afterwards, for example because somebody else was faster; the
-/// earlier ones then hold.
+/// Decides about calls of one run, and resumes the run unless `later` is set. The values of the command line are parsed for all
+/// calls before the first decision is stored. A decision may still be refused afterwards, for example because somebody else was
+/// faster; the earlier ones then hold.
 fn decide(
     global: &Global,
     ids: &[String],
     later: bool,
-    decision: impl Fn(&SuspensionRecord) -> Result<Decided, CommandError>,
+    decision: impl Fn(&SuspensionRecord) -> Result<DecisionAndApproval, CommandError>,
 ) -> Result<Exit, CommandError> {
-    let config = config(global)?;
-    let executor = executor()?;
+    let config = load_config(global)?;
+    let executor = new_executor()?;
     let owner = global.owner();
-    let records = executor.block_on(of_one_run(&config, &owner, ids))?;
+    let records = executor.block_on(find_in_one_run(&config, &owner, ids))?;
     let decisions: Vec<_> = records.iter().map(&decision).collect::<Result<_, _>>()?;
     let Some(trace_id) = records.first().map(|record| record.trace_id.clone()) else {
         return Ok(Exit::Success);
     };
     let resume = Request::Resume(trace_id.clone());
-    let runtime = executor.block_on(resume.open(global, config))?;
+    let runtime = executor.block_on(resume.open_runtime(global, config))?;
     let mut decided = Vec::new();
     for (record, (feedback, always)) in records.iter().zip(decisions) {
-        match executor.block_on(runtime.decide(suspension(record, &owner), feedback)) {
+        match executor.block_on(runtime.decide(suspension_key(record, &owner), feedback)) {
             Ok(record) => decided.push(record),
             Err(error) => {
                 note_decided(&decided);
@@ -175,8 +179,12 @@ fn decide(
     Ok(Exit::Success)
 }
 
-/// Returns the suspensions with these identifiers, which have to be of one run.
-async fn of_one_run(config: &Config, owner: &Owner, ids: &[String]) -> Result<Vec<SuspensionRecord>, CommandError> {
+/// Returns the suspensions with these identifiers. Fails if they are not all of one run.
+async fn find_in_one_run(
+    config: &Config,
+    owner: &Owner,
+    ids: &[String],
+) -> Result<Vec<SuspensionRecord>, CommandError> {
     let store = open_store_read_only(config)?;
     let mut records: Vec<SuspensionRecord> = Vec::new();
     for id in ids {
@@ -202,7 +210,7 @@ fn note_decided(decided: &[SuspensionRecord]) {
 }
 
 /// Converts what a person typed into an answer. Returns `None` if it is empty.
-fn answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
+fn parse_answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, CommandError> {
     match parse_entry(&record.call.form, text).map_err(CommandError::Usage)? {
         Entry::Value(value) => Ok(Some(value)),
         Entry::Nothing => Ok(None),
@@ -210,12 +218,12 @@ fn answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, Comman
     }
 }
 
-fn arguments(text: &str) -> Result<Value, CommandError> {
+fn parse_arguments(text: &str) -> Result<Value, CommandError> {
     serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
 }
 
 /// Returns whether a run cannot be resumed because another process continues it, or continued it to its end. If so, prints that.
-pub(super) fn goes_on_elsewhere(trace_id: &str, error: &CommandError) -> bool {
+pub(super) fn note_if_resumed_elsewhere(trace_id: &str, error: &CommandError) -> bool {
     let is_elsewhere = matches!(
         error,
         CommandError::Runtime(RuntimeError::RunHasEnded { .. } | RuntimeError::Store(StoreError::ThreadBusy { .. }))
@@ -240,12 +248,12 @@ pub(super) fn note_waiting(answer: &Answer) {
 }
 
 /// Returns whether a call no longer waits, because somebody decided about it or it no longer exists.
-async fn is_decided(runtime: &Runtime, owner: &Owner, id: &str) -> bool {
+async fn no_longer_waits(runtime: &Runtime, owner: &Owner, id: &str) -> bool {
     let found = runtime.store.find_suspension(id, owner).await;
     found.is_ok_and(|record| record.is_none_or(|record| record.status != SuspensionStatus::Open))
 }
 
 /// Returns the key by which the runtime finds the suspension for this person.
-fn suspension(record: &SuspensionRecord, owner: &Owner) -> SuspensionOf {
+fn suspension_key(record: &SuspensionRecord, owner: &Owner) -> SuspensionOf {
     SuspensionOf::from(record.id()).of(owner.clone())
 }

@@ -13,7 +13,7 @@ use crate::render::units;
 
 /// Maximum size of a text, in bytes. Its JSON is longer, so with default limits no tool can read the longest texts.
 const MAX_TEXT: usize = 1 << 20;
-/// Maximum size of a picture or document, in bytes, as providers accept it. In base64, the largest exceed the input limit of
+/// Maximum size of a picture or document that providers accept, in bytes. In base64, the largest exceed the input limit of
 /// tools.
 const MAX_MEDIA: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
@@ -53,14 +53,14 @@ pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError>
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let bytes = read(path)?;
     let media_type = MEDIA.iter().find(|(_, start)| bytes.starts_with(start));
-    let text = || {
+    let other_type = || {
         if std::str::from_utf8(&bytes).is_ok() {
             "text/plain"
         } else {
             "application/octet-stream"
         }
     };
-    let media_type = media_type.map_or_else(text, |(media_type, _)| *media_type);
+    let media_type = media_type.map_or_else(other_type, |(media_type, _)| *media_type);
     art_tools::file_answer(&name.unwrap_or_default(), media_type, &bytes)
         .map_err(|problem| CommandError::Usage(format!("`{}` cannot be used: {problem}", path.display())))
 }
@@ -173,7 +173,7 @@ fn binary_media_type(bytes: &[u8]) -> Option<&'static str> {
     Some(media_type)
 }
 
-/// Returns the media type of a text file, by the extension of its name.
+/// Returns the media type of a text file, which the extension of its name determines.
 fn text_media_type(path: &Path) -> &'static str {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => "text/csv",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_within_the_limit_is_read() {
+    fn a_text_file_is_read_with_its_name_and_media_type() {
         let attachment = attach(b"a,b").unwrap();
         assert_eq!(
             (attachment.name.as_str(), attachment.media_type.as_str()),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_of_a_picture_is_found_by_its_first_bytes() {
+    fn the_media_type_is_found_by_the_first_bytes() {
         for (first_bytes, media_type) in [
             (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),
             (b"\xff\xd8\xff\xe0", "image/jpeg"),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_text_is_counted_in_json() {
+    fn the_size_of_a_text_is_that_of_its_json() {
         let dir = tempfile::tempdir().unwrap();
         let paths = |byte: &str, count: usize| {
             let paths: Vec<_> = (0..count).map(|n| dir.path().join(format!("{n}.txt"))).collect();

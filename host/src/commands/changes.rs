@@ -10,30 +10,31 @@ use art_store::Owner;
 use serde_json::{Value, json};
 
 use super::approve::is_attended;
-use super::config;
 use super::grant::confirm;
 use super::ids::LAST;
+use super::load_config;
 use crate::cli::{ChangesCommand, Global};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
 pub(super) fn changes(global: &Global, command: &ChangesCommand) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     let staging = open(&config)?;
-    let own = own(global, &config, staging.list()?)?;
+    let own = filter_own(global, &config, staging.list()?)?;
     match command {
         ChangesCommand::List => list(global, &own),
         ChangesCommand::Show { of: None, files } => show(global, &staging, &own, files),
         ChangesCommand::Show { of: Some(of), files } => show(global, &staging, &find(own, of)?, files),
         ChangesCommand::Commit { of, files } => {
-            let make = |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
-            each(global, "committed", &find(own, of)?, files, make)
+            let commit =
+                |set: &ChangeSet, paths: &[PathBuf]| staging.commit(set, paths).map(|committed| committed.paths);
+            act_on_each(global, "committed", &find(own, of)?, files, commit)
         }
         ChangesCommand::Drop { of, files } => {
-            let drop = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
-            each(global, "dropped", &find(own, of)?, files, drop)
+            let discard = |set: &ChangeSet, paths: &[PathBuf]| staging.discard(set, paths);
+            act_on_each(global, "dropped", &find(own, of)?, files, discard)
         }
     }
 }
@@ -48,8 +49,8 @@ fn open(config: &Config) -> Result<Staging, CommandError> {
 }
 
 /// Returns the change sets of the person's runs. Change sets of deleted runs belong to nobody in particular.
-fn own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
-    let (store, executor) = (open_store_read_only(config)?, executor()?);
+fn filter_own(global: &Global, config: &Config, sets: Vec<ChangeSet>) -> Result<Vec<ChangeSet>, CommandError> {
+    let (store, executor) = (open_store_read_only(config)?, new_executor()?);
     let mut own = Vec::new();
     for set in sets {
         let run = executor.block_on(store.find_run(&set.origin.run, &Owner::Anyone))?;
@@ -106,8 +107,8 @@ fn show(global: &Global, staging: &Staging, sets: &[ChangeSet], files: &[PathBuf
     Ok(Exit::Success)
 }
 
-/// Commits or drops changes of each change set that has one of the files.
-fn each(
+/// Commits or drops the changes of the files, or all changes if no files are given. `act` does it for one change set.
+fn act_on_each(
     global: &Global,
     done: &str,
     sets: &[ChangeSet],
@@ -126,7 +127,7 @@ fn each(
     if global.json {
         render::json(&json!({ done: paths }));
     } else {
-        let lines = paths.iter().map(|path| format!("{done} {}", shown(path)));
+        let lines = paths.iter().map(|path| format!("{done} {}", display_path(path)));
         render::answer(&lines.collect::<Vec<_>>().join("\n"));
     }
     Ok(Exit::Success)
@@ -142,7 +143,7 @@ fn check_files(sets: &[ChangeSet], files: &[PathBuf]) -> Result<(), CommandError
         None => Ok(()),
         Some(file) => Err(CommandError::Usage(format!(
             "no change of `{}` waits there (hint: `art changes list` shows all)",
-            shown(file)
+            display_path(file)
         ))),
     }
 }
@@ -156,7 +157,7 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
 }
 
 /// Notes at the end of a run that its changes wait. At a terminal, shows the changes and asks whether to make them.
-pub(super) fn settle(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
+pub(super) fn offer_to_commit(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
     let staging = open(config)?;
     let sets: Vec<_> = staging
         .list()?
@@ -201,11 +202,11 @@ pub(super) fn settle(global: &Global, config: &Config, run: &str) -> Result<(), 
 fn summary(set: &ChangeSet) -> Vec<String> {
     let head = format!("{}  {}  run {}", set.id, printable(&set.origin.tool), set.origin.run);
     let changes = set.changes.iter();
-    let changes = changes.map(|change| format!("  {} {}", change.verb(), shown(&set.full_path(change))));
+    let changes = changes.map(|change| format!("  {} {}", change.verb(), display_path(&set.full_path(change))));
     std::iter::once(head).chain(changes).collect()
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     printable(&path.display().to_string().replace(['\n', '\r'], "?"))
 }
 

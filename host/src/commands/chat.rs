@@ -10,10 +10,10 @@ use art_runtime::reload::{FolderWatch, Reload};
 use tokio::runtime::Runtime as Executor;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, config, ids, open, report, run};
+use super::{approve, attachment, ids, load_config, open, report, run};
 use crate::cli::{ChatArgs, Global};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 use commands::{ChatLine, ThreadAction};
@@ -28,19 +28,19 @@ const HOW_TO_LEAVE: &str = "to leave, press Ctrl-D or type /exit";
 pub(super) fn chat(global: &Global, args: &ChatArgs) -> Exit {
     let exit = open_chat(global).map(|(chat, input)| chat.run(input, args.thread.clone()));
     exit.unwrap_or_else(|error| {
-        Screen::new(global.json).error(&error);
+        Screen::new(global.json).print_error(&error);
         error.exit()
     })
 }
 
 fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     let input = Input::open(global.json, config.chat_history(global.user.as_deref()))?;
     let interrupts = Interrupts::listen(match input.is_interactive() {
         true => AfterInterrupt::Continue,
         false => AfterInterrupt::End,
     })?;
-    let executor = executor()?;
+    let executor = new_executor()?;
     let runtime = executor.block_on(open(global, config))?;
     let watch = watch_plugins(&runtime, global);
     let chat = Chat {
@@ -59,7 +59,7 @@ fn open_chat(global: &Global) -> Result<(Chat, Input), CommandError> {
 /// it.
 fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
     let screen = Screen::new(global.json);
-    let on_reload = move |name: &str, reload: &Reload| screen.note(&reloaded(name, reload));
+    let on_reload = move |name: &str, reload: &Reload| screen.note(&reload_message(name, reload));
     let watch = runtime.toolbox.watch(on_reload);
     watch.unwrap_or_else(|error| {
         tracing::info!(%error, "tools are not replaced while the chat goes on");
@@ -68,7 +68,7 @@ fn watch_plugins(runtime: &Runtime, global: &Global) -> Option<FolderWatch> {
 }
 
 /// Returns a message about what happened to a changed file.
-fn reloaded(name: &str, reload: &Reload) -> String {
+fn reload_message(name: &str, reload: &Reload) -> String {
     match reload {
         Reload::NeedsApproval => {
             format!("`{name}.wasm` is another tool than before: it is not called before `art grant approve {name}`")
@@ -148,7 +148,7 @@ impl Chat {
     }
 
     fn report_error(&mut self, error: &CommandError) {
-        self.screen.error(error);
+        self.screen.print_error(error);
         self.worst_exit = self.worst_exit.worse(error.exit());
     }
 
@@ -193,7 +193,7 @@ impl Chat {
         let thread = self.session.thread();
         self.screen
             .print(thread.unwrap_or("none yet; the next question starts one"));
-        for run in self.executor.block_on(self.session.interrupted())? {
+        for run in self.executor.block_on(self.session.interrupted_runs())? {
             let note = report::interrupted_note(&run, "/resume");
             self.screen
                 .note(&format!("{note}; a question in this conversation ends it"));
@@ -211,14 +211,14 @@ impl Chat {
     /// Asks a question or resumes a run, and asks the person for the decisions that the run waits for. Ctrl-C cancels the run
     /// without ending the conversation.
     fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
-        let mut decided_about: Option<String> = None;
+        let mut decided_run: Option<String> = None;
         loop {
             let run = self.interrupts.register_run();
             let running = self.screen.carry_out(&mut self.session, request, run.cancel.clone());
             let answer = self.executor.block_on(running);
             drop(run);
-            let answer = match (answer, &decided_about) {
-                (Err(error), Some(run)) if approve::goes_on_elsewhere(run, &error) => return Ok(()),
+            let answer = match (answer, &decided_run) {
+                (Err(error), Some(run)) if approve::note_if_resumed_elsewhere(run, &error) => return Ok(()),
                 (answer, _) => answer?,
             };
             let decided = self.interactive
@@ -231,11 +231,11 @@ impl Chat {
                     &answer.waits_for,
                 );
             if !decided {
-                self.screen.waiting(&answer);
-                self.worst_exit = self.worst_exit.worse(run::exit_of(&answer));
+                self.screen.note_waiting(&answer);
+                self.worst_exit = self.worst_exit.worse(run::exit_code(&answer));
                 return Ok(());
             }
-            decided_about = Some(answer.trace_id.clone());
+            decided_run = Some(answer.trace_id.clone());
             request = Request::Resume(answer.trace_id);
         }
     }

@@ -29,7 +29,7 @@ pub(super) const FIRST_PARTY: [&str; 17] = [
 ///
 /// # Errors
 /// Fails if neither exists.
-pub(super) fn root() -> Result<PathBuf, CommandError> {
+pub(super) fn find_root() -> Result<PathBuf, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut candidates = here.ancestors().map(Path::to_owned).chain([built_in]);

@@ -1,7 +1,7 @@
 //! `art doctor`: checks whether this machine can build and run tools.
 
+mod confinement;
 mod models;
-mod second_wall;
 mod secrets;
 mod self_test;
 
@@ -13,7 +13,7 @@ use art_runtime::plugins::load_folder;
 use art_store::StoreError;
 use serde::Serialize;
 
-use super::config;
+use super::load_config;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -40,7 +40,7 @@ struct Check {
 }
 
 pub(super) fn doctor(global: &Global, attacks: bool) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     if attacks {
         return self_test::self_test(global, &config);
     }
@@ -90,7 +90,7 @@ fn check_all(config: &Config, quiet: bool) -> Vec<Check> {
 fn check_machine(config: &Config, quiet: bool) -> Vec<Check> {
     let mut checks = vec![check_compiler(), check_store(config)];
     checks.extend(check_sandbox(config, quiet));
-    checks.extend(second_wall::check());
+    checks.extend(confinement::check());
     checks.extend(secrets::check(config));
     checks
 }

@@ -8,11 +8,11 @@ use art_runtime::compose::{Toolbox, open_engine, resolve_model};
 use art_runtime::config::Config;
 use art_runtime::dry_run::proposed_calls;
 
-use super::config;
+use super::load_config;
 use crate::bounded;
 use crate::cli::{EvalArgs, Global};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
@@ -21,20 +21,20 @@ const MAX_BYTES: u64 = 16 << 20;
 
 pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandError> {
     let file = File::open(&args.file).map_err(CommandError::file("open", &args.file))?;
-    let text = bounded::text(file, &args.file, MAX_BYTES)?;
-    let in_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
-    let cases = parse_cases(&text).map_err(in_file)?;
-    let config = config(global)?;
+    let text = bounded::read_text(file, &args.file, MAX_BYTES)?;
+    let invalid_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
+    let cases = parse_cases(&text).map_err(invalid_file)?;
+    let config = load_config(global)?;
     let engine = open_engine(&config)?;
     let model = resolve_model(&engine, &config.model.value)?;
-    let executor = executor()?;
-    let default_tools = default_tools(&config, &cases)?;
+    let executor = new_executor()?;
+    let default_tools = load_default_tools(&config, &cases)?;
     let report = executor.block_on(evaluate(&cases, async |case: &EvalCase| {
         let tools = case.tools.as_ref().unwrap_or(&default_tools);
         let calls = proposed_calls(&config, &engine, &model, &case.query, tools).await?;
         Ok(calls
             .into_iter()
-            .map(|call| proposed(call.tool_name, call.arguments))
+            .map(|call| to_proposed_call(call.tool_name, call.arguments))
             .collect())
     }));
     executor.block_on(engine.shutdown());
@@ -46,15 +46,15 @@ pub(super) fn eval(global: &Global, args: &EvalArgs) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// Loads the tools of the plugins folder, for lines without their own list. Returns no tools if every line has a list.
-fn default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
+/// Loads the tools of the plugins folder, for lines of the file that list no tools. Returns no tools if every line has a list.
+fn load_default_tools(config: &Config, cases: &[EvalCase]) -> Result<Vec<ToolSchema>, CommandError> {
     if cases.iter().all(|case| case.tools.is_some()) {
         return Ok(Vec::new());
     }
     Ok(Toolbox::load(config, Vec::new(), &|_| {})?.registry.list())
 }
 
-fn proposed(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
+fn to_proposed_call(tool_name: String, arguments: serde_json::Value) -> ProposedCall {
     let arguments = match arguments {
         serde_json::Value::Object(arguments) => arguments,
         _ => serde_json::Map::new(),

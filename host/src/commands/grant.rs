@@ -14,23 +14,23 @@ use art_tools::{ToolExecutor, same_name};
 
 pub(super) use shown::confirm;
 
-use super::{check_plugins, config};
+use super::{check_plugins, load_config};
 use crate::cli::{Global, GrantCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::render;
 use crate::render::compiling::Compiling;
-use crate::render::{self};
 
 pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     check_plugins(&config)?;
     let grants = GrantFiles::new(&config);
     match command {
-        GrantCommand::List { tool } => shown::list(global, &grants, &plugins(global, &config, tool.as_deref())?),
+        GrantCommand::List { tool } => shown::list(global, &grants, &load_plugins(global, &config, tool.as_deref())?),
         GrantCommand::Add(args) => {
-            let plugin = plugin(global, &config, &args.tool)?;
+            let plugin = load_plugin(global, &config, &args.tool)?;
             change_grants(global, &grants, plugin, |plugin| {
-                edit::with_added(current(&grants, plugin)?, args)
+                edit::with_added(read_current(&grants, plugin)?, args)
             })
         }
         GrantCommand::Revoke {
@@ -38,20 +38,20 @@ pub(super) fn grant(global: &Global, command: &GrantCommand) -> Result<Exit, Com
             grants: revoked,
             all,
         } => {
-            let plugin = plugin(global, &config, tool)?;
+            let plugin = load_plugin(global, &config, tool)?;
             change_grants(global, &grants, plugin, |plugin| match all {
                 true => Ok(ToolPolicy::default()),
-                false => edit::without(current(&grants, plugin)?, revoked),
+                false => edit::without_revoked(read_current(&grants, plugin)?, revoked),
             })
         }
         GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
-        GrantCommand::Approve { tool, yes } => approve(global, &grants, plugin(global, &config, tool)?, *yes),
+        GrantCommand::Approve { tool, yes } => approve(global, &grants, load_plugin(global, &config, tool)?, *yes),
     }
 }
 
-/// Returns the grants of a component to change them. Refuses those that were made for another component, so that adding one grant
-/// does not approve all.
-fn current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
+/// Reads the grants of a component that are to be changed. Fails if they were made for another component, so that adding one
+/// grant does not approve all.
+fn read_current(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
     let policy = grants.read(plugin.name())?;
     if policy.grants_anything() && policy.component != plugin.digest() {
         let tool = plugin.schema().name.clone();
@@ -91,7 +91,8 @@ fn write(
     Ok(plugin)
 }
 
-/// Writes the grants that a person agreed to, if those of the tool are still `present`, which the person was shown.
+/// Writes the grants `agreed`, to which a person agreed. Fails if the grants of the tool are no longer `present`, those that the
+/// person was shown.
 fn write_agreed(
     grants: &GrantFiles,
     plugin: Plugin,
@@ -128,8 +129,8 @@ fn approve(global: &Global, grants: &GrantFiles, plugin: Plugin, yes: bool) -> R
     shown::list(global, grants, &[plugin])
 }
 
-/// Loads the components of the folder without their grants: all, or only that of a tool.
-fn plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<Plugin>, CommandError> {
+/// Loads the components of the folder without their grants: all, or only that of `tool`.
+fn load_plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<Plugin>, CommandError> {
     let folder = &config.plugins.value;
     let compiling = Compiling::new(global.json);
     let loaded = load_folder(&open_sandbox(config)?, folder, &|compiled| compiling.show(compiled))
@@ -141,8 +142,8 @@ fn plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<P
         .filter_map(std::sync::Arc::into_inner)
         .collect();
     let Some(tool) = tool else { return Ok(plugins) };
-    let is_meant = |plugin: &Plugin| same_name(&plugin.schema().name, tool) || plugin.name() == tool;
-    plugins.retain(is_meant);
+    let has_name = |plugin: &Plugin| same_name(&plugin.schema().name, tool) || plugin.name() == tool;
+    plugins.retain(has_name);
     if plugins.is_empty() {
         let refusal = refused.iter().find(|refused| refused.file == format!("{tool}.wasm"));
         let reason = refusal.map_or_else(|| "no component has it".to_owned(), ToString::to_string);
@@ -155,8 +156,8 @@ fn plugins(global: &Global, config: &Config, tool: Option<&str>) -> Result<Vec<P
     Ok(plugins)
 }
 
-fn plugin(global: &Global, config: &Config, tool: &str) -> Result<Plugin, CommandError> {
-    let mut plugins = plugins(global, config, Some(tool))?;
+fn load_plugin(global: &Global, config: &Config, tool: &str) -> Result<Plugin, CommandError> {
+    let mut plugins = load_plugins(global, config, Some(tool))?;
     plugins
         .pop()
         .ok_or_else(|| CommandError::Usage(format!("there is no tool `{tool}`")))

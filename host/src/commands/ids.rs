@@ -23,11 +23,11 @@ pub(super) async fn resolve_thread(store: &dyn Store, owner: &Owner, typed: &str
     }
     let filter = ThreadFilter {
         owner: owner.clone(),
-        id_prefix: prefix(typed)?,
+        id_prefix: parse_prefix(typed)?,
         limit: Some(max_matches(typed)),
     };
     let threads = store.list_threads(filter).await?.into_iter();
-    exactly_one("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
+    require_one("thread", typed, &threads.map(|thread| thread.id).collect::<Vec<_>>())
 }
 
 /// Returns the identifier of the run that `typed` identifies. `last` is the one that was started last.
@@ -40,12 +40,12 @@ pub(super) async fn resolve_run(store: &dyn Store, owner: &Owner, typed: &str) -
     }
     let filter = RunFilter {
         owner: owner.clone(),
-        id_prefix: prefix(typed)?,
+        id_prefix: parse_prefix(typed)?,
         limit: Some(max_matches(typed)),
         ..RunFilter::default()
     };
     let runs = store.list_runs(filter).await?.into_iter();
-    exactly_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
+    require_one("run", typed, &runs.map(|run| run.trace_id).collect::<Vec<_>>())
 }
 
 /// Returns the identifier of the run to resume that `typed` identifies. Finds runs of every state by identifier or prefix. `last`
@@ -69,8 +69,8 @@ pub(super) async fn resolve_interrupted(store: &dyn Store, owner: &Owner, typed:
     let can_go_on =
         |record: &SuspensionRecord| record.status == SuspensionStatus::Decided || record.call.has_expired(now());
     let decided = newest_waiting(store, owner, can_go_on).await?;
-    let none = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
-    decided.map(|record| record.trace_id).ok_or_else(none)
+    let not_found = || CommandError::Failed("no run was interrupted; `art runs list` shows all".to_owned());
+    decided.map(|record| record.trace_id).ok_or_else(not_found)
 }
 
 /// Returns the suspension that `typed` identifies. `last` is the newest that waits.
@@ -85,7 +85,7 @@ pub(super) async fn resolve_suspension(
     if let Some(record) = store.find_suspension(typed, owner).await? {
         return Ok(record);
     }
-    let mut records = match prefix(typed)? {
+    let mut records = match parse_prefix(typed)? {
         None => Vec::from_iter(newest_waiting(store, owner, |_| true).await?),
         Some(prefix) => {
             let filter = SuspensionFilter {
@@ -104,7 +104,7 @@ pub(super) async fn resolve_suspension(
         ))),
         _ => {
             let ids: Vec<_> = records.iter().map(|record| record.id().to_owned()).collect();
-            Err(ambiguous("identifier", typed, &ids))
+            Err(ambiguous_error("identifier", typed, &ids))
         }
     }
 }
@@ -117,7 +117,9 @@ async fn newest_waiting(
 ) -> Result<Option<SuspensionRecord>, CommandError> {
     let (mut newest, mut after) = (None, None);
     loop {
-        let page = store.list_suspensions(waiting(owner.clone(), after, MAX_PAGE)).await?;
+        let page = store
+            .list_suspensions(waiting_filter(owner.clone(), after, MAX_PAGE))
+            .await?;
         let Some(last) = page.last() else { return Ok(newest) };
         after = Some(last.id().to_owned());
         newest = page.into_iter().rev().find(&matches).or(newest);
@@ -125,7 +127,7 @@ async fn newest_waiting(
 }
 
 /// Returns the filter for a page of the suspensions that wait for a decision.
-pub(super) fn waiting(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
+pub(super) fn waiting_filter(owner: Owner, after: Option<String>, limit: usize) -> SuspensionFilter {
     SuspensionFilter {
         owner,
         pending: true,
@@ -137,7 +139,7 @@ pub(super) fn waiting(owner: Owner, after: Option<String>, limit: usize) -> Susp
 }
 
 /// Returns the prefix, or `None` for `last`. An empty prefix is refused, since it matches every identifier.
-fn prefix(typed: &str) -> Result<Option<String>, CommandError> {
+fn parse_prefix(typed: &str) -> Result<Option<String>, CommandError> {
     match typed {
         "" => Err(CommandError::Usage("the identifier is empty".to_owned())),
         LAST => Ok(None),
@@ -151,20 +153,20 @@ fn max_matches(typed: &str) -> usize {
 }
 
 /// Returns the only identifier in `ids`, which are the matches of `prefix`. Fails if there are none or several.
-fn exactly_one(kind: &str, prefix: &str, ids: &[String]) -> Result<String, CommandError> {
+fn require_one(kind: &str, prefix: &str, ids: &[String]) -> Result<String, CommandError> {
     let subcommand = if kind == "run" { "runs" } else { kind };
-    let none =
+    let not_found =
         |which: &str| CommandError::Failed(format!("there is no {kind} {which}; `art {subcommand} list` shows all"));
     match ids {
         [id] => Ok(id.clone()),
-        [] if prefix == LAST => Err(none("yet")),
-        [] => Err(none(&format!("`{prefix}`"))),
-        _ => Err(ambiguous(kind, prefix, ids)),
+        [] if prefix == LAST => Err(not_found("yet")),
+        [] => Err(not_found(&format!("`{prefix}`"))),
+        _ => Err(ambiguous_error(kind, prefix, ids)),
     }
 }
 
-/// Creates the error for a prefix of several identifiers.
-fn ambiguous(kind: &str, prefix: &str, ids: &[String]) -> CommandError {
+/// Creates the error for a prefix that several identifiers have.
+fn ambiguous_error(kind: &str, prefix: &str, ids: &[String]) -> CommandError {
     let mut examples: Vec<_> = ids.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
     if ids.len() > MAX_NAMED {
         examples.push("more".to_owned());

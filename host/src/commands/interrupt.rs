@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
@@ -70,7 +70,7 @@ impl Interrupts {
         let interrupts = Self {
             shared: Arc::clone(&shared),
         };
-        let executor = executor()?;
+        let executor = new_executor()?;
         let entered = executor.enter();
         let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -94,7 +94,7 @@ impl Interrupts {
 
     fn register(&self, is_run: bool) -> Interruptible<'_> {
         let cancel = CancellationToken::new();
-        *self.shared.current() = Some(Current {
+        *self.shared.lock_current() = Some(Current {
             cancel: cancel.clone(),
             is_run,
         });
@@ -111,7 +111,7 @@ impl Interrupts {
 }
 
 impl Shared {
-    fn current(&self) -> std::sync::MutexGuard<'_, Option<Current>> {
+    fn lock_current(&self) -> std::sync::MutexGuard<'_, Option<Current>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,7 +128,7 @@ impl Shared {
 
 impl Drop for Interruptible<'_> {
     fn drop(&mut self) {
-        *self.shared.current() = None;
+        *self.shared.lock_current() = None;
     }
 }
 
@@ -140,7 +140,7 @@ async fn handle_signals(shared: &Shared, mut interrupt: Signal, mut terminate: S
             _ = terminate.recv() => true,
         };
         // Keep the lock until `exit_requested` is set: the thread that waits for the run must see it when the run ends.
-        let current = shared.current();
+        let current = shared.lock_current();
         match current.as_ref() {
             Some(current) if !current.cancel.is_cancelled() => {
                 shared.exit_requested.fetch_or(exits, Ordering::SeqCst);

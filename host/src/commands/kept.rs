@@ -10,10 +10,10 @@ use art_runtime::{PlanReview, Question, Runtime, read_plan};
 use serde_json::json;
 
 use super::open_read_only;
-use super::run::{attachments, with_user_and_thread};
+use super::run::{read_attachments, with_user_and_thread};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::{bounded, render};
 
@@ -24,12 +24,12 @@ const MAX_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// Fails with every problem of the file, or with every problem of the values of its parameters.
-pub(super) fn question(file: &Path, args: &RunArgs) -> Result<Question, CommandError> {
-    let plan = read(file)?;
-    let in_one = |problems: Vec<String>| CommandError::Usage(problems.join("; "));
-    let params = Params::admit(&plan).map_err(in_one)?;
-    let values = params.read(&args.set).map_err(in_one)?;
-    let values = params.with_defaults(&values).map_err(in_one)?;
+pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, CommandError> {
+    let plan = read_plan_file(file)?;
+    let usage_error = |problems: Vec<String>| CommandError::Usage(problems.join("; "));
+    let params = Params::admit(&plan).map_err(usage_error)?;
+    let values = params.read(&args.set).map_err(usage_error)?;
+    let values = params.with_defaults(&values).map_err(usage_error)?;
     let missing = params.missing(&values);
     if !missing.is_empty() && !args.check {
         let options: Vec<String> = missing.iter().map(|name| format!("--set {name}=VALUE")).collect();
@@ -43,27 +43,27 @@ pub(super) fn question(file: &Path, args: &RunArgs) -> Result<Question, CommandE
     Ok(Question {
         query: args.query().unwrap_or_else(|| question.query.clone()),
         thread_id: args.thread.clone(),
-        attachments: attachments(&args.attach)?,
+        attachments: read_attachments(&args.attach)?,
         ..question
     })
 }
 
-fn read(path: &Path) -> Result<KeptPlan, CommandError> {
+fn read_plan_file(path: &Path) -> Result<KeptPlan, CommandError> {
     let file = open_regular(path).map_err(CommandError::file("open", path))?;
-    let text = bounded::text(file, path, MAX_BYTES)?;
-    let refused = |problems: Vec<String>| {
+    let text = bounded::read_text(file, path, MAX_BYTES)?;
+    let unusable = |problems: Vec<String>| {
         let problems = problems.join("; ");
         CommandError::Usage(format!(
             "`{}` is not a plan that can be used: {problems}",
             path.display()
         ))
     };
-    read_plan(&text).map_err(refused)
+    read_plan(&text).map_err(unusable)
 }
 
 /// Checks the plan of a question and shows it.
 pub(super) fn check(global: &Global, config: Config, question: Question) -> Result<Exit, CommandError> {
-    executor()?.block_on(async {
+    new_executor()?.block_on(async {
         let runtime = open_read_only(global, config).await?;
         let question = with_user_and_thread(global, &runtime, question).await?;
         let review = runtime.review_plan(question.clone()).await?;
@@ -76,13 +76,17 @@ pub(super) fn check(global: &Global, config: Config, question: Question) -> Resu
                 render::answer(&render::kept::text(&plan, &review));
             }
         }
-        Ok(exit_of(&review))
+        Ok(exit_code(&review))
     })
 }
 
-/// Returns whether the plan of a question has faults, and shows them. Warns of tools that have changed. A question without a plan
-/// has no faults.
-pub(super) async fn refuses(global: &Global, runtime: &Runtime, question: &Question) -> Result<bool, CommandError> {
+/// Shows the faults of the plan of a question, and returns whether there are any. Warns of tools that have changed. A question
+/// without a plan has no faults.
+pub(super) async fn report_faults(
+    global: &Global,
+    runtime: &Runtime,
+    question: &Question,
+) -> Result<bool, CommandError> {
     if question.plan.is_none() {
         return Ok(false);
     }
@@ -105,7 +109,7 @@ pub(super) async fn refuses(global: &Global, runtime: &Runtime, question: &Quest
 }
 
 /// Returns the exit code of a check.
-pub(super) fn exit_of(review: &PlanReview) -> Exit {
+pub(super) fn exit_code(review: &PlanReview) -> Exit {
     if review.check.faults.is_empty() {
         Exit::Success
     } else {

@@ -81,7 +81,7 @@ fn read(timeout: Option<Duration>) -> Result<Option<Vec<u8>>, CommandError> {
     let mut chunk = vec![0; CHUNK];
     while bytes.len() <= MAX_BYTES {
         if timeout.is_some_and(|timeout| !is_ready(timeout)) {
-            return if bytes.is_empty() { Ok(None) } else { Err(stalled()) };
+            return if bytes.is_empty() { Ok(None) } else { Err(stall_error()) };
         }
         let read = stdin()
             .lock()
@@ -103,7 +103,7 @@ fn is_ready(timeout: Duration) -> bool {
     polled.is_ok_and(|ready| ready > 0)
 }
 
-fn stalled() -> CommandError {
+fn stall_error() -> CommandError {
     let waited = READ_TIMEOUT.as_secs();
     CommandError::Usage(format!(
         "stdin stalled: it sent data and then nothing for {waited} s (hint: `--attach -` waits for its end; `< /dev/null` \
@@ -118,13 +118,13 @@ fn to_attachment(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError
     }
     let mut attachment = attachment::from_bytes(Path::new(NAME), bytes)?;
     if attachment.base64.is_none() {
-        attachment.media_type = media_type(&attachment.text).to_owned();
+        attachment.media_type = guess_media_type(&attachment.text).to_owned();
     }
     Ok(Some(attachment))
 }
 
 /// Returns the likely media type of a text without a file name.
-fn media_type(text: &str) -> &'static str {
+fn guess_media_type(text: &str) -> &'static str {
     let may_be_json = text.trim_start().starts_with(['{', '[']);
     if may_be_json && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         return "application/json";
@@ -168,7 +168,7 @@ mod tests {
             ("Well, yes.\nNo, no.\nI see.\n", "text/plain"),
             ("one, two", "text/plain"),
         ] {
-            assert_eq!(media_type(text), expected, "{text}");
+            assert_eq!(guess_media_type(text), expected, "{text}");
         }
     }
 }

@@ -8,28 +8,28 @@ use art_model::ModelInfo;
 use art_runtime::{PlanReview, Planned, Question, Runtime, read_plan};
 use serde_json::{Value, json};
 
-use super::run::{attachments, empty_question, with_user_and_thread};
-use super::{config, kept, open_read_only, report};
+use super::run::{empty_question_error, read_attachments, with_user_and_thread};
+use super::{kept, load_config, open_read_only, report};
 use crate::cli::{Global, PlanArgs};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::usage_summary::UsageSummary;
 use crate::{new_file, render};
 
 pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandError> {
     let question = Question {
-        query: args.query().ok_or_else(|| empty_question("plan"))?,
+        query: args.query().ok_or_else(|| empty_question_error("plan"))?,
         thread_id: args.thread.clone(),
-        attachments: attachments(&args.attach)?,
+        attachments: read_attachments(&args.attach)?,
         ..Question::default()
     };
     // Check the path before the model is called.
     args.out
         .as_deref()
         .map_or(Ok(()), |path| new_file::check_free(path, args.force))?;
-    let config = config(global)?;
-    let executor = executor()?;
+    let config = load_config(global)?;
+    let executor = new_executor()?;
     let exit = executor.block_on(async {
         // A plan is not a run: nothing is stored.
         let runtime = open_read_only(global, config).await?;
@@ -44,17 +44,17 @@ pub(super) fn plan(global: &Global, args: &PlanArgs) -> Result<Exit, CommandErro
         let mut reviewed = Ok(());
         if let (Ok(plan), false) = (&with_params, args.param.is_empty()) {
             planned.plan = plan.clone();
-            let review = review(&runtime, question, plan).await;
+            let review = review_without_values(&runtime, question, plan).await;
             reviewed = review.map(|review| planned.review = review);
         }
-        // The plan was paid for, so it is shown whatever follows.
+        // The plan was paid for, so it is shown even if the check of its parameters failed.
         show(global, &planned);
         with_params?;
         reviewed?;
         if let Some(path) = &args.out {
-            write(path, args.force, &planned)?;
+            write_plan(path, args.force, &planned)?;
         }
-        let exit = exit_of(&model, &planned);
+        let exit = exit_code(&model, &planned);
         runtime.close().await;
         Ok(exit)
     });
@@ -77,13 +77,17 @@ fn add_params(plan: &KeptPlan, params: &[(String, String)]) -> Result<KeptPlan, 
             )));
         }
     }
-    // Refuse the name of a parameter that a plan in a file could not have.
+    // Refuse a parameter whose name a plan in a file could not have.
     let text = serde_json::to_string(&plan).unwrap_or_default();
     read_plan(&text).map_err(|problems| CommandError::Usage(problems.join("; ")))
 }
 
 /// Checks a plan whose parameters have no values yet.
-async fn review(runtime: &Runtime, question: Question, plan: &KeptPlan) -> Result<PlanReview, CommandError> {
+async fn review_without_values(
+    runtime: &Runtime,
+    question: Question,
+    plan: &KeptPlan,
+) -> Result<PlanReview, CommandError> {
     let plan = PlanToRun {
         plan: plan.clone(),
         ..PlanToRun::default()
@@ -95,7 +99,7 @@ async fn review(runtime: &Runtime, question: Question, plan: &KeptPlan) -> Resul
     Ok(runtime.review_plan(question).await?)
 }
 
-fn write(path: &Path, force: bool, planned: &Planned) -> Result<(), CommandError> {
+fn write_plan(path: &Path, force: bool, planned: &Planned) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(&planned.plan);
     let text = text.map_err(|error| CommandError::Failed(format!("the plan cannot be written: {error}")))?;
     new_file::write(path, format!("{text}\n").as_bytes(), force)?;
@@ -117,9 +121,9 @@ fn show(global: &Global, planned: &Planned) {
     render::note(&UsageSummary::from(metadata).to_line());
 }
 
-fn exit_of(model: &ModelInfo, planned: &Planned) -> Exit {
+fn exit_code(model: &ModelInfo, planned: &Planned) -> Exit {
     let is_embedded = model.config.provider_name == LexicalModel::PROVIDER;
-    match kept::exit_of(&planned.review) {
+    match kept::exit_code(&planned.review) {
         Exit::Success if is_embedded && planned.plan.steps.is_empty() => Exit::NoTool,
         exit => exit,
     }

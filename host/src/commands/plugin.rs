@@ -9,7 +9,7 @@ use art_runtime::config::Config;
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
-use super::{checkout, config};
+use super::{checkout, load_config};
 use crate::cli::{Global, PluginCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -20,12 +20,12 @@ use crate::render::{self, table, units};
 pub(super) fn plugin(global: &Global, command: PluginCommand) -> Result<Exit, CommandError> {
     match command {
         PluginCommand::New { name, path, sdk } => {
-            let sdk = sdk.map_or_else(|| checkout::root().map(|root| root.join("sdk")), Ok)?;
+            let sdk = sdk.map_or_else(|| checkout::find_root().map(|root| root.join("sdk")), Ok)?;
             let sdk = std::fs::canonicalize(&sdk).map_err(CommandError::file("find the SDK at", sdk))?;
             new(global, &path, &name, &sdk)
         }
-        PluginCommand::Build { paths, watch: false } => build_all(global, &config(global)?, &paths),
-        PluginCommand::Build { paths, watch: true } => watch::watch(global, &config(global)?, &paths),
+        PluginCommand::Build { paths, watch: false } => build_all(global, &load_config(global)?, &paths),
+        PluginCommand::Build { paths, watch: true } => watch::watch(global, &load_config(global)?, &paths),
     }
 }
 

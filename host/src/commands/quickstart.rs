@@ -7,7 +7,7 @@ use art_runtime::Question;
 use art_runtime::compose::open_sandbox;
 use art_runtime::config::{Config, Origin};
 
-use super::{checkout, config, doctor, run};
+use super::{checkout, doctor, load_config, run};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -19,8 +19,8 @@ use crate::render;
 const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 
 pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
-    let root = checkout::root()?;
-    let mut config = config(global)?;
+    let root = checkout::find_root()?;
+    let mut config = load_config(global)?;
     let user_folder = (config.plugins.origin == Origin::Default).then(|| config.user_plugins.clone());
     if user_folder.is_some() {
         config.plugins.value = root.join("plugins");

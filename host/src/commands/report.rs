@@ -15,7 +15,7 @@ use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::size_warning;
-use super::tool::quoted;
+use super::tool::quote_for_shell;
 use crate::error::CommandError;
 use crate::render::display::Display;
 use crate::render::{self, drawing, plan, units};
@@ -146,8 +146,8 @@ pub(super) fn local_server_hint(server: &LocalServer) -> String {
     }
 }
 
-/// Ends the display of a run: prints the answer, or the error of the model. Returns `None` if there is no answer. Does not
-/// print an error in `result`, which the caller reports.
+/// Ends the display of a run: prints the answer, or the error of the model, or nothing if the run waits. Returns `None`
+/// after an error. Does not print an error in `result`, which the caller reports.
 pub(super) fn show_answer(display: Display, result: &Result<Answer, CommandError>) -> Option<&Answer> {
     let Ok(answer) = result else {
         display.abandon();
@@ -238,7 +238,7 @@ fn shell_word(name: &str) -> String {
     if name.chars().all(needs_no_quotes) {
         name.to_owned()
     } else {
-        quoted(name)
+        quote_for_shell(name)
     }
 }
 

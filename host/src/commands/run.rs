@@ -12,46 +12,46 @@ use tokio::runtime::Runtime as Executor;
 use tokio_util::sync::CancellationToken;
 
 use super::interrupt::{AfterInterrupt, Interrupts};
-use super::{approve, attachment, changes, config, ids, kept, open, open_without_model, piped, report};
+use super::{approve, attachment, changes, ids, kept, load_config, open, open_without_model, piped, report};
 use crate::cli::{Global, RunArgs};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::display::Display;
 
 pub(super) fn run(global: &Global, args: &RunArgs) -> Result<Exit, CommandError> {
     let question = match &args.plan {
-        Some(file) => kept::question(file, args)?,
+        Some(file) => kept::read_question(file, args)?,
         None => Question {
-            query: args.query().ok_or_else(|| empty_question("run"))?,
+            query: args.query().ok_or_else(|| empty_question_error("run"))?,
             thread_id: args.thread.clone(),
-            attachments: attachments(&args.attach)?,
+            attachments: read_attachments(&args.attach)?,
             ..Question::default()
         },
     };
     if args.check {
-        return kept::check(global, config(global)?, question);
+        return kept::check(global, load_config(global)?, question);
     }
     let settings = CallSettings {
         raw: args.raw,
         ..CallSettings::default()
     };
     let question = Question { settings, ..question };
-    open_and_carry_out(global, config(global)?, Request::Ask(Box::new(question)))
+    open_and_carry_out(global, load_config(global)?, Request::Ask(Box::new(question)))
 }
 
 /// What a command asks of the runtime.
 pub(super) enum Request {
-    /// A question.
+    /// Asks a question.
     Ask(Box<Question>),
-    /// The run to resume, as a person typed its identifier.
+    /// Resumes the run that this text identifies, as a person types it.
     Resume(String),
 }
 
 impl Request {
     /// Opens the runtime that the request needs.
-    pub(super) async fn open(&self, global: &Global, config: Config) -> Result<Runtime, CommandError> {
+    pub(super) async fn open_runtime(&self, global: &Global, config: Config) -> Result<Runtime, CommandError> {
         match self.resumes_direct_call(&global.owner(), &config).await? {
             true => open_without_model(global, config).await,
             false => open(global, config).await,
@@ -72,12 +72,12 @@ impl Request {
 }
 
 /// A request with full identifiers.
-enum Resolved {
+enum ResolvedRequest {
     Ask(Box<Question>),
     Resume(RunOf),
 }
 
-impl Resolved {
+impl ResolvedRequest {
     async fn carry_out(
         self,
         runtime: &Runtime,
@@ -92,14 +92,14 @@ impl Resolved {
     }
 }
 
-pub(super) fn empty_question(command: &str) -> CommandError {
+pub(super) fn empty_question_error(command: &str) -> CommandError {
     CommandError::Usage(format!(
         "the question is empty (hint: `art {command} \"What is 2+2?\"`)"
     ))
 }
 
 /// Reads the attached files and stdin. With `-` as a file, stdin is required.
-pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
+pub(super) fn read_attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, CommandError> {
     let (stdin, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path == Path::new("-"));
     let mut attachments = attachment::read_all(&files)?;
     let piped = match stdin.as_slice() {
@@ -114,23 +114,23 @@ pub(super) fn attachments(paths: &[PathBuf]) -> Result<Vec<QueryAttachment>, Com
 
 /// Opens the runtime, carries out the request, and shows the result as text or JSON.
 pub(super) fn open_and_carry_out(global: &Global, config: Config, request: Request) -> Result<Exit, CommandError> {
-    let executor = executor()?;
-    let runtime = executor.block_on(request.open(global, config))?;
+    let executor = new_executor()?;
+    let runtime = executor.block_on(request.open_runtime(global, config))?;
     carry_out_opened(global, executor, runtime, request, None)
 }
 
 /// Carries out the request, shows the result as text or JSON, and closes the runtime. Asks a person at the terminal for the
-/// decisions that the run waits for. `decided_about` is a run for which the person has already decided, so another process may
+/// decisions that the run waits for. `decided_run` is a run for which the person has already decided, so another process may
 /// have resumed it.
 pub(super) fn carry_out_opened(
     global: &Global,
     executor: Executor,
     runtime: Runtime,
     request: Request,
-    decided_about: Option<String>,
+    decided_run: Option<String>,
 ) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let exit = carry_out_with_decisions(global, &executor, &runtime, (request, decided_about), &interrupts);
+    let exit = carry_out_with_decisions(global, &executor, &runtime, (request, decided_run), &interrupts);
     executor.block_on(runtime.close());
     // Do not wait for an abandoned DNS lookup.
     executor.shutdown_background();
@@ -141,7 +141,7 @@ fn carry_out_with_decisions(
     global: &Global,
     executor: &Executor,
     runtime: &Runtime,
-    (request, mut decided_about): (Request, Option<String>),
+    (request, mut decided_run): (Request, Option<String>),
     interrupts: &Interrupts,
 ) -> Result<Exit, CommandError> {
     let Some(mut request) = executor.block_on(resolve(global, runtime, request))? else {
@@ -151,13 +151,13 @@ fn carry_out_with_decisions(
         let run = interrupts.register_run();
         let answer = executor.block_on(carry_out_and_show(global, runtime, request, run.cancel.clone()));
         drop(run);
-        let answer = match (answer, &decided_about) {
-            (Err(error), Some(run)) if approve::goes_on_elsewhere(run, &error) => return Ok(Exit::Success),
+        let answer = match (answer, &decided_run) {
+            (Err(error), Some(run)) if approve::note_if_resumed_elsewhere(run, &error) => return Ok(Exit::Success),
             (answer, _) => answer?,
         };
         if answer.waits_for.is_empty() {
-            changes::settle(global, &runtime.config, &answer.trace_id)?;
-            return Ok(exit_of(&answer));
+            changes::offer_to_commit(global, &runtime.config, &answer.trace_id)?;
+            return Ok(exit_code(&answer));
         }
         let decided = approve::is_attended(global)
             && approve::decide_at_terminal(
@@ -171,17 +171,17 @@ fn carry_out_with_decisions(
             if !global.json {
                 approve::note_waiting(&answer);
             }
-            return Ok(exit_of_waiting(&answer, interrupts));
+            return Ok(exit_code_of_waiting(&answer, interrupts));
         }
-        decided_about = Some(answer.trace_id.clone());
-        request = Resolved::Resume(RunOf::from(&answer.trace_id).of(global.owner()));
+        decided_run = Some(answer.trace_id.clone());
+        request = ResolvedRequest::Resume(RunOf::from(&answer.trace_id).of(global.owner()));
     }
 }
 
 async fn carry_out_and_show(
     global: &Global,
     runtime: &Runtime,
-    request: Resolved,
+    request: ResolvedRequest,
     cancel: CancellationToken,
 ) -> Result<Answer, CommandError> {
     if global.json {
@@ -189,7 +189,7 @@ async fn carry_out_and_show(
         render::json(&report::to_json(runtime, &answer));
         return Ok(answer);
     }
-    if let Resolved::Ask(question) = &request {
+    if let ResolvedRequest::Ask(question) = &request {
         report::introduce(runtime, &runtime.model_for(question).await?).await?;
         let thread = question.thread_id.as_deref();
         report::note_interrupted(runtime, global.owner(), thread, "art runs resume").await?;
@@ -198,21 +198,25 @@ async fn carry_out_and_show(
 }
 
 /// Returns the request with full identifiers, or `None` if its kept plan has faults, which are then shown.
-async fn resolve(global: &Global, runtime: &Runtime, request: Request) -> Result<Option<Resolved>, CommandError> {
+async fn resolve(
+    global: &Global,
+    runtime: &Runtime,
+    request: Request,
+) -> Result<Option<ResolvedRequest>, CommandError> {
     let question = match request {
         Request::Resume(typed) => {
             let owner = global.owner();
             let run = ids::resolve_interrupted(runtime.store.as_ref(), &owner, &typed).await?;
-            return Ok(Some(Resolved::Resume(RunOf::from(&run).of(owner))));
+            return Ok(Some(ResolvedRequest::Resume(RunOf::from(&run).of(owner))));
         }
         Request::Ask(question) => with_user_and_thread(global, runtime, *question).await?,
     };
-    if kept::refuses(global, runtime, &question).await? {
+    if kept::report_faults(global, runtime, &question).await? {
         return Ok(None);
     }
     report::warn_of_cost(runtime)?;
     report::warn_of_size(runtime, &question.attachments);
-    Ok(Some(Resolved::Ask(Box::new(question))))
+    Ok(Some(ResolvedRequest::Ask(Box::new(question))))
 }
 
 /// Returns the question as the person of the command line asks it, with the full identifier of its conversation.
@@ -228,27 +232,27 @@ pub(super) async fn with_user_and_thread(
     Ok(question)
 }
 
-/// Returns the exit code of a run that waits: that of a cancellation if a signal ended the question at the terminal.
-pub(super) fn exit_of_waiting(answer: &Answer, interrupts: &Interrupts) -> Exit {
+/// Returns the exit code of a run that waits: that of a cancellation if a signal arrived while the person was asked.
+pub(super) fn exit_code_of_waiting(answer: &Answer, interrupts: &Interrupts) -> Exit {
     match interrupts.exit_requested() {
         true => Exit::Cancelled,
-        false => exit_of(answer),
+        false => exit_code(answer),
     }
 }
 
 /// Returns the exit code of a run.
-pub(super) fn exit_of(answer: &Answer) -> Exit {
+pub(super) fn exit_code(answer: &Answer) -> Exit {
     if answer.is_direct_call() && answer.status() == RunStatus::Error {
         return Exit::ToolError;
     }
-    let embedded = answer.model.provider_name == LexicalModel::PROVIDER;
-    Exit::for_answer(answer, embedded)
+    let is_embedded = answer.model.provider_name == LexicalModel::PROVIDER;
+    Exit::for_answer(answer, is_embedded)
 }
 
 /// Carries out the request, and shows the plan, the answer and the cost as text.
 async fn carry_out_and_display(
     runtime: &Runtime,
-    request: Resolved,
+    request: ResolvedRequest,
     cancel: CancellationToken,
 ) -> Result<Answer, CommandError> {
     let mut display = Display::new();

@@ -17,10 +17,10 @@ use art_store::{RunFilter, RunRecord, Store};
 use serde::{Deserialize as _, Serialize};
 use serde_json::json;
 
-use super::{config, ids, open, run};
+use super::{ids, load_config, open, run};
 use crate::cli::{Global, RunsCommand};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 use crate::usage_summary::UsageSummary;
@@ -29,7 +29,7 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
     match command {
         RunsCommand::Resume { id } => {
             let resume = run::Request::Resume(id.clone());
-            return run::open_and_carry_out(global, config(global)?, resume);
+            return run::open_and_carry_out(global, load_config(global)?, resume);
         }
         RunsCommand::Cancel { id } => return cancel(global, id),
         RunsCommand::Replay { run } => return replay::replay(global, run),
@@ -37,8 +37,8 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
         RunsCommand::Verify { run } => return verify::verify(global, run),
         _ => {}
     }
-    let store = open_store_read_only(&config(global)?)?;
-    executor()?.block_on(async {
+    let store = open_store_read_only(&load_config(global)?)?;
+    new_executor()?.block_on(async {
         match command {
             RunsCommand::List { thread, limit } => {
                 let thread_id = match thread {
@@ -60,11 +60,11 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
             | RunsCommand::Export { .. }
             | RunsCommand::Verify { .. } => Ok(Exit::Success),
             RunsCommand::Show { id, logs, cost } => {
-                let shown = Shown {
+                let options = ShowOptions {
                     logs: *logs,
                     costs: *cost,
                 };
-                show(global, store.as_ref(), id, shown).await
+                show(global, store.as_ref(), id, options).await
             }
             RunsCommand::Save { id, name, to, force } => {
                 let destination = save::Destination {
@@ -78,8 +78,8 @@ pub(super) fn runs(global: &Global, command: &RunsCommand) -> Result<Exit, Comma
 }
 
 fn cancel(global: &Global, id: &str) -> Result<Exit, CommandError> {
-    let config = config(global)?;
-    executor()?.block_on(async {
+    let config = load_config(global)?;
+    new_executor()?.block_on(async {
         let runtime = open(global, config).await?;
         let id = ids::resolve_run(runtime.store.as_ref(), &global.owner(), id).await?;
         let cancelled = runtime.cancel(RunOf::from(&id).of(global.owner())).await;
@@ -121,7 +121,7 @@ async fn list(global: &Global, store: &dyn Store, filter: RunFilter) -> Result<E
     Ok(Exit::Success)
 }
 
-/// A run, and whether a host stopped before its end.
+/// A run, and whether its host stopped before the end of the run.
 #[derive(Serialize)]
 struct ListedRun {
     #[serde(flatten)]
@@ -174,18 +174,18 @@ async fn find_run(global: &Global, store: &dyn Store, typed: &str) -> Result<Run
 
 /// What `art runs show` shows besides the events.
 #[derive(Clone, Copy)]
-struct Shown {
+struct ShowOptions {
     logs: bool,
     costs: bool,
 }
 
-async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Result<Exit, CommandError> {
+async fn show(global: &Global, store: &dyn Store, id: &str, options: ShowOptions) -> Result<Exit, CommandError> {
     let run = find_run(global, store, id).await?;
     let journal = read_journal(store, &run).await?;
     let listed = ListedRun::new(run, &interrupted_runs(store).await?);
     let files = produced::files(&journal);
-    let call_logs = if shown.logs {
-        produced::logs(store, &listed.run, &journal).await?
+    let call_logs = if options.logs {
+        produced::read_logs(store, &listed.run, &journal).await?
     } else {
         Vec::new()
     };
@@ -199,24 +199,29 @@ async fn show(global: &Global, store: &dyn Store, id: &str, shown: Shown) -> Res
         add("run", json!(listed));
         add(
             "journal",
-            json!(journal.iter().map(produced::entry).collect::<Result<Vec<_>, _>>()?),
+            json!(
+                journal
+                    .iter()
+                    .map(produced::entry_to_json)
+                    .collect::<Result<Vec<_>, _>>()?
+            ),
         );
         add("files", json!(files));
-        if shown.logs {
+        if options.logs {
             add("logs", json!(call_logs));
         }
-        if shown.costs {
+        if options.costs {
             add("costs", json!(log?.costs()));
         }
         render::json(&output);
         return Ok(Exit::Success);
     }
-    show_log(&listed, &log?, shown);
+    show_log(&listed, &log?, options);
     produced::show(&files, &call_logs);
     Ok(Exit::Success)
 }
 
-fn show_log(listed: &ListedRun, log: &log::Log<'_>, shown: Shown) {
+fn show_log(listed: &ListedRun, log: &log::Log<'_>, options: ShowOptions) {
     let run = &listed.run;
     render::answer(&format!("question  {}", run.query));
     render::answer(&format!("status    {}", listed.status()));
@@ -230,7 +235,7 @@ fn show_log(listed: &ListedRun, log: &log::Log<'_>, shown: Shown) {
     }
     render::answer("");
     render::answer(&log.lines(run.started).join("\n"));
-    if shown.costs {
+    if options.costs {
         render::answer(&format!("\n{}", log.costs().lines().join("\n")));
     }
 }

@@ -8,7 +8,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::config;
+use super::load_config;
 use crate::bounded;
 use crate::cli::{Global, SecretCommand};
 use crate::error::CommandError;
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render;
 
 pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, CommandError> {
-    let file = SecretFile::new(&config(global)?);
+    let file = SecretFile::new(&load_config(global)?);
     match command {
         SecretCommand::Set {
             name,
@@ -26,8 +26,8 @@ pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, C
         } => {
             art_core::secret::check_name(name).map_err(|error| CommandError::Usage(error.to_string()))?;
             let value = match from_env {
-                Some(variable) => from_environment(variable)?,
-                None => from_stdin(name)?,
+                Some(variable) => read_from_environment(variable)?,
+                None => read_from_stdin(name)?,
             };
             let secret = Secret::new(name, &value, *canary).map_err(|error| CommandError::Usage(error.to_string()))?;
             let place = if *keyring { Place::Keyring } else { Place::File };
@@ -43,7 +43,7 @@ pub(super) fn secret(global: &Global, command: &SecretCommand) -> Result<Exit, C
     }
 }
 
-fn from_environment(variable: &str) -> Result<SecretString, CommandError> {
+fn read_from_environment(variable: &str) -> Result<SecretString, CommandError> {
     match std::env::var(variable) {
         Ok(value) => Ok(value.into()),
         Err(_) => Err(CommandError::Usage(format!(
@@ -52,13 +52,13 @@ fn from_environment(variable: &str) -> Result<SecretString, CommandError> {
     }
 }
 
-/// Reads a value from stdin: one line of a terminal, which does not show it, or everything else to its end.
-fn from_stdin(name: &str) -> Result<SecretString, CommandError> {
+/// Reads a value from stdin: one line from a terminal, which does not show it, or everything from a pipe or a file.
+fn read_from_stdin(name: &str) -> Result<SecretString, CommandError> {
     let max = MAX_BYTES as u64 + 2;
     if !stdin().is_terminal() {
-        return Ok(bounded::text(stdin().lock(), "stdin", max)?.into());
+        return Ok(bounded::read_text(stdin().lock(), "stdin", max)?.into());
     }
-    let _hidden = Hidden::new();
+    let _hidden = HiddenInput::new();
     render::note(&format!("value of `{name}` (it is not shown):"));
     let mut line = String::new();
     let read = std::io::BufRead::read_line(&mut stdin().lock().take(max), &mut line);
@@ -66,41 +66,41 @@ fn from_stdin(name: &str) -> Result<SecretString, CommandError> {
     Ok(line.into())
 }
 
-/// Keeps the terminal from showing what is typed, until it is dropped.
-struct Hidden(Option<Termios>);
+/// Keeps the terminal from showing what is typed, until this value is dropped.
+struct HiddenInput(Option<Termios>);
 
-impl Hidden {
+impl HiddenInput {
     fn new() -> Self {
         let before = tcgetattr(stdin()).ok();
         if let Some(before) = &before {
             let mut hidden = before.clone();
             hidden.local_modes.remove(LocalModes::ECHO);
-            set(&hidden);
+            set_terminal(&hidden);
         }
         Self(before)
     }
 }
 
-impl Drop for Hidden {
+impl Drop for HiddenInput {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            set(before);
+            set_terminal(before);
         }
     }
 }
 
-fn set(terminal: &Termios) {
+fn set_terminal(terminal: &Termios) {
     if let Err(error) = tcsetattr(stdin(), OptionalActions::Now, terminal) {
         tracing::debug!(%error, "the terminal settings could not be changed");
     }
 }
 
-/// Prints the names, those of the environment included, and never a value.
+/// Prints the names of the secrets, including those from the environment, but never a value.
 fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
     let stored = file.list()?;
     let mut names: Vec<_> = stored
         .iter()
-        .map(|listed| (listed.name.clone(), note_of(listed)))
+        .map(|listed| (listed.name.clone(), source_name(listed)))
         .collect();
     for (variable, _) in std::env::vars_os() {
         if let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(VARIABLE_PREFIX)) {
@@ -112,19 +112,19 @@ fn list(global: &Global, file: &SecretFile) -> Result<Exit, CommandError> {
     if global.json {
         let secrets: Vec<_> = names
             .iter()
-            .map(|(name, note)| json!({"name": name, "source": note}))
+            .map(|(name, source)| json!({"name": name, "source": source}))
             .collect();
         render::json(&secrets);
     } else if names.is_empty() {
         render::note("there are no secrets");
     } else {
-        let lines: Vec<_> = names.iter().map(|(name, note)| format!("{name}  {note}")).collect();
+        let lines: Vec<_> = names.iter().map(|(name, source)| format!("{name}  {source}")).collect();
         render::answer(&lines.join("\n"));
     }
     Ok(Exit::Success)
 }
 
-fn note_of(listed: &Listed) -> &'static str {
+fn source_name(listed: &Listed) -> &'static str {
     match listed.place {
         _ if listed.canary => "canary",
         Place::File => "file",

@@ -6,16 +6,16 @@ use art_runtime::compose::open_engine;
 use art_runtime::config::{Config, Origin, Setting};
 use serde_json::{Value, json};
 
-use super::config;
+use super::load_config;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
 pub(super) fn show_config(global: &Global) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     let providers = open_engine(&config)?.providers();
-    let mut settings = settings(&config);
+    let mut settings = collect_settings(&config);
     if global.json {
         let providers: Vec<Value> = providers.iter().map(|info| provider_json(&config, info)).collect();
         settings.insert("providers".to_owned(), json!(providers));
@@ -40,7 +40,7 @@ fn row(key: &str, value: &str, from: &str) -> Vec<String> {
 }
 
 /// Returns every setting with its value and its origin.
-fn settings(config: &Config) -> JsonObject {
+fn collect_settings(config: &Config) -> JsonObject {
     let mut fields = match serde_json::to_value(config) {
         Ok(Value::Object(fields)) => fields,
         _ => JsonObject::new(),
@@ -120,12 +120,12 @@ fn provider_json(config: &Config, info: &ProviderInfo) -> Value {
 fn origins(config: &Config, info: &ProviderInfo) -> [Origin; 2] {
     let in_use = config.model.value.split(':').next().map(str::trim) == Some(info.name.as_str());
     let in_file = config.models.providers.get(&info.name);
-    let url = in_file.is_some_and(|provider| provider.base_url.is_some());
-    let key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
+    let has_url = in_file.is_some_and(|provider| provider.base_url.is_some());
+    let has_key = in_file.is_some_and(|provider| provider.api_key_env.is_some() || provider.api_key_file.is_some());
     let override_origin =
         |setting: &Setting<Option<String>>| (in_use && setting.value.is_some()).then_some(setting.origin);
     [
-        override_origin(&config.base_url).unwrap_or_else(|| origin_if_set(url)),
-        override_origin(&config.api_key_env).unwrap_or_else(|| origin_if_set(key)),
+        override_origin(&config.base_url).unwrap_or_else(|| origin_if_set(has_url)),
+        override_origin(&config.api_key_env).unwrap_or_else(|| origin_if_set(has_key)),
     ]
 }

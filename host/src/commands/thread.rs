@@ -7,16 +7,16 @@ use art_runtime::compose::{open_store, open_store_read_only};
 use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
-use super::{config, ids};
+use super::{ids, load_config};
 use crate::cli::{Global, ThreadCommand};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
 
 pub(super) fn thread(global: &Global, command: &ThreadCommand) -> Result<Exit, CommandError> {
-    let config = config(global)?;
-    executor()?.block_on(async {
+    let config = load_config(global)?;
+    new_executor()?.block_on(async {
         match command {
             ThreadCommand::List { limit } => list(global, open_store_read_only(&config)?.as_ref(), *limit).await,
             ThreadCommand::Show { id } => show(global, open_store_read_only(&config)?.as_ref(), id).await,

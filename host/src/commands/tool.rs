@@ -13,7 +13,7 @@ use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
 use serde_json::{Value, json};
 
-use super::{check_plugins, config};
+use super::{check_plugins, load_config};
 use crate::cli::{Global, ToolCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ use crate::render::table::first_sentence;
 use crate::render::{self, table, units};
 
 pub(super) fn tool(global: &Global, command: ToolCommand) -> Result<Exit, CommandError> {
-    let mut config = config(global)?;
+    let mut config = load_config(global)?;
     if let ToolCommand::Call { name, arguments } = &command {
         return call::call(global, config, name, arguments);
     }
@@ -125,10 +125,10 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
         text.push_str(&format!("\noutput:\n{}\n", pretty(output)));
     }
     for example in schema.examples.iter() {
-        let input = quoted(&example.input.to_string());
+        let input = quote_for_shell(&example.input.to_string());
         text.push_str("\nexample:\n");
         if let Some(ask) = &example.description {
-            text.push_str(&format!("  art run {}\n", quoted(ask)));
+            text.push_str(&format!("  art run {}\n", quote_for_shell(ask)));
         }
         text.push_str(&format!("  art tool call {} {input}\n", schema.name));
     }
@@ -146,7 +146,7 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
 }
 
 /// Returns the text quoted as one word of a shell. The text is untrusted, and people copy it into a shell.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -179,7 +179,7 @@ mod tests {
             "'\\''",
             "$(echo a) `echo b` \"c\" !d",
         ] {
-            let script = format!("printf %s {}", quoted(text));
+            let script = format!("printf %s {}", quote_for_shell(text));
             let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
             assert_eq!(String::from_utf8(ran.stdout).unwrap(), text, "{script}");
         }

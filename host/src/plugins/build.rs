@@ -15,7 +15,7 @@ use super::examples::{self, Examples};
 use super::target::{BuildSettings, Target};
 use super::{cargo, linking, sources};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::render;
 
 /// A component that was built, checked and installed.
@@ -119,20 +119,20 @@ fn check_wasi(inspection: &Inspection) -> Result<(), String> {
 fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Result<BuiltTool, CommandError> {
     let wasm = fs::read(component).map_err(CommandError::file("read", component))?;
     let name = component.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let refused = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
+    let refusal = |reason: String| CommandError::Failed(format!("the component of `{name}` was refused: {reason}"));
     // Stores the schema in the component, so that loading it does not have to call the tool.
     let wasm = sandbox.with_schema(&wasm);
-    let wasm = wasm.map_err(|error| refused(in_one_line(&error)))?;
+    let wasm = wasm.map_err(|error| refusal(in_one_line(&error)))?;
     let plugin = Arc::new(
         sandbox
             .load(&name, &wasm)
-            .map_err(|error| refused(in_one_line(&error)))?,
+            .map_err(|error| refusal(in_one_line(&error)))?,
     );
-    check_wasi(plugin.inspection()).map_err(refused)?;
-    let toolbox = Toolbox::with_plugin(&plugin).map_err(|error| refused(registration_error(&error)))?;
+    check_wasi(plugin.inspection()).map_err(refusal)?;
+    let toolbox = Toolbox::with_plugin(&plugin).map_err(|error| refusal(registration_error(&error)))?;
     let checking = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
-    let examples = executor()?.block_on(checking)?.map_err(refused)?;
-    duplicate_name(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refused(reason)))?;
+    let examples = new_executor()?.block_on(checking)?.map_err(refusal)?;
+    duplicate_name(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refusal(reason)))?;
     let path = plugins.join(format!("{name}.wasm"));
     let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
     fs::write(&temporary, &wasm).map_err(CommandError::file("write", &temporary))?;

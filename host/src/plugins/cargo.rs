@@ -71,7 +71,7 @@ struct Diagnostic {
 /// Builds the crate of `manifest` for `target`.
 pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, CommandError> {
     let failed = || CommandError::file("run", "cargo");
-    let mut child = command(manifest, target)
+    let mut child = cargo_build(manifest, target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -86,13 +86,13 @@ pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, Comm
     Ok(outcome)
 }
 
-fn command(manifest: &Path, target: Target) -> Command {
+fn cargo_build(manifest: &Path, target: Target) -> Command {
     let format = if render::stderr_is_terminal() {
         "json-diagnostic-rendered-ansi"
     } else {
         "json"
     };
-    let mut cargo = Command::new(program());
+    let mut cargo = Command::new(cargo_program());
     cargo
         .args(["build", "--quiet", "--lib", "--profile", "tool"])
         .args(["--target", target.triple(), "--message-format", format])
@@ -103,7 +103,7 @@ fn command(manifest: &Path, target: Target) -> Command {
 }
 
 /// Returns the cargo that started this program, or else the one in `PATH`.
-pub(super) fn program() -> std::ffi::OsString {
+pub(super) fn cargo_program() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
@@ -111,7 +111,7 @@ impl BuildOutput {
     /// Reads messages to the end. Other lines come from macros or build scripts and are ignored.
     fn read_messages(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
         loop {
-            match bounded::line(&mut messages, MAX_MESSAGE) {
+            match bounded::read_line(&mut messages, MAX_MESSAGE) {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => {
                     if let Ok(message) = serde_json::from_str(&line) {
@@ -146,7 +146,7 @@ impl Diagnostic {
     }
 
     /// Removes the notes that are not errors: the command line of the linker, which begins with its name in quotes, and the hint
-    /// how to see all of it.
+    /// about how to see all of it.
     fn into_linker_message(self) -> LinkerMessage {
         let is_error = |note: &&Diagnostic| {
             let text = note.message.trim_start();
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn a_message_after_an_endless_one_is_read() {
-        let endless = std::io::repeat(b'x').take(3 * MAX_MESSAGE);
+    fn a_message_after_one_that_is_too_long_is_read() {
+        let too_long = std::io::repeat(b'x').take(3 * MAX_MESSAGE);
         let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
         let rest = format!("\nnot a message\n{artifact}\n");
         let mut outcome = BuildOutput::default();
-        let messages = BufReader::new(endless.chain(rest.as_bytes()));
+        let messages = BufReader::new(too_long.chain(rest.as_bytes()));
         outcome.read_messages(messages, Path::new("/Cargo.toml")).unwrap();
         assert_eq!(outcome.components, [Path::new("/a.wasm")]);
     }

@@ -48,11 +48,11 @@ pub(super) async fn check(
             format!(
                 "example {} (`{}`) {message}",
                 index + 1,
-                shortened(&example.input.to_string())
+                shorten(&example.input.to_string())
             )
         };
         examples.hints.extend(question_hint(example).map(with_input));
-        match outcome(example, &report, requests_capabilities) {
+        match judge(example, &report, requests_capabilities) {
             ExampleOutcome::Passed => examples.passed += 1,
             ExampleOutcome::NotRun(reason) => examples.not_run.push(with_input(reason)),
             ExampleOutcome::Failed(reason) => return Ok(Err(with_input(reason))),
@@ -73,11 +73,11 @@ fn question_hint(example: &ToolExample) -> Option<String> {
     let missing = numbers.find(|digits| !input.contains(digits))?;
     Some(format!(
         "asks `{}` but has no `{missing}` in its input: write numbers in the input as in the question",
-        shortened(ask)
+        shorten(ask)
     ))
 }
 
-fn outcome(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> ExampleOutcome {
+fn judge(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> ExampleOutcome {
     match report.ending {
         CallEnding::Success => compare_output(example, report.result.output.as_ref()),
         CallEnding::Suspended => ExampleOutcome::NotRun("waits for a decision of a person".to_owned()),
@@ -96,8 +96,8 @@ fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutco
     match (&example.output, output) {
         (Some(expected), Some(output)) if !json_equal(expected, output) => ExampleOutcome::Failed(format!(
             "returned `{}` instead of the declared output `{}`",
-            shortened(&output.to_string()),
-            shortened(&expected.to_string())
+            shorten(&output.to_string()),
+            shorten(&expected.to_string())
         )),
         _ => ExampleOutcome::Passed,
     }
@@ -106,15 +106,15 @@ fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutco
 /// Describes how the call failed, with the first log line of the tool, since it has the message of a panic.
 fn failure_message(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
-    let mut message = format!("fails: {}", shortened(error));
+    let mut message = format!("fails: {}", shorten(error));
     let logged = report.log.records.iter().map(|record| record.message.as_str());
     if let Some(logged) = logged.chain([report.log.stderr.trim()]).find(|text| !text.is_empty()) {
-        message.push_str(&format!(" (log: {})", shortened(logged)));
+        message.push_str(&format!(" (log: {})", shorten(logged)));
     }
     message
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     art_core::text::truncate(text, MAX_SHOWN)
 }
 
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn hinted(ask: Option<&str>, input: Value) -> Option<String> {
+    fn hint_for(ask: Option<&str>, input: Value) -> Option<String> {
         question_hint(&ToolExample {
             input,
             output: None,
@@ -151,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn a_number_missing_in_the_input_gets_a_hint() {
-        let message = hinted(Some("What time is it at 3 pm?"), json!({"date": "15:00"})).unwrap();
+    fn a_missing_question_or_a_number_missing_in_the_input_gets_a_hint() {
+        let message = hint_for(Some("What time is it at 3 pm?"), json!({"date": "15:00"})).unwrap();
         assert!(message.contains("has no `3` in its input"), "{message}");
-        assert!(hinted(None, json!({})).unwrap().contains("add `ask = \"..\"`"));
+        assert!(hint_for(None, json!({})).unwrap().contains("add `ask = \"..\"`"));
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
             ("What is 17.5% of 80?", json!({"expression": "17.5% of 80"})),
             ("How many rows are there?", json!({"csv": "a\n1\n"})),
         ] {
-            assert_eq!(hinted(Some(ask), input), None, "{ask}");
+            assert_eq!(hint_for(Some(ask), input), None, "{ask}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use art_files::read_text;
 use serde::Deserialize;
 
-use super::cargo::{LinkerMessage, program};
+use super::cargo::{LinkerMessage, cargo_program};
 use super::target::Target;
 
 /// Name of the crate that binds JavaScript functions.
@@ -150,7 +150,7 @@ impl Dependency {
 impl Crates {
     /// Runs `cargo metadata`. Returns `None` if it fails.
     fn load(manifest: &Path, target: Target) -> Option<Self> {
-        let mut cargo = Command::new(program())
+        let mut cargo = Command::new(cargo_program())
             .args(["metadata", "--format-version", "1", "--offline"])
             .args(["--filter-platform", target.triple(), "--manifest-path"])
             .arg(manifest)
@@ -172,17 +172,22 @@ impl Crates {
 
     /// Returns the direct dependencies that lead to the crate `name`, each with its path: `` `a` (through `b`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
-        let linked = |id: &str| {
+        let linked_dependencies = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);
             let deps = node.into_iter().flat_map(|node| &node.deps);
             deps.filter(|dependency| dependency.is_linked())
                 .map(|dependency| dependency.pkg.as_str())
                 .collect::<Vec<_>>()
         };
-        let direct = self.resolve.root.as_deref().map(linked).unwrap_or_default();
+        let direct = self
+            .resolve
+            .root
+            .as_deref()
+            .map(linked_dependencies)
+            .unwrap_or_default();
         let paths = direct
             .into_iter()
-            .filter_map(|from| shortest_path(from, |id| self.name(id) == name, &linked));
+            .filter_map(|from| shortest_path(from, |id| self.name(id) == name, &linked_dependencies));
         paths.take(MAX_NAMED).map(|path| self.describe_path(&path)).collect()
     }
 

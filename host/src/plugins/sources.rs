@@ -99,11 +99,11 @@ mod tests {
         notes(dir.path(), target, dependencies.iter().copied())
     }
 
-    const READS: &str = "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n";
+    const SOURCE_WITH_FILES: &str = "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n";
 
     #[test]
-    fn an_unavailable_part_gets_one_note_with_its_line() {
-        let notes = notes_for(READS, Target::Plain, &["serde", "ureq"]);
+    fn an_unavailable_part_gets_one_note_with_the_line_of_its_first_use() {
+        let notes = notes_for(SOURCE_WITH_FILES, Target::Plain, &["serde", "ureq"]);
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(
             notes[0].contains("src/lib.rs` line 2 uses `std::fs`; a component without WASI has no files"),
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_component_with_wasi_may_use_files_but_not_sockets() {
-        assert!(notes_for(READS, Target::Wasi, &[]).is_empty());
+        assert!(notes_for(SOURCE_WITH_FILES, Target::Wasi, &[]).is_empty());
         let notes = notes_for("fn f() { std::net::TcpStream::connect(\"a:1\"); }", Target::Wasi, &[]);
         assert!(notes[0].contains("tools have no sockets"), "{notes:?}");
     }

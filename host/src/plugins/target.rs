@@ -115,7 +115,7 @@ impl BuildSettings {
     /// Reads the `Cargo.toml` at `path`.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let file = fs::File::open(path).map_err(CommandError::file("open", path))?;
-        let text = bounded::text(file, path, MAX_MANIFEST)?;
+        let text = bounded::read_text(file, path, MAX_MANIFEST)?;
         let manifest: CrateManifest = toml::from_str(&text)
             .map_err(|error| CommandError::Failed(format!("`{}` cannot be read: {error}", path.display())))?;
         Ok(Self {
@@ -137,7 +137,7 @@ impl BuildSettings {
 mod tests {
     use super::*;
 
-    fn settings(manifest: &str) -> Result<BuildSettings, String> {
+    fn read_settings(manifest: &str) -> Result<BuildSettings, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), manifest).unwrap();
         BuildSettings::read(file.path()).map_err(|error| error.to_string())
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn a_crate_is_built_without_wasi_by_default() {
-        let settings = settings("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
+        let settings = read_settings("[package]\nname = \"a\"\n[dependencies]\nart-sdk.workspace = true\n").unwrap();
         assert_eq!((settings.target, settings.dependencies), (Target::Plain, Vec::new()));
     }
 
     #[test]
     fn a_crate_can_be_built_with_wasi() {
         let manifest = "[package]\nname = \"a\"\n[package.metadata.art]\nwasi = true\n[dependencies]\njiff = \"0.2\"\n";
-        let settings = settings(manifest).unwrap();
+        let settings = read_settings(manifest).unwrap();
         assert_eq!(
             (settings.target, settings.dependencies),
             (Target::Wasi, vec!["jiff".to_owned()])
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn metadata_of_other_programs_is_ignored() {
-        let settings = settings("[package.metadata.docs.rs]\nfeatures = [\"a\"]\n").unwrap();
+        let settings = read_settings("[package.metadata.docs.rs]\nfeatures = [\"a\"]\n").unwrap();
         assert_eq!(settings.target, Target::Plain);
     }
 
     #[test]
     fn a_misspelt_setting_is_named() {
-        let error = settings("[package.metadata.art]\nwasm = true\n").err().unwrap();
+        let error = read_settings("[package.metadata.art]\nwasm = true\n").err().unwrap();
         assert!(error.contains("unknown field `wasm`"), "{error}");
     }
 }

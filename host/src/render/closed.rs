@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Makes the loader call `record` before `main`.
+/// Makes the loader call `record_if_closed` before `main`.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -13,10 +13,10 @@ static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 )]
 #[used]
 #[unsafe(link_section = ".init_array")]
-static BEFORE_MAIN: extern "C" fn() = record;
+static BEFORE_MAIN: extern "C" fn() = record_if_closed;
 
 #[cfg(target_os = "linux")]
-extern "C" fn record() {
+extern "C" fn record_if_closed() {
     let is_closed = rustix::io::fcntl_getfd(super::stdout()).is_err();
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }

@@ -34,7 +34,7 @@ impl Compiling {
         }
         match event {
             CompileProgress::Count(compiled) => self.show_count(compiled),
-            CompileProgress::Slow(file) => self.note(&printable(&format!("`{file}` takes long to compile"))),
+            CompileProgress::Slow(file) => self.print_above(&printable(&format!("`{file}` takes long to compile"))),
         }
     }
 
@@ -47,8 +47,8 @@ impl Compiling {
         }
     }
 
-    /// Prints a line above the counter.
-    fn note(&self, line: &str) {
+    /// Prints a line above the counter, if there is one.
+    fn print_above(&self, line: &str) {
         let counter = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
         match counter.as_ref() {
             Some(bar) => bar.suspend(|| note(line)),

@@ -7,7 +7,7 @@ use art_runtime::{CallCost, Streamed, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::Plan;
-use super::{answer, drawing, note, piece as print_piece, stdout_is_terminal};
+use super::{answer, drawing, note, print_piece, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
@@ -72,13 +72,13 @@ impl Display {
         }
     }
 
-    /// Prints the next piece of the answer.
-    fn write(&mut self, piece: &Streamed<'_>, token: &str) {
+    /// Prints what `token` adds to the answer, if stdout is a terminal.
+    fn print_token(&mut self, piece: &Streamed<'_>, token: &str) {
         let Some(printed) = &mut self.printed else { return };
         if printed.call.replace(piece.call) != Some(piece.call) {
             // The model call was repeated, or the reply before this one was not the answer.
             printed.end_other_text();
-            printed.reader = reader(piece.phase);
+            printed.reader = answer_reader(piece.phase);
         }
         let text = printed.reader.push(token);
         if text.is_empty() {
@@ -106,7 +106,7 @@ impl PrintedAnswer {
 }
 
 /// Returns the reader that extracts the answer from a reply of this phase.
-fn reader(phase: Phase) -> AnswerStream {
+fn answer_reader(phase: Phase) -> AnswerStream {
     match phase {
         Phase::Planning => AnswerStream::of_planner(),
         Phase::Execution | Phase::Synthesis => AnswerStream::new(),
@@ -121,8 +121,8 @@ impl Watcher for Display {
                 self.plan.resume();
             }
         } else {
-            let drawn = view.items.iter().flat_map(drawing::drawn);
-            self.drawings = drawn.skip(self.drawings_printed).map(drawing::text).collect();
+            let results = view.items.iter().flat_map(drawing::results_to_draw);
+            self.drawings = results.skip(self.drawings_printed).map(drawing::draw).collect();
         }
         self.plan.update(view, calls);
     }
@@ -137,7 +137,7 @@ impl Watcher for Display {
 
     fn stream(&mut self, piece: &Streamed<'_>) {
         match piece.event {
-            StreamEvent::Token(token) if piece.may_answer => self.write(piece, token),
+            StreamEvent::Token(token) if piece.may_answer => self.print_token(piece, token),
             _ => self.plan.stream(piece),
         }
     }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_was_shown_is_not_shown_again() {
+    fn only_the_rest_of_a_shown_answer_is_printed() {
         assert_eq!(unprinted("4\n", "4"), Unprinted::Rest(""));
         assert_eq!(unprinted("2+2", "2+2: 4\n"), Unprinted::Rest(": 4"));
         assert_eq!(unprinted("Hm. 4", "4"), Unprinted::Rest(""));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_other_than_the_shown_one_is_printed_too() {
+    fn an_answer_other_than_the_shown_one_is_printed_in_full() {
         assert_eq!(
             unprinted("2+2 is", "The model failed."),
             Unprinted::Other("The model failed.")

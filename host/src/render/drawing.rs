@@ -12,10 +12,10 @@ use super::table;
 /// Maximum number of lines of one drawing.
 const MAX_LINES: usize = 200;
 /// Maximum number of characters of one line.
-const MAX_COLUMNS: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 
 /// Returns the results of a step that are to be shown to a person.
-pub(crate) fn drawn(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
+pub(crate) fn results_to_draw(item: &TodoItem) -> impl Iterator<Item = &ToolResult> {
     item.tool_results.iter().filter(|result| is_drawn(result))
 }
 
@@ -35,15 +35,15 @@ pub(crate) fn for_programs(report: &RunReport) -> Vec<Value> {
             "output": result.output,
         })
     };
-    let entries = |item| drawn(item).map(move |result| entry(item, result));
+    let entries = |item| results_to_draw(item).map(move |result| entry(item, result));
     report.items.iter().flat_map(entries).collect()
 }
 
 /// Returns the drawing under its title. A long drawing is cut, and its last line has the number of omitted lines.
-pub(crate) fn text(result: &ToolResult) -> String {
+pub(crate) fn draw(result: &ToolResult) -> String {
     let output = result.output.as_ref().unwrap_or(&Value::Null);
-    let drawn = lines(output.get("data").unwrap_or(output));
-    let omitted = drawn.len().saturating_sub(MAX_LINES);
+    let all_lines = lines(output.get("data").unwrap_or(output));
+    let omitted = all_lines.len().saturating_sub(MAX_LINES);
     let mut text = vec![
         result
             .metadata
@@ -51,7 +51,7 @@ pub(crate) fn text(result: &ToolResult) -> String {
             .clone()
             .unwrap_or_else(|| result.tool_name.clone()),
     ];
-    text.extend(drawn.into_iter().take(MAX_LINES).map(|line| cut(&line)));
+    text.extend(all_lines.into_iter().take(MAX_LINES).map(|line| cut(&line)));
     if omitted > 0 {
         text.push(format!(
             "... {omitted} more lines; `art --json runs show` has all of them"
@@ -72,14 +72,15 @@ fn lines(output: &Value) -> Vec<String> {
 }
 
 fn cut(line: &str) -> String {
-    match prefix(line, MAX_COLUMNS) {
+    match prefix(line, MAX_LINE_CHARS) {
         kept if kept.len() == line.len() => line.to_owned(),
         kept => format!("{kept}..."),
     }
 }
 
 /// Returns the rows of a table, heading first, if the output is one: a list of objects with simple values, a list of lists of
-/// simple values, or an object with such `rows` and optional `columns`.
+/// simple values, or an object with such `rows` and optional `columns` or
+/// `headers`.
 fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),
@@ -126,7 +127,7 @@ fn cells(list: &Value) -> Option<Vec<String>> {
 fn cell(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
-        Value::String(text) => Some(prefix(text, MAX_COLUMNS).to_owned()),
+        Value::String(text) => Some(prefix(text, MAX_LINE_CHARS).to_owned()),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
         Value::Array(_) | Value::Object(_) => None,
     }
@@ -158,7 +159,7 @@ mod tests {
             json!([["a", "b"], [1, "x"], [250, ""]]),
             json!({"data": [{"a": 1, "b": "x"}, {"a": 250}]}),
         ] {
-            assert_eq!(text(&result(output.clone())), table, "{output}");
+            assert_eq!(draw(&result(output.clone())), table, "{output}");
         }
     }
 
@@ -166,17 +167,17 @@ mod tests {
     fn text_is_unchanged_and_other_values_are_json_under_the_title() {
         let mut titled = result(json!("#\n##"));
         titled.metadata.title = Some("Sales".to_owned());
-        assert_eq!(text(&titled), "Sales\n#\n##");
-        assert_eq!(text(&result(json!([{"a": [1]}]))).lines().count(), 8);
-        assert_eq!(text(&result(json!([]))), "chart\n[]");
+        assert_eq!(draw(&titled), "Sales\n#\n##");
+        assert_eq!(draw(&result(json!([{"a": [1]}]))).lines().count(), 8);
+        assert_eq!(draw(&result(json!([]))), "chart\n[]");
     }
 
     #[test]
     fn a_long_drawing_is_cut() {
-        let drawn = text(&result(json!("x\n".repeat(1_000))));
+        let drawn = draw(&result(json!("x\n".repeat(1_000))));
         assert_eq!(drawn.lines().count(), MAX_LINES + 2);
         assert!(drawn.contains("... 800 more lines"), "{drawn}");
-        assert!(text(&result(json!("x".repeat(5_000)))).len() < 500);
+        assert!(draw(&result(json!("x".repeat(5_000)))).len() < 500);
     }
 
     #[test]

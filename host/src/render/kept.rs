@@ -21,7 +21,7 @@ const MAX_LISTED: usize = 20;
 
 /// Returns the plan and the verdict of its check.
 pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
-    let mut lines = heading(plan);
+    let mut lines = heading_lines(plan);
     for step in &plan.steps {
         lines.push(String::new());
         lines.extend(step_lines(step, &review.check));
@@ -30,7 +30,7 @@ pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
     if let Some(estimate) = &review.estimate {
         lines.extend(estimate_lines(estimate));
     }
-    lines.extend(verdict(plan, review));
+    lines.extend(verdict_lines(plan, review));
     lines.join("\n")
 }
 
@@ -41,32 +41,33 @@ pub(crate) fn faults(review: &PlanReview) -> Vec<String> {
         .iter()
         .take(MAX_LISTED)
         .map(|fault| format!("  {}", one_line(&fault.text)));
-    lines.chain(more(faults.len())).collect()
+    lines.chain(more_line(faults.len())).collect()
 }
 
-fn heading(plan: &KeptPlan) -> Vec<String> {
-    let mut lines = vec![shown(&plan.question)];
-    lines.extend(plan.plan.lines().map(|line| format!("  {}", shown(line))));
+fn heading_lines(plan: &KeptPlan) -> Vec<String> {
+    let mut lines = vec![shorten(&plan.question)];
+    lines.extend(plan.plan.lines().map(|line| format!("  {}", shorten(line))));
     let files: Vec<String> = plan.files.iter().map(|name| one_line(name)).collect();
     if !files.is_empty() {
         lines.push(format!("files: {}", files.join(", ")));
     }
     let params = plan.params.iter();
-    lines.extend(params.map(|(name, schema)| format!("parameter {}: {}", one_line(name), shown(&schema.to_string()))));
+    lines
+        .extend(params.map(|(name, schema)| format!("parameter {}: {}", one_line(name), shorten(&schema.to_string()))));
     lines
 }
 
 fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
-    let mut lines = vec![format!("{}  {}", one_line(&step.id), shown(&step.description))];
+    let mut lines = vec![format!("{}  {}", one_line(&step.id), shorten(&step.description))];
     let of_step = || check.references.iter().filter(|reference| reference.step == step.id);
-    let sources: BTreeSet<&str> = of_step().filter_map(step_of).collect();
+    let sources: BTreeSet<&str> = of_step().filter_map(source_step).collect();
     let after = step.dependencies.iter().filter(|id| !sources.contains(id.as_str()));
     let after: Vec<String> = after.map(|id| one_line(id)).collect();
     if !after.is_empty() {
         lines.push(format!("  after {}", after.join(", ")));
     }
     if step.tool_calls.is_empty() {
-        lines.push(by_model(step));
+        lines.push(model_line(step));
     }
     for (number, call) in step.tool_calls.iter().enumerate() {
         let references: Vec<&CheckedReference> = of_step().filter(|reference| reference.call == number).collect();
@@ -76,7 +77,7 @@ fn step_lines(step: &PlannedStep, check: &PlanCheck) -> Vec<String> {
 }
 
 /// Returns the line of a step without calls.
-fn by_model(step: &PlannedStep) -> String {
+fn model_line(step: &PlannedStep) -> String {
     let tools: Vec<String> = step.required_tools.iter().map(|name| one_line(name)).collect();
     match tools.as_slice() {
         [] => "  a model carries it out".to_owned(),
@@ -87,20 +88,20 @@ fn by_model(step: &PlannedStep) -> String {
 fn call_lines(call: &PlannedCall, references: &[&CheckedReference]) -> Vec<String> {
     let mut lines = vec![format!("  {}", one_line(&call.tool_name))];
     for (key, value) in call.arguments.as_object().into_iter().flatten() {
-        // The arrow says it all if the argument is a reference and nothing else.
+        // An argument that is only a reference has its own line below.
         if !references
             .iter()
             .any(|found| found.argument == *key && found.reference == *value)
         {
-            lines.push(format!("    {} = {}", one_line(key), shown(&value_text(value))));
+            lines.push(format!("    {} = {}", one_line(key), shorten(&value_text(value))));
         }
     }
-    lines.extend(references.iter().map(|reference| arrow(reference)));
+    lines.extend(references.iter().map(|reference| reference_line(reference)));
     lines
 }
 
 /// Returns a line such as `step_1 /url -> url (fits)`.
-fn arrow(reference: &CheckedReference) -> String {
+fn reference_line(reference: &CheckedReference) -> String {
     let fit = match reference.fit {
         Fit::Fits => "fits",
         Fit::AtRunTime => "known only when the plan runs",
@@ -111,7 +112,7 @@ fn arrow(reference: &CheckedReference) -> String {
 }
 
 /// Returns the step that a reference takes a value from.
-fn step_of(reference: &CheckedReference) -> Option<&str> {
+fn source_step(reference: &CheckedReference) -> Option<&str> {
     reference.reference.get("$from").and_then(Value::as_str)
 }
 
@@ -156,7 +157,7 @@ fn step_row(step: &StepEstimate) -> Vec<String> {
         step.usage
             .tokens
             .map_or_else(unknown, |tokens| range(tokens, units::count)),
-        step.usage.cost_usd.map_or_else(unknown, dollars),
+        step.usage.cost_usd.map_or_else(unknown, cost_range),
         from,
     ]
 }
@@ -173,17 +174,17 @@ fn answer_line(answer: &AnswerEstimate) -> String {
     );
     let cost = answer
         .cost_usd
-        .map_or_else(String::new, |cost| format!(", {}", dollars(cost)));
+        .map_or_else(String::new, |cost| format!(", {}", cost_range(cost)));
     format!("answer: {read} tokens in, {written} out{basis}{cost}")
 }
 
-/// Returns the line of all model calls of a plan.
+/// Returns the line about all model calls of a plan together.
 fn total_line(model: &ModelEstimate) -> String {
     let calls = range(model.model_calls, |calls| calls.to_string());
     let tokens = model.tokens.map_or_else(unknown, |tokens| range(tokens, units::count));
     let cost = model
         .cost_usd
-        .map_or_else(String::new, |cost| format!(", {}", dollars(cost)));
+        .map_or_else(String::new, |cost| format!(", {}", cost_range(cost)));
     format!("all model calls: {calls}, with {tokens} tokens{cost}")
 }
 
@@ -192,7 +193,7 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn dollars(cost: CostQuantiles) -> String {
+fn cost_range(cost: CostQuantiles) -> String {
     let (median, p95) = (units::dollars(cost.median), units::dollars(cost.p95));
     if median == p95 {
         median
@@ -228,12 +229,15 @@ fn range(quantiles: Quantiles, unit: fn(u64) -> String) -> String {
     }
 }
 
-fn verdict(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
+fn verdict_lines(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
     let check = &review.check;
     let mut lines = Vec::new();
     match check.faults.len() {
         0 if plan.steps.is_empty() => lines.push("check: the plan has no steps, so no tool is called".to_owned()),
-        0 => lines.push(format!("check: the plan can be carried out{}", fits(&check.references))),
+        0 => lines.push(format!(
+            "check: the plan can be carried out{}",
+            fit_summary(&check.references)
+        )),
         1 => lines.push("check: the plan has a fault".to_owned()),
         count => lines.push(format!("check: the plan has {count} faults")),
     }
@@ -242,7 +246,7 @@ fn verdict(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
         lines.push("known only when the plan runs:".to_owned());
         let places = check.at_run_time.iter().take(MAX_LISTED);
         lines.extend(places.map(|place| format!("  {}", one_line(place))));
-        lines.extend(more(check.at_run_time.len()));
+        lines.extend(more_line(check.at_run_time.len()));
     }
     let decisions = check.decisions.iter();
     lines.extend(decisions.map(|step| format!("{} waits for the decision of a person", one_line(step))));
@@ -250,7 +254,7 @@ fn verdict(plan: &KeptPlan, review: &PlanReview) -> Vec<String> {
 }
 
 /// Returns how many references are known to fit.
-fn fits(references: &[CheckedReference]) -> String {
+fn fit_summary(references: &[CheckedReference]) -> String {
     let fitting = references.iter().filter(|reference| reference.fit == Fit::Fits).count();
     match references.len() {
         0 => String::new(),
@@ -258,11 +262,11 @@ fn fits(references: &[CheckedReference]) -> String {
     }
 }
 
-fn more(count: usize) -> Option<String> {
+fn more_line(count: usize) -> Option<String> {
     let hidden = count.checked_sub(MAX_LISTED).filter(|hidden| *hidden > 0)?;
     Some(format!("  and {hidden} more"))
 }
 
-fn shown(text: &str) -> String {
+fn shorten(text: &str) -> String {
     one_line(&truncate(text.trim(), MAX_DESCRIPTION))
 }

@@ -157,7 +157,7 @@ impl Detail {
 
 /// Returns what happened in a step and was not shown yet: its calls with values in place of references, and why a model carries
 /// the step out although the plan has its calls. Updates `shown`.
-fn details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
+fn new_details(item: &TodoItem, shown: &mut Shown) -> Vec<Detail> {
     if item.actual_tool_calls.len() < shown.calls {
         // The step has started again.
         *shown = Shown::default();

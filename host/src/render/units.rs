@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_waited_took_minutes_or_days() {
-        let took = [59, 90, 93_600, 200_000].map(|seconds| micros(seconds * 1_000_000));
-        assert_eq!(took, ["59.0 s", "1.5 min", "1.1 days", "2.3 days"]);
+    fn long_durations_are_in_minutes_hours_or_days() {
+        let texts = [59, 90, 93_600, 200_000].map(|seconds| micros(seconds * 1_000_000));
+        assert_eq!(texts, ["59.0 s", "1.5 min", "1.1 days", "2.3 days"]);
         assert_eq!([3_600, 86_400, 172_800].map(whole_units), ["1 h", "1 day", "2 days"]);
     }
 

@@ -16,14 +16,14 @@ pub(crate) struct ArchiveListInput {
     /// The path of the archive.
     pub(crate) path: String,
     /// The maximum number of entries to return.
-    #[serde(default = "two_hundred")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 2000))]
     pub(crate) limit: usize,
     /// A text that the names of the entries contain, in any letter case: `.txt`, `src/`.
     pub(crate) name_contains: Option<String>,
 }
 
-fn two_hundred() -> usize {
+fn default_limit() -> usize {
     200
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum EntryKind {
     Other,
 }
 
-/// The list while entries are added to it.
+/// Collects the entries of an archive for the output.
 pub(crate) struct Listing<'a> {
     input: &'a ArchiveListInput,
     wanted: Option<String>,
@@ -113,10 +113,10 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Adds an entry. Returns whether further entries may be added, of which there is a maximum number.
+    /// Adds an entry if its name is wanted. Returns whether further entries may be added: there is a maximum number.
     pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
         self.seen += 1;
-        self.unsafe_names += u64::from(leads_out(&entry.name));
+        self.unsafe_names += u64::from(leads_outside(&entry.name));
         let is_wanted = self
             .wanted
             .as_ref()
@@ -136,7 +136,7 @@ impl<'a> Listing<'a> {
             }
         }
         if self.seen == MAX_ENTRIES {
-            self.stop(&format!("only the first {MAX_ENTRIES} entries were looked at"));
+            self.mark_incomplete(&format!("only the first {MAX_ENTRIES} entries were looked at"));
         }
         self.seen < MAX_ENTRIES
     }
@@ -146,7 +146,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Marks the list as incomplete, and notes why it may lack entries.
-    pub(crate) fn stop(&mut self, reason: &str) {
+    pub(crate) fn mark_incomplete(&mut self, reason: &str) {
         self.output.truncated = true;
         self.note(reason);
     }
@@ -162,12 +162,12 @@ impl<'a> Listing<'a> {
     }
 }
 
-fn leads_out(name: &str) -> bool {
+fn leads_outside(name: &str) -> bool {
     name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// Returns a time in UTC as text, or `None` if it is out of range.
-pub(crate) fn utc(seconds: u64) -> Option<String> {
+pub(crate) fn utc_text(seconds: u64) -> Option<String> {
     let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
     Some(time.to_string())
 }

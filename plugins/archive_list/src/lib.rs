@@ -54,12 +54,12 @@ use io::{ArchiveListInput, ArchiveListOutput, Format};
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "30s")
 )]
 fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
-    let explained = |error| files::explain(&input.path, &error);
-    let mut file = File::open(&input.path).map_err(explained)?;
-    if file.metadata().map_err(explained)?.is_dir() {
+    let explain = |error| files::explain(&input.path, &error);
+    let mut file = File::open(&input.path).map_err(explain)?;
+    if file.metadata().map_err(explain)?.is_dir() {
         return Err(files::explain(&input.path, &std::io::ErrorKind::IsADirectory.into()));
     }
-    let format = format(&mut file).map_err(explained)?;
+    let format = detect_format(&mut file).map_err(explain)?;
     let mut listing = io::Listing::new(&input, format.unwrap_or(Format::Tar));
     match format {
         Some(Format::Zip) => zip::list(file, &mut listing),
@@ -72,7 +72,7 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
 }
 
 /// Determines the format from the first bytes of the file, whatever its name is. Returns `None` for other files.
-fn format(file: &mut File) -> std::io::Result<Option<Format>> {
+fn detect_format(file: &mut File) -> std::io::Result<Option<Format>> {
     let mut head = Vec::new();
     file.by_ref().take(512).read_to_end(&mut head)?;
     file.seek(SeekFrom::Start(0))?;

@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use flate2::read::MultiGzDecoder;
 use tar::{Archive, EntryType};
 
-use crate::io::{Entry, EntryKind, Listing, utc};
+use crate::io::{Entry, EntryKind, Listing, utc_text};
 
 /// Maximum number of bytes that are decompressed.
 const MAX_DECOMPRESSED: u64 = 128 << 20;
@@ -19,7 +19,7 @@ pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> 
     let entries = archive.entries_with_seek().map_err(|error| error.to_string())?;
     for entry in entries {
         let entry = entry.map_err(|error| error.to_string())?;
-        if !listing.add(listed(&entry)) {
+        if !listing.add(to_entry(&entry)) {
             break;
         }
     }
@@ -29,7 +29,7 @@ pub(crate) fn list(file: File, listing: &mut Listing<'_>) -> Result<(), String> 
 /// Lists a file that is compressed with gzip, until the limit on decompressed bytes is reached.
 pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(), String> {
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, file));
-    let mut archive = Archive::new(Bounded {
+    let mut archive = Archive::new(BoundedReader {
         decoder,
         rest: MAX_DECOMPRESSED,
     });
@@ -37,21 +37,23 @@ pub(crate) fn list_compressed(file: File, listing: &mut Listing<'_>) -> Result<(
     for (index, entry) in entries.enumerate() {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) if is_bound(&error) => {
-                listing.stop("only the first 128 MiB of the content were decompressed; there may be further entries");
+            Err(error) if is_limit_error(&error) => {
+                listing.mark_incomplete(
+                    "only the first 128 MiB of the content were decompressed; there may be further entries",
+                );
                 return Ok(());
             }
             Err(error) if index == 0 => return Err(format!("the content is no tar file ({error})")),
             Err(error) => return Err(error.to_string()),
         };
-        if !listing.add(listed(&entry)) {
+        if !listing.add(to_entry(&entry)) {
             break;
         }
     }
     Ok(())
 }
 
-fn listed<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
+fn to_entry<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
     let header = entry.header();
     let kind = match header.entry_type() {
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => EntryKind::File,
@@ -64,17 +66,17 @@ fn listed<R: Read>(entry: &tar::Entry<'_, R>) -> Entry {
         kind,
         size: entry.size(),
         compressed_size: None,
-        modified: header.mtime().ok().and_then(utc),
+        modified: header.mtime().ok().and_then(utc_text),
     }
 }
 
 /// A reader that fails after a given number of bytes.
-struct Bounded<R> {
+struct BoundedReader<R> {
     decoder: R,
     rest: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.rest == 0 {
             return Err(std::io::Error::new(
@@ -89,8 +91,8 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Returns whether the reader failed because of its bound. `tar` wraps the errors of the reader.
-fn is_bound(error: &std::io::Error) -> bool {
+/// Returns whether the reader failed because of its limit. `tar` wraps the errors of the reader.
+fn is_limit_error(error: &std::io::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
         let io = error.downcast_ref::<std::io::Error>();

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// Creates a file that contains `content`.
-fn file(content: &[u8]) -> (TempDir, PathBuf) {
+fn write_file(content: &[u8]) -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("archive");
     fs::write(&path, content).unwrap();
@@ -19,17 +19,17 @@ fn file(content: &[u8]) -> (TempDir, PathBuf) {
 }
 
 fn list(content: &[u8], mut input: Value) -> Value {
-    let (_directory, path) = file(content);
+    let (_directory, path) = write_file(content);
     input["path"] = json!(path);
     output(&ARCHIVE_LIST, input)
 }
 
-fn refused(content: &[u8]) -> String {
-    let (_directory, path) = file(content);
+fn refusal(content: &[u8]) -> String {
+    let (_directory, path) = write_file(content);
     failure(&ARCHIVE_LIST, json!({"path": path})).message
 }
 
-fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
+fn zip_archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ::zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = ::zip::write::SimpleFileOptions::default().compression_method(::zip::CompressionMethod::Stored);
     writer.add_directory("docs/", options).unwrap();
@@ -40,7 +40,7 @@ fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn tarred(entries: &[(&str, u64)]) -> Vec<u8> {
+fn tar_archive(entries: &[(&str, u64)]) -> Vec<u8> {
     let mut builder = ::tar::Builder::new(Vec::new());
     for (name, size) in entries {
         let mut header = ::tar::Header::new_ustar();
@@ -55,7 +55,7 @@ fn tarred(entries: &[(&str, u64)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-fn compressed(content: &[u8]) -> Vec<u8> {
+fn compress(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
@@ -68,7 +68,7 @@ fn names(listed: &Value) -> Vec<&str> {
 
 #[test]
 fn the_entries_of_a_zip_file_are_listed_with_their_sizes() {
-    let listed = list(&zipped(&[("docs/a.txt", b"hello"), ("b.txt", b"")]), json!({}));
+    let listed = list(&zip_archive(&[("docs/a.txt", b"hello"), ("b.txt", b"")]), json!({}));
     assert_eq!(names(&listed), ["docs/", "docs/a.txt", "b.txt"]);
     assert_eq!(listed["entries"][0]["kind"], "directory");
     assert_eq!(
@@ -82,9 +82,9 @@ fn the_entries_of_a_zip_file_are_listed_with_their_sizes() {
 }
 
 #[test]
-fn the_entries_of_a_tar_file_are_listed_compressed_or_not() {
-    let tar = tarred(&[("a.txt", 700), ("b/c.txt", 0)]);
-    for (content, format) in [(tar.clone(), "tar"), (compressed(&tar), "tar_gz")] {
+fn the_entries_of_a_plain_and_of_a_compressed_tar_file_are_listed() {
+    let tar = tar_archive(&[("a.txt", 700), ("b/c.txt", 0)]);
+    for (content, format) in [(tar.clone(), "tar"), (compress(&tar), "tar_gz")] {
         let listed = list(&content, json!({}));
         assert_eq!(listed["format"], format);
         let first = json!({"name": "a.txt", "kind": "file", "size": 700, "modified": "1970-01-01T00:01:00Z"});
@@ -97,8 +97,8 @@ fn the_entries_of_a_tar_file_are_listed_compressed_or_not() {
 }
 
 #[test]
-fn names_are_selected_and_the_list_is_limited() {
-    let zip = zipped(&[("docs/A.TXT", b"1"), ("b.rs", b"22"), ("c.txt", b"333")]);
+fn entries_are_selected_by_name_and_the_list_is_limited() {
+    let zip = zip_archive(&[("docs/A.TXT", b"1"), ("b.rs", b"22"), ("c.txt", b"333")]);
     let listed = list(&zip, json!({"name_contains": ".txt"}));
     assert_eq!(
         (names(&listed), &listed["total_size"]),
@@ -112,9 +112,9 @@ fn names_are_selected_and_the_list_is_limited() {
 }
 
 #[test]
-fn names_that_lead_out_of_the_directory_are_pointed_out() {
+fn names_that_lead_out_of_the_directory_are_noted() {
     for name in ["../evil", "/etc/passwd", "a/../../b"] {
-        let listed = list(&tarred(&[(name, 1)]), json!({}));
+        let listed = list(&tar_archive(&[(name, 1)]), json!({}));
         assert!(
             listed["notes"][0]
                 .as_str()
@@ -123,13 +123,13 @@ fn names_that_lead_out_of_the_directory_are_pointed_out() {
             "{listed}"
         );
     }
-    assert_eq!(list(&tarred(&[("a..b", 1)]), json!({})).get("notes"), None);
+    assert_eq!(list(&tar_archive(&[("a..b", 1)]), json!({})).get("notes"), None);
 }
 
 #[test]
 fn a_bomb_is_decompressed_up_to_the_limit_only() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let head = tarred(&[("small", 1)]);
+    let head = tar_archive(&[("small", 1)]);
     encoder.write_all(&head[..1024]).unwrap();
     let mut header = ::tar::Header::new_ustar();
     header.set_path("bomb").unwrap();
@@ -150,28 +150,28 @@ fn a_bomb_is_decompressed_up_to_the_limit_only() {
 
 #[test]
 fn a_zip_directory_that_claims_to_be_huge_is_refused() {
-    let mut zip = zipped(&[]);
+    let mut zip = zip_archive(&[]);
     let at = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     zip[at + 12..at + 16].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(
-        refused(&zip).contains("its directory has 4294967295 bytes"),
+        refusal(&zip).contains("its directory has 4294967295 bytes"),
         "{}",
-        refused(&zip)
+        refusal(&zip)
     );
 }
 
 #[test]
-fn what_is_no_archive_or_is_cut_off_is_refused() {
-    assert!(refused(b"hello").contains("no zip, tar or tar.gz"));
-    assert!(refused(b"").contains("no zip, tar or tar.gz"));
-    assert!(refused(&compressed(b"hello")).contains("no tar file"));
-    let zip = zipped(&[("a", b"hello")]);
-    assert!(refused(&zip[..40]).contains("cut off"), "{}", refused(&zip[..40]));
+fn a_file_that_is_no_archive_or_is_cut_off_is_refused() {
+    assert!(refusal(b"hello").contains("no zip, tar or tar.gz"));
+    assert!(refusal(b"").contains("no zip, tar or tar.gz"));
+    assert!(refusal(&compress(b"hello")).contains("no tar file"));
+    let zip = zip_archive(&[("a", b"hello")]);
+    assert!(refusal(&zip[..40]).contains("cut off"), "{}", refusal(&zip[..40]));
 }
 
 #[test]
 fn a_directory_and_a_missing_file_are_refused() {
-    let (directory, path) = file(b"");
+    let (directory, path) = write_file(b"");
     assert!(
         failure(&ARCHIVE_LIST, json!({"path": directory.path()}))
             .message

@@ -11,7 +11,7 @@ use crate::io::{Entry, EntryKind, Listing};
 const MAX_DIRECTORY: u64 = 8 << 20;
 /// Maximum distance of the end record of the central directory from the end of a file: the size of this record and of the longest
 /// comment.
-const END: u64 = 22 + 65_535;
+const MAX_END_DISTANCE: u64 = 22 + 65_535;
 
 pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), String> {
     check_directory(&mut file)?;
@@ -42,12 +42,12 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
     Ok(())
 }
 
-/// Refuses a central directory that is too large to keep in memory.
+/// Fails if the central directory is too large to keep in memory.
 fn check_directory(file: &mut File) -> Result<(), String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut end = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(END)))
-        .and_then(|_| file.take(END).read_to_end(&mut end))
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_END_DISTANCE)))
+        .and_then(|_| file.take(MAX_END_DISTANCE).read_to_end(&mut end))
         .map_err(|error| error.to_string())?;
     let at = end.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
     let size = at

@@ -59,7 +59,7 @@ impl Cursor {
         }
     }
 
-    /// Returns whether a number of decimals follows the next token.
+    /// Returns whether a number of decimals, such as `2 decimals`, follows the next token.
     pub(crate) fn decimals_follow(&self) -> bool {
         let kind = |ahead| {
             self.tokens

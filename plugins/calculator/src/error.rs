@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// The reason why an expression cannot be evaluated, and its position.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("Failed to evaluate expression: {reason}{}", place(*.at))]
+#[error("Failed to evaluate expression: {reason}{}", position_text(*.at))]
 pub(crate) struct EvalError {
     /// The 1-based position of the character at which the evaluation failed, if there is one.
     pub(crate) at: Option<usize>,
@@ -81,6 +81,6 @@ impl Reason {
     }
 }
 
-fn place(at: Option<usize>) -> String {
+fn position_text(at: Option<usize>) -> String {
     at.map(|at| format!(" (at character {at})")).unwrap_or_default()
 }

@@ -15,16 +15,16 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 const NEGLIGIBLE: f64 = 1e-14;
 
 /// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`.
-pub(crate) fn result(value: Complex64) -> Result<CalculatorResult, EvalError> {
+pub(crate) fn to_result(value: Complex64) -> Result<CalculatorResult, EvalError> {
     let value = drop_rounding_error(value);
     if value.im == 0.0 {
-        return number(value.re).map(CalculatorResult::Number);
+        return to_number(value.re).map(CalculatorResult::Number);
     }
     let sign = if value.im < 0.0 { '-' } else { '+' };
     Ok(CalculatorResult::Complex(format!(
         "{} {sign} {}i",
-        number(value.re)?,
-        number(value.im.abs())?
+        to_number(value.re)?,
+        to_number(value.im.abs())?
     )))
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn drop_rounding_error(value: Complex64) -> Complex64 {
     }
 }
 
-fn number(value: f64) -> Result<serde_json::Number, EvalError> {
+fn to_number(value: f64) -> Result<serde_json::Number, EvalError> {
     let rounded = round_digits(value);
     if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
         // The cast is exact: the number is whole and at most 2^53.
         return Ok((rounded as i64).into());
     }
-    serde_json::Number::from_f64(rounded).ok_or_else(|| unsupported(value).anywhere())
+    serde_json::Number::from_f64(rounded).ok_or_else(|| unsupported_reason(value).anywhere())
 }
 
 /// Rounds to fifteen significant digits, which an `f64` represents faithfully: 0.1 + 0.2 becomes 0.3. Keeps whole
@@ -59,7 +59,7 @@ fn round_digits(value: f64) -> f64 {
 }
 
 /// Returns the reason why `value` cannot be a result.
-pub(crate) fn unsupported(value: f64) -> Reason {
+pub(crate) fn unsupported_reason(value: f64) -> Reason {
     Reason::Unsupported(if value.is_nan() {
         "not a number"
     } else {

@@ -57,7 +57,8 @@ const NAMES: [&str; 43] = [
     "hypot",
 ];
 
-type Value = Result<Complex64, Reason>;
+/// The value of a call, or the reason why it has none.
+type ValueResult = Result<Complex64, Reason>;
 
 /// Returns the allowed function called `name`, in any letter case.
 pub(crate) fn lookup(name: &str) -> Result<&'static str, Reason> {
@@ -69,35 +70,35 @@ pub(crate) fn lookup(name: &str) -> Result<&'static str, Reason> {
 }
 
 /// Calls `name`, one of the allowed functions.
-pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> Value {
+pub(crate) fn call(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match name {
-        "pow" => two(name, arguments).and_then(|[a, b]| power(a, b)),
+        "pow" => two_arguments(name, arguments).and_then(|[a, b]| power(a, b)),
         "log" => logarithm(name, arguments),
         "product" => Ok(arguments.iter().product()),
-        "difference" => two(name, arguments).map(|[a, b]| add(a, -b)),
-        "sum" | "mean" => lists::linear(name, arguments),
+        "difference" => two_arguments(name, arguments).map(|[a, b]| add(a, -b)),
+        "sum" | "mean" => lists::sum_or_mean(name, arguments),
         "max" | "min" | "median" | "std" | "variance" | "gcd" | "lcm" | "hypot" => {
-            lists::call(name, &reals(name, arguments)?).map(real_value)
+            lists::call(name, &real_arguments(name, arguments)?).map(real_value)
         }
         "atan2" | "mod" | "combinations" => {
-            let [a, b] = two(name, arguments)?;
-            real::of_two(name, real_argument(name, a)?, real_argument(name, b)?).map(real_value)
+            let [a, b] = two_arguments(name, arguments)?;
+            real::call_with_two(name, real_argument(name, a)?, real_argument(name, b)?).map(real_value)
         }
-        "round" | "permutations" => real::of_one_or_two(name, &reals(name, arguments)?).map(real_value),
+        "round" | "permutations" => real::call_with_one_or_two(name, &real_arguments(name, arguments)?).map(real_value),
         "sign" | "floor" | "ceil" | "trunc" | "factorial" | "gamma" => {
-            real::of_one(name, real_argument(name, one(name, arguments)?)?).map(real_value)
+            real::call_with_one(name, real_argument(name, one_argument(name, arguments)?)?).map(real_value)
         }
-        _ => complex::of_one(name, one(name, arguments)?),
+        _ => complex::call(name, one_argument(name, arguments)?),
     }
 }
 
 /// Returns the remainder with the sign of the divisor, so `-7 mod 3` is 2.
-pub(crate) fn modulo(a: Complex64, b: Complex64) -> Value {
-    real::of_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
+pub(crate) fn modulo(a: Complex64, b: Complex64) -> ValueResult {
+    real::call_with_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
 /// Returns the real root if the value is real and has one, so the 3rd root of -8 is -2. Otherwise returns the power `1/degree`.
-pub(crate) fn root(value: Complex64, degree: Complex64) -> Value {
+pub(crate) fn root(value: Complex64, degree: Complex64) -> ValueResult {
     let is_odd = degree.im == 0.0 && degree.re.rem_euclid(2.0) == 1.0;
     if value.im == 0.0 && value.re < 0.0 && is_odd {
         return root(-value, degree).map(|root| -root);
@@ -106,36 +107,36 @@ pub(crate) fn root(value: Complex64, degree: Complex64) -> Value {
 }
 
 /// Returns the multiple of `step` that is nearest to `value`.
-pub(crate) fn nearest(value: Complex64, step: Complex64) -> Value {
+pub(crate) fn nearest(value: Complex64, step: Complex64) -> ValueResult {
     let step = real_argument("round", step)?;
     let steps = real_argument("round", divide(value, real_value(step))?)?;
     Ok(real_value(steps.round() * step))
 }
 
 /// Computes `log(x)`, the natural logarithm, or `log(x, base)`.
-fn logarithm(name: &'static str, arguments: &[Complex64]) -> Value {
+fn logarithm(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match arguments {
-        [value] => complex::of_one("ln", *value),
-        [value, base] => divide(complex::of_one("ln", *value)?, complex::of_one("ln", *base)?),
+        [value] => complex::call("ln", *value),
+        [value, base] => divide(complex::call("ln", *value)?, complex::call("ln", *base)?),
         _ => Err(argument_count(name, "1 or 2 arguments", arguments.len())),
     }
 }
 
-fn one(name: &'static str, arguments: &[Complex64]) -> Value {
+fn one_argument(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match arguments {
         [value] => Ok(*value),
         _ => Err(argument_count(name, "1 argument", arguments.len())),
     }
 }
 
-fn two(name: &'static str, arguments: &[Complex64]) -> Result<[Complex64; 2], Reason> {
+fn two_arguments(name: &'static str, arguments: &[Complex64]) -> Result<[Complex64; 2], Reason> {
     match arguments {
         [a, b] => Ok([*a, *b]),
         _ => Err(argument_count(name, "2 arguments", arguments.len())),
     }
 }
 
-fn reals(name: &'static str, arguments: &[Complex64]) -> Result<Vec<f64>, Reason> {
+fn real_arguments(name: &'static str, arguments: &[Complex64]) -> Result<Vec<f64>, Reason> {
     arguments.iter().map(|value| real_argument(name, *value)).collect()
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, EvalError> {
         tokens: Vec::new(),
     };
     while let Some(c) = lexer.peek(0) {
-        lexer.step(c)?;
+        lexer.read_token(c)?;
     }
     lexer.push(lexer.at, Kind::End);
     Ok(lexer.tokens)
@@ -65,25 +65,25 @@ impl Lexer {
         self.tokens.push(Token { at, kind });
     }
 
-    fn step(&mut self, c: char) -> Result<(), EvalError> {
+    fn read_token(&mut self, c: char) -> Result<(), EvalError> {
         // Ignore currency signs, and the colon before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
-            self.number()?;
+            self.read_number()?;
         } else if c.is_alphabetic() || c == '_' {
-            self.name();
-        } else if let Some(meaning) = symbol(c) {
+            self.read_name();
+        } else if let Some(meaning) = symbol_tokens(c) {
             let start = self.at;
             meaning.into_iter().for_each(|kind| self.push(start, kind));
             self.at += 1;
         } else {
-            self.sign(c)?;
+            self.read_sign(c)?;
         }
         Ok(())
     }
 
-    fn name(&mut self) {
+    fn read_name(&mut self) {
         let start = self.at;
         let mut name = String::new();
         while let Some(c) = self.peek(0).filter(|c| c.is_alphanumeric() || *c == '_') {
@@ -93,7 +93,7 @@ impl Lexer {
         self.push(start, Kind::Name(name));
     }
 
-    fn sign(&mut self, c: char) -> Result<(), EvalError> {
+    fn read_sign(&mut self, c: char) -> Result<(), EvalError> {
         let start = self.at;
         let sign = match c {
             '*' if self.peek(1) == Some('*') => {
@@ -119,17 +119,17 @@ impl Lexer {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), EvalError> {
+    fn read_number(&mut self) -> Result<(), EvalError> {
         let start = self.at;
         let mut digits = String::new();
-        self.digits(&mut digits);
-        self.thousands(&mut digits);
+        self.read_digits(&mut digits);
+        self.read_thousands(&mut digits);
         if self.peek(0) == Some('.') {
             digits.push('.');
             self.at += 1;
-            self.digits(&mut digits);
+            self.read_digits(&mut digits);
         }
-        self.exponent(&mut digits);
+        self.read_exponent(&mut digits);
         if self.peek(0) == Some('.') {
             return Err(Reason::Syntax("a number has two decimal points".to_owned()).at(self.at));
         }
@@ -143,7 +143,7 @@ impl Lexer {
     }
 
     /// Reads digits, and skips a `_` between two of them.
-    fn digits(&mut self, digits: &mut String) {
+    fn read_digits(&mut self, digits: &mut String) {
         while let Some(c) = self.peek(0) {
             match c {
                 '0'..='9' => digits.push(c),
@@ -155,25 +155,25 @@ impl Lexer {
     }
 
     /// Reads the groups of `12,345`, except directly in the parentheses of a call, where `,` separates arguments.
-    fn thousands(&mut self, digits: &mut String) {
+    fn read_thousands(&mut self, digits: &mut String) {
         let in_call = self.parens.last().copied().unwrap_or(false);
         if in_call || digits.is_empty() || digits.len() > 3 {
             return;
         }
-        while self.thousands_group() {
+        while self.is_thousands_group() {
             self.at += 1;
             digits.extend((0..3).filter_map(|ahead| self.peek(ahead)));
             self.at += 3;
         }
     }
 
-    fn thousands_group(&self) -> bool {
+    fn is_thousands_group(&self) -> bool {
         let digit = |c: char| c.is_ascii_digit();
         self.peek(0) == Some(',') && (1..=3).all(|ahead| self.peek_is(ahead, digit)) && !self.peek_is(4, digit)
     }
 
     /// Reads an exponent. An `e` without digits after it is the constant: `2e` is twice `e`.
-    fn exponent(&mut self, digits: &mut String) {
+    fn read_exponent(&mut self, digits: &mut String) {
         let signed = self.peek_is(1, |c| c == '+' || c == '-');
         let has_digits = self.peek_is(if signed { 2 } else { 1 }, |c| c.is_ascii_digit());
         if !self.peek_is(0, |c| c == 'e' || c == 'E') || !has_digits {
@@ -191,7 +191,7 @@ impl Lexer {
 }
 
 /// Returns the tokens for a mathematical symbol that stands for a function or a power.
-fn symbol(c: char) -> Option<Vec<Kind>> {
+fn symbol_tokens(c: char) -> Option<Vec<Kind>> {
     match c {
         '°' => Some(vec![Kind::Name("degrees".to_owned())]),
         '√' => Some(vec![Kind::Name("sqrt".to_owned())]),

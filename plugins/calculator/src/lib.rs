@@ -1103,6 +1103,6 @@ fn evaluate(input: &CalculatorInput) -> Result<CalculatorOutput, EvalError> {
     let tokens = words::replace_phrases(&lexer::tokenize(expression)?, &symbols)?;
     let value = parser::evaluate(tokens, &symbols)?;
     Ok(CalculatorOutput {
-        result: format::result(value)?,
+        result: format::to_result(value)?,
     })
 }

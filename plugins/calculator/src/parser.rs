@@ -58,12 +58,15 @@ pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Comp
         depth: 0,
         symbols,
     };
-    let operand = parser.expression(0)?;
+    let operand = parser.parse_expression(0)?;
     let (at, kind) = parser.cursor.take();
     match kind {
         Kind::End => Ok(operand.value),
-        Kind::Sign(',') => Err(syntax(at, "a `,` outside of a function call; write decimals with `.`")),
-        other => Err(syntax(
+        Kind::Sign(',') => Err(syntax_error(
+            at,
+            "a `,` outside of a function call; write decimals with `.`",
+        )),
+        other => Err(syntax_error(
             at,
             &format!("an operator such as `+` is missing before {}", cursor::describe(&other)),
         )),
@@ -77,15 +80,15 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn expression(&mut self, min: u8) -> Result<Operand, EvalError> {
+    fn parse_expression(&mut self, min: u8) -> Result<Operand, EvalError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("the expression is nested more than {MAX_DEPTH} levels deep");
             return Err(Reason::TooLarge(message).at(self.cursor.at()));
         }
-        let mut left = self.operand()?;
+        let mut left = self.parse_operand()?;
         let mut divided = false;
-        while let Some((power, operator)) = self.infix(min) {
+        while let Some((power, operator)) = self.peek_infix(min) {
             let at = self.cursor.at();
             if operator == Infix::Adjacent {
                 check_not_ambiguous(divided, at)?;
@@ -100,7 +103,7 @@ impl Parser<'_> {
     }
 
     /// Returns the next operator if its precedence is at least `min`.
-    fn infix(&self, min: u8) -> Option<(u8, Infix)> {
+    fn peek_infix(&self, min: u8) -> Option<(u8, Infix)> {
         let (power, operator) = match self.cursor.peek() {
             Kind::Sign('+') => (SUM, Infix::Add),
             Kind::Sign('-') => (SUM, Infix::Subtract),
@@ -127,7 +130,7 @@ impl Parser<'_> {
     }
 
     fn apply(&mut self, left: Operand, operator: Infix, power: u8, at: usize) -> Result<Operand, EvalError> {
-        let right = self.expression(match operator {
+        let right = self.parse_expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
             // Stop before a product without a sign, so that the caller can refuse the product as ambiguous.
@@ -148,7 +151,7 @@ impl Parser<'_> {
             Infix::LessThan => functions::add(b, -left.share_of(right)),
             Infix::With if self.cursor.take_name("off") => functions::add(a, -right.share_of(left)),
             Infix::With if self.cursor.take_name("extra") => functions::add(a, right.share_of(left)),
-            Infix::With => return Err(syntax(at, "say whether to add this or to take it off")),
+            Infix::With => return Err(syntax_error(at, "say whether to add this or to take it off")),
             Infix::RoundedTo => functions::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
             Infix::ToNearest => functions::nearest(a, b).map_err(|reason| reason.at(at))?,
             Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
@@ -159,60 +162,63 @@ impl Parser<'_> {
             Infix::Subtract if right.percent => self.cursor.take_name("off"),
             _ => false,
         };
-        let both = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
+        let both_percent = left.percent && right.percent && matches!(operator, Infix::Add | Infix::Subtract);
         Ok(Operand {
-            value: finite(value, at)?,
-            percent: both,
+            value: check_finite(value, at)?,
+            percent: both_percent,
         })
     }
 
-    fn operand(&mut self) -> Result<Operand, EvalError> {
+    fn parse_operand(&mut self) -> Result<Operand, EvalError> {
         let (at, kind) = self.cursor.take();
         let value = match kind {
             Kind::Sign('-') => {
-                let operand = self.expression(PREFIX)?;
+                let operand = self.parse_expression(PREFIX)?;
                 return Ok(Operand {
                     value: -operand.value,
                     ..operand
                 });
             }
-            Kind::Sign('+') => return self.expression(PREFIX),
+            Kind::Sign('+') => return self.parse_expression(PREFIX),
             Kind::Number(value) => Complex64::new(value, 0.0),
-            Kind::Name(name) => self.named(&name, at)?,
-            Kind::Sign('(') => self.group(at)?,
-            Kind::End => return Err(syntax(at, "the expression ends where a value is expected")),
+            Kind::Name(name) => self.parse_name(&name, at)?,
+            Kind::Sign('(') => self.parse_group(at)?,
+            Kind::End => return Err(syntax_error(at, "the expression ends where a value is expected")),
             other @ Kind::Sign(_) => {
-                return Err(syntax(
+                return Err(syntax_error(
                     at,
                     &format!("expected a value, found {}", cursor::describe(&other)),
                 ));
             }
         };
-        self.postfix(value.into())
+        self.apply_postfix(value.into())
     }
 
-    fn group(&mut self, open: usize) -> Result<Complex64, EvalError> {
-        let operand = self.expression(0)?;
-        self.close(open)?;
+    fn parse_group(&mut self, open: usize) -> Result<Complex64, EvalError> {
+        let operand = self.parse_expression(0)?;
+        self.expect_close(open)?;
         Ok(operand.value)
     }
 
-    fn close(&mut self, open: usize) -> Result<(), EvalError> {
+    fn expect_close(&mut self, open: usize) -> Result<(), EvalError> {
         let (at, kind) = self.cursor.take();
         match kind {
             Kind::Sign(')') => Ok(()),
-            Kind::End => Err(syntax(open, "this `(` is never closed")),
-            other => Err(syntax(at, &format!("expected `)`, found {}", cursor::describe(&other)))),
+            Kind::End => Err(syntax_error(open, "this `(` is never closed")),
+            other => Err(syntax_error(
+                at,
+                &format!("expected `)`, found {}", cursor::describe(&other)),
+            )),
         }
     }
 
     /// Applies `!`, `%` and `degrees` to the value before them. A `%` before a value is the remainder: `8 % 3` is 2.
-    fn postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
+    fn apply_postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
             if self.cursor.take_sign('!') || self.cursor.take_name("factorial") {
                 let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
-                operand = finite(value, at)?.into();
+                operand = check_finite(value, at)?.into();
             } else if self.cursor.take_name("decimals") || self.cursor.take_name("digits") {
                 // The word in `2 decimals` is skipped, since the value is the number of decimals.
             } else if self.cursor.take_name("degrees") {
@@ -229,59 +235,59 @@ impl Parser<'_> {
         }
     }
 
-    fn named(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
+    fn parse_name(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if self.symbols.contains(name) {
             return self.symbols.get(name, at);
         }
-        if let Some(value) = self.sentence(name, at)? {
-            return finite(value, at);
+        if let Some(value) = self.parse_sentence(name, at)? {
+            return check_finite(value, at);
         }
         let arguments = match self.cursor.peek() {
-            Kind::Sign('(') => Self::arguments,
-            Kind::Name(of) if of == "of" || of == "between" => Self::named_values,
+            Kind::Sign('(') => Self::parse_arguments,
+            Kind::Name(of) if of == "of" || of == "between" => Self::parse_values_after_of,
             // `average 4 8 15` and `sqrt 16`.
-            Kind::Number(_) if functions::lookup(name).is_ok() => Self::values,
+            Kind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
             _ => return self.symbols.get(name, at),
         };
         let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
         let arguments = arguments(self)?;
         let value = functions::call(function, &arguments).map_err(|reason| reason.at(at))?;
-        finite(value, at)
+        check_finite(value, at)
     }
 
     /// Reads the values in `sum of 4, 8 and 15`. An operator after the last value applies to the result of the
     /// function.
-    fn named_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_values_after_of(&mut self) -> Result<Vec<Complex64>, EvalError> {
         self.cursor.take();
-        self.values()
+        self.parse_values()
     }
 
     /// Reads values with commas, `and` or nothing between them.
-    fn values(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let mut values = Vec::new();
         loop {
-            values.push(format::drop_rounding_error(self.expression(PREFIX)?.value));
-            if !self.another_value() {
+            values.push(format::drop_rounding_error(self.parse_expression(PREFIX)?.value));
+            if !self.skip_separator() {
                 return Ok(values);
             }
         }
     }
 
     /// Skips what separates two values, and returns whether another one follows.
-    fn another_value(&mut self) -> bool {
+    fn skip_separator(&mut self) -> bool {
         let comma = self.cursor.take_sign(',');
         let and = self.cursor.take_name("and");
         comma || and || matches!(self.cursor.peek(), Kind::Number(_))
     }
 
     /// Reads a calculation that starts with a verb, such as `divide 100 by 8`. Returns `None` if `verb` is not such a verb.
-    fn sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
+    fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
         let is_call = *self.cursor.peek() == Kind::Sign('(');
         let Some((_, power, joins)) = SENTENCES.iter().find(|(known, ..)| *known == verb && !is_call) else {
             return Ok(None);
         };
-        let first = self.expression(*power)?;
+        let first = self.parse_expression(*power)?;
         if *self.cursor.peek() == Kind::End {
             match verb.as_str() {
                 "round" => {
@@ -294,16 +300,16 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        let Some(join) = self.join(joins) else {
+        let Some(join) = self.take_join(joins) else {
             let word = joins.first().copied().unwrap_or_default();
             let expected = format!("expected `{word}` after the first value of `{verb}`");
-            return Err(syntax(self.cursor.at(), &expected));
+            return Err(syntax_error(self.cursor.at(), &expected));
         };
         // In `log base 2 of 8 plus 1` the second value is 8, and 1 is added to the logarithm.
         let is_function = matches!(join, "of" | "/");
-        let second = self.expression(if is_function { PREFIX } else { 0 })?;
-        if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.another_value() {
-            let values = self.values()?.into_iter().chain([first.value, second.value]);
+        let second = self.parse_expression(if is_function { PREFIX } else { 0 })?;
+        if matches!(verb.as_str(), "add" | "multiply") && join != "to" && self.skip_separator() {
+            let values = self.parse_values()?.into_iter().chain([first.value, second.value]);
             let values: Vec<Complex64> = values.collect();
             let name = if verb == "add" { "sum" } else { "product" };
             return functions::call(name, &values).map(Some).map_err(|reason| reason.at(at));
@@ -313,7 +319,7 @@ impl Parser<'_> {
     }
 
     /// Skips the word between the two values of a sentence, and returns it.
-    fn join(&mut self, joins: &[&'static str]) -> Option<&'static str> {
+    fn take_join(&mut self, joins: &[&'static str]) -> Option<&'static str> {
         joins.iter().copied().find(|join| match *join {
             "/" | "," | "*" => join.chars().all(|sign| self.cursor.take_sign(sign)),
             // `add 3 4 5` has nothing between the values.
@@ -346,16 +352,16 @@ impl Parser<'_> {
         })
     }
 
-    fn arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
         let (open, _) = self.cursor.take();
         let mut arguments = Vec::new();
         if self.cursor.take_sign(')') {
             return Ok(arguments);
         }
         loop {
-            arguments.push(format::drop_rounding_error(self.expression(0)?.value));
+            arguments.push(format::drop_rounding_error(self.parse_expression(0)?.value));
             if !self.cursor.take_sign(',') {
-                self.close(open)?;
+                self.expect_close(open)?;
                 return Ok(arguments);
             }
         }
@@ -414,10 +420,10 @@ enum Infix {
     Choose,
 }
 
-/// Refuses a product without a sign after a division: `6/2(1+2)` is ambiguous.
+/// Fails for a product without a sign after a division: `6/2(1+2)` is ambiguous.
 fn check_not_ambiguous(divided: bool, at: usize) -> Result<(), EvalError> {
     if divided {
-        return Err(syntax(
+        return Err(syntax_error(
             at,
             "a product without `*` after a division is ambiguous; write `*` or parentheses",
         ));
@@ -431,14 +437,14 @@ fn percentage(part: Complex64, whole: Complex64, at: usize) -> Result<Complex64,
     Ok(share * 100.0)
 }
 
-fn finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {
+fn check_finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {
     if value.is_finite() {
         return Ok(value);
     }
     let part = if value.re.is_finite() { value.im } else { value.re };
-    Err(format::unsupported(part).at(at))
+    Err(format::unsupported_reason(part).at(at))
 }
 
-fn syntax(at: usize, message: &str) -> EvalError {
+fn syntax_error(at: usize, message: &str) -> EvalError {
     Reason::Syntax(message.to_owned()).at(at)
 }

@@ -203,7 +203,7 @@ const MONEY: [&str; 9] = [
 /// Number of words of the longest phrase.
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// Words that end the value before them, so they cannot be names of variables.
+/// Words that end the value before them, in addition to `of` and `mod`.
 const VALUE_ENDS: [&str; 21] = [
     "and",
     "to",
@@ -238,25 +238,26 @@ pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result
     let mut replaced = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let [first, others @ ..] = rest {
-        if let Some(length) = ordinal_power(rest, &mut replaced).or_else(|| scale_number(rest, &mut replaced, symbols))
+        if let Some(length) =
+            replace_ordinal_power(rest, &mut replaced).or_else(|| scale_number(rest, &mut replaced, symbols))
         {
             rest = rest.get(length..).unwrap_or_default();
-        } else if let Some((length, meaning)) = phrase(rest, symbols) {
+        } else if let Some((length, meaning)) = find_phrase(rest, symbols) {
             let meaning = lexer::tokenize(meaning)?.into_iter();
             let meaning = meaning.filter(|token| token.kind != Kind::End);
             replaced.extend(meaning.map(|token| Token { at: first.at, ..token }));
             rest = rest.get(length..).unwrap_or_default();
         } else {
-            replaced.extend(product(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
+            replaced.extend(split_product(replaced.last(), rest, symbols).unwrap_or_else(|| vec![first.clone()]));
             rest = others;
         }
     }
     Ok(replaced)
 }
 
-/// Replaces `to the 12th power`, `12th power of` or `4th root of` at the start of `tokens`. Returns the number of replaced
+/// Replaces `to the 12th power`, `12th power` or `4th root` at the start of `tokens`. Returns the number of replaced
 /// tokens.
-fn ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
+fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
     let word = |n: usize| match &tokens.get(n)?.kind {
         Kind::Name(name) => Some(name.to_lowercase()),
@@ -323,7 +324,7 @@ fn scale_number(tokens: &[Token], replaced: &mut Vec<Token>, symbols: &Symbols<'
 }
 
 /// Returns the longest phrase at the start of `tokens`: its number of words, and its replacement.
-fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static str)> {
+fn find_phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static str)> {
     let words: Vec<_> = tokens
         .iter()
         .map_while(|token| match &token.kind {
@@ -340,7 +341,7 @@ fn phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'static st
 }
 
 /// Returns the tokens for an `x` that means a product, as in `12 x 12` and `12x12`.
-fn product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
+fn split_product(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [
         Token {
             at,

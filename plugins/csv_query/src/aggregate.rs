@@ -22,8 +22,9 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses the sum, mean and median of text. Also refuses the minimum and maximum of a text column in which a cell has no
-    /// digit: dates and times have an order, but a question does not mean the alphabetical order of names.
+    /// Fails for the sum, mean, median and share of a column of text. Also fails for the minimum and maximum of a text column
+    /// in which a cell has no digit: dates and times have an order, but a question does not mean the alphabetical order of
+    /// names.
     pub(crate) fn check(&self, table: &Table) -> Result<(), CsvError> {
         let Some(column) = self.column.filter(|column| column.style.is_none()) else {
             return Ok(());
@@ -53,7 +54,8 @@ impl Plan<'_> {
         })
     }
 
-    /// Returns the value for `rows`; null if all their cells are empty.
+    /// Returns the value for `rows`. If all their cells are empty, a count and a sum are 0, and a mean,
+    /// median, minimum and maximum are null.
     pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
         if self.aggregate == Aggregate::Share {
             return self.share(table, rows);
@@ -103,13 +105,13 @@ impl Plan<'_> {
     }
 
     /// Returns how many of `rows` have an empty cell in the column.
-    pub(crate) fn missing(&self, table: &Table, rows: &[usize]) -> usize {
-        let missing = |column| {
+    pub(crate) fn count_missing(&self, table: &Table, rows: &[usize]) -> usize {
+        let count = |column| {
             rows.iter()
                 .filter(|row| number::is_missing(table.cell(**row, column)))
                 .count()
         };
-        self.column.map_or(0, missing)
+        self.column.map_or(0, count)
     }
 }
 
@@ -134,7 +136,7 @@ fn combine(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
 }
 
 /// Returns the rows of each group, in the order in which the groups first appear. Ignores letter case.
-pub(crate) fn groups(table: &Table, by: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
+pub(crate) fn group_rows(table: &Table, by: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for row in rows {

@@ -12,9 +12,9 @@ use crate::{
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How the numbers of the column are written, if every cell that is not empty is a number.
+    /// How the numbers of the column are written, if it has cells that are not empty and all of them are numbers.
     pub(crate) style: Option<Style>,
-    /// Whether every cell that is not empty is a date.
+    /// Whether the column has cells that are not empty and all of them are dates.
     pub(crate) is_date: bool,
 }
 
@@ -53,7 +53,7 @@ impl Column {
 }
 
 /// Returns the names of `columns`, for error messages.
-pub(crate) fn list<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
+pub(crate) fn list_names<'a>(columns: impl IntoIterator<Item = &'a Column>) -> String {
     let names: Vec<String> = columns.into_iter().map(|column| format!("`{}`", column.name)).collect();
     if names.is_empty() {
         "none".to_owned()

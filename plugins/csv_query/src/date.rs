@@ -15,7 +15,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// A date. The day is 0 for a month, and the month and the day are 0 for a year.
+/// A date, or a month, whose day is 0.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Date {
     year: u16,
@@ -28,26 +28,26 @@ impl Date {
     /// `March 2026`. Returns `None` for `03/05/2026`, which is ambiguous.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let day = text.split_once(['T', ' ']).filter(|(_, time)| time.contains(':'));
-        let text = day.map_or(text, |(day, _)| day);
+        let date_and_time = text.split_once(['T', ' ']).filter(|(_, time)| time.contains(':'));
+        let text = date_and_time.map_or(text, |(date, _)| date);
         for (separator, is_reversed) in [('-', false), ('/', false), ('.', true)] {
             let mut parts: Vec<&str> = text.split(separator).collect();
             if is_reversed {
                 parts.reverse();
             }
             match parts.as_slice() {
-                [year, month, day] => return Self::new(year, number(month)?, number(day)?),
-                [year, month] if separator != '.' => return Self::new(year, number(month)?, 0),
+                [year, month, day] => return Self::new(year, parse_number(month)?, parse_number(day)?),
+                [year, month] if separator != '.' => return Self::new(year, parse_number(month)?, 0),
                 _ => {}
             }
         }
         let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         match words.as_slice() {
-            [first, second, year] => match month(first) {
-                Some(month) => Self::new(year, month, number(second)?),
-                None => Self::new(year, month(second)?, number(first)?),
+            [first, second, year] => match parse_month(first) {
+                Some(month) => Self::new(year, month, parse_number(second)?),
+                None => Self::new(year, parse_month(second)?, parse_number(first)?),
             },
-            [first, year] => Self::new(year, month(first)?, 0),
+            [first, year] => Self::new(year, parse_month(first)?, 0),
             _ => None,
         }
     }
@@ -70,7 +70,7 @@ impl Date {
     }
 }
 
-fn number(text: &str) -> Option<u8> {
+fn parse_number(text: &str) -> Option<u8> {
     let endings = ["st", "nd", "rd", "th"].into_iter();
     let digits = endings
         .filter_map(|ending| text.strip_suffix(ending))
@@ -82,7 +82,7 @@ fn number(text: &str) -> Option<u8> {
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn month(text: &str) -> Option<u8> {
+fn parse_month(text: &str) -> Option<u8> {
     let text = text.trim_end_matches('.').to_lowercase();
     let index = MONTHS
         .iter()

@@ -13,34 +13,43 @@ use crate::{
 
 /// Returns the indices of the rows that match every filter.
 pub(crate) fn matching_rows(table: &Table, filters: &[Filter]) -> Result<Vec<usize>, CsvError> {
-    let tests: Vec<Test<'_>> = filters
+    let conditions: Vec<Condition<'_>> = filters
         .iter()
-        .map(|filter| test(table, filter))
+        .map(|filter| resolve(table, filter))
         .collect::<Result<_, _>>()?;
-    let matches = |row: &usize| tests.iter().all(|test| test.accepts(table.cell(*row, test.column)));
+    let matches = |row: &usize| {
+        conditions
+            .iter()
+            .all(|condition| condition.accepts(table.cell(*row, condition.column)))
+    };
     Ok((0..table.rows.len()).filter(matches).collect())
 }
 
-/// Returns the test of one filter.
-fn test<'a>(table: &'a Table, filter: &Filter) -> Result<Test<'a>, CsvError> {
+/// Returns the condition of one filter.
+fn resolve<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvError> {
     let (column, operator) = match (filter.comparative, filter.operator) {
         (Some(comparative), None) if filter.column.is_none() => comparative.resolve(table)?,
         (Some(_), _) => return Err(CsvError::Together("comparative", "operator")),
         (None, None) => return Err(needs("eq", "`operator` or `comparative`")),
         (None, Some(operator)) => match &filter.column {
             Some(name) => (table.column(name)?, operator),
-            None => return without_column(table, filter, operator),
+            None => return resolve_without_column(table, filter, operator),
         },
     };
     if let Some(unit) = filter.unit {
         unit.check(column)?;
     }
-    Test::new(column, operator, filter)
+    Condition::new(column, operator, filter)
 }
 
-/// Returns the test of a filter that names no column. It uses the only column that fits: one that contains the value, a numeric
-/// column if numbers are ordered, or a column of dates for a date. If no column contains the value, it uses the first column.
-fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> Result<Test<'a>, CsvError> {
+/// Returns the condition of a filter that names no column. It uses the only column that fits: one that contains the value, a
+/// numeric column if numbers are ordered, or a column of dates for a date. If no column contains the value, it uses the first
+/// column, except for `ne`.
+fn resolve_without_column<'a>(
+    table: &'a Table,
+    filter: &Filter,
+    operator: Operator,
+) -> Result<Condition<'a>, CsvError> {
     let compares_text = matches!(
         operator,
         Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
@@ -50,21 +59,21 @@ fn without_column<'a>(table: &'a Table, filter: &Filter, operator: Operator) -> 
     } else {
         operator
     };
-    let fits = |column: &&Column| match Test::new(column, positive, filter) {
-        Ok(test) if compares_text && filter.date.is_none() => {
-            (0..table.rows.len()).any(|row| test.accepts(table.cell(row, column)))
+    let fits = |column: &&Column| match Condition::new(column, positive, filter) {
+        Ok(condition) if compares_text && filter.date.is_none() => {
+            (0..table.rows.len()).any(|row| condition.accepts(table.cell(row, column)))
         }
         Ok(_) => filter.date.is_some() || column.style.is_some(),
         Err(_) => false,
     };
     let fitting: Vec<&Column> = table.columns.iter().filter(fits).collect();
     match (fitting.as_slice(), table.columns.first()) {
-        ([column], _) => Test::new(column, operator, filter),
+        ([column], _) => Condition::new(column, operator, filter),
         // No row has the value, so every column gives the same result.
-        ([], Some(column)) if compares_text && operator != Operator::Ne => Test::new(column, operator, filter),
+        ([], Some(column)) if compares_text && operator != Operator::Ne => Condition::new(column, operator, filter),
         _ => Err(CsvError::WhichFilter {
             value: filter.text().unwrap_or_default(),
-            columns: crate::column::list(fitting),
+            columns: crate::column::list_names(fitting),
         }),
     }
 }
@@ -83,7 +92,7 @@ impl Filter {
 }
 
 /// A filter with its column resolved and its value parsed.
-struct Test<'a> {
+struct Condition<'a> {
     column: &'a Column,
     operator: Operator,
     value: Target,
@@ -96,7 +105,7 @@ enum Target {
     Date(Date, Date),
 }
 
-impl<'a> Test<'a> {
+impl<'a> Condition<'a> {
     fn new(column: &'a Column, operator: Operator, filter: &Filter) -> Result<Self, CsvError> {
         let text = filter.text().ok_or_else(|| needs("eq", "`value` or `date`"))?;
         let number = column.style.and_then(|style| match filter.value {
@@ -116,7 +125,7 @@ impl<'a> Test<'a> {
                 Target::Date(date, until.ok_or_else(|| needs("between", "`date` and `until`"))?)
             }
             (_, Some(date)) => Target::Date(date, date),
-            _ => Self::text(column, operator, filter, text)?,
+            _ => Self::text_target(column, operator, filter, text)?,
         };
         Ok(Self {
             column,
@@ -126,7 +135,7 @@ impl<'a> Test<'a> {
     }
 
     /// Returns a target that is a text, or an error if the comparison makes no sense for text.
-    fn text(column: &Column, operator: Operator, filter: &Filter, text: String) -> Result<Target, CsvError> {
+    fn text_target(column: &Column, operator: Operator, filter: &Filter, text: String) -> Result<Target, CsvError> {
         let ordered = !matches!(
             operator,
             Operator::Eq | Operator::Ne | Operator::Contains | Operator::StartsWith
@@ -160,7 +169,7 @@ impl<'a> Test<'a> {
             Operator::Ge => order.is_some_and(Ordering::is_ge),
             Operator::Contains => cell.to_lowercase().contains(&self.text_value()),
             Operator::StartsWith => cell.to_lowercase().starts_with(&self.text_value()),
-            Operator::Between => self.contains_between(cell),
+            Operator::Between => self.is_between_bounds(cell),
         }
     }
 
@@ -172,7 +181,7 @@ impl<'a> Test<'a> {
         }
     }
 
-    fn contains_between(&self, cell: &str) -> bool {
+    fn is_between_bounds(&self, cell: &str) -> bool {
         match &self.value {
             Target::Number(low, high) => self
                 .column

@@ -82,7 +82,7 @@ pub(crate) struct Filter {
 #[output]
 #[derive(Clone)]
 #[serde(untagged)]
-#[schemars(transform = scalar)]
+#[schemars(transform = merge_alternatives)]
 pub(crate) enum FilterValue {
     /// A number.
     Number(f64),
@@ -93,7 +93,7 @@ pub(crate) enum FilterValue {
 }
 
 /// Replaces three alternatives by one `type` list, which is easier to read.
-fn scalar(schema: &mut schemars::Schema) {
+fn merge_alternatives(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "number", "boolean"]));
 }

@@ -1830,12 +1830,12 @@ const MAX_FILE: u64 = 8 << 20;
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn csv_query(mut input: CsvQueryInput) -> Result<CsvQueryOutput> {
-    input.csv = Some(table(&mut input)?);
+    input.csv = Some(read_csv(&mut input)?);
     query::run(&input).map_err(ToolError::validation)
 }
 
-/// Returns the text of the table.
-fn table(input: &mut CsvQueryInput) -> Result<String> {
+/// Returns the text of the table, from the input or from a file.
+fn read_csv(input: &mut CsvQueryInput) -> Result<String> {
     match (input.csv.take(), &input.path) {
         (Some(csv), None) => Ok(csv),
         (None, Some(path)) => art_sdk::files::read_text(path, MAX_FILE),

@@ -31,15 +31,15 @@ pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
     let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
-    let (negative, rest) = sign(in_brackets.unwrap_or(cell));
-    let (also_negative, digits) = sign(without_signs(rest));
-    let value = magnitude(digits, style)?;
-    let twice = negative && also_negative;
+    let (negative, rest) = split_sign(in_brackets.unwrap_or(cell));
+    let (also_negative, digits) = split_sign(strip_currency_signs(rest));
+    let value = parse_magnitude(digits, style)?;
+    let has_two_signs = negative && also_negative;
     let minus = in_brackets.is_some() || negative || also_negative;
-    (!twice).then_some(if minus { -value } else { value })
+    (!has_two_signs).then_some(if minus { -value } else { value })
 }
 
-fn sign(text: &str) -> (bool, &str) {
+fn split_sign(text: &str) -> (bool, &str) {
     let text = text.trim();
     match text.strip_prefix(['-', '−']) {
         Some(rest) => (true, rest.trim_start()),
@@ -47,7 +47,7 @@ fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-fn without_signs(text: &str) -> &str {
+fn strip_currency_signs(text: &str) -> &str {
     let strip = |text| {
         SIGNS
             .iter()
@@ -63,7 +63,7 @@ fn without_signs(text: &str) -> &str {
     strip_end(strip(text.trim()).trim()).trim()
 }
 
-fn magnitude(text: &str, style: Style) -> Option<f64> {
+fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
     let (point, group) = if style == Style::Point { ('.', ',') } else { (',', '.') };
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (text.get(..at)?, text.get(at..)?),
@@ -73,7 +73,7 @@ fn magnitude(text: &str, style: Style) -> Option<f64> {
         Some((whole, decimals)) => (whole, decimals),
         None => (mantissa, ""),
     };
-    let whole = without_groups(whole, group)?;
+    let whole = remove_group_separators(whole, group)?;
     let leading_zero = whole.len() > 1 && whole.starts_with('0');
     let no_digits = whole.is_empty() && decimals.is_empty();
     if leading_zero || no_digits || !decimals.chars().all(|c| c.is_ascii_digit()) {
@@ -87,7 +87,7 @@ fn magnitude(text: &str, style: Style) -> Option<f64> {
 }
 
 /// Removes the separators of groups of digits: `group`, a space or an apostrophe. Each group except the first has three digits.
-fn without_groups(whole: &str, group: char) -> Option<String> {
+fn remove_group_separators(whole: &str, group: char) -> Option<String> {
     let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();
     let mut digits = first.to_owned();

@@ -8,13 +8,13 @@ use art_sdk::{
 /// The rows that answer the query.
 #[output]
 #[derive(Clone, PartialEq)]
-#[schemars(transform = promises)]
+#[schemars(transform = add_promises)]
 pub(crate) struct CsvQueryOutput {
     /// The rows: one object for each, from column name to value. Cells of numeric columns are numbers, empty cells null.
     pub(crate) rows: Vec<Map<String, Value>>,
     /// The result, if it is exactly one value: one row with one column.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "scalar")]
+    #[schemars(schema_with = "scalar_schema")]
     pub(crate) value: Option<Value>,
     /// The names of the columns of `rows`, in order. An aggregated column is named `sum_<column>` and so on, or `count`.
     pub(crate) columns: Vec<String>,
@@ -28,13 +28,13 @@ pub(crate) struct CsvQueryOutput {
 }
 
 /// The schema of a number or a text.
-fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises when the output has a single value. A count and a sum of all rows always have one, but a mean has none if there are
+/// Adds to the schema when the output has a single value. A count and a sum of all rows always have one, but a mean has none if there are
 /// no numbers.
-fn promises(schema: &mut schemars::Schema) {
+fn add_promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     let counted = ["count", "count_distinct", "sum"];
     let of_all = json!({"aggregate": counted, "group_by": [null], "about": [null]});

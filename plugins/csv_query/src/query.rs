@@ -22,9 +22,9 @@ const MAX_ROWS: usize = 1000;
 pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
     let table = Table::read(input.csv.as_deref().unwrap_or_default(), input.delimiter.as_deref())?;
     if let Some(about) = input.about {
-        return described(input, &table, about);
+        return describe_table(input, &table, about);
     }
-    check(input)?;
+    check_conflicts(input)?;
     let matched = filter::matching_rows(&table, &input.filter)?;
     let query = Query {
         input,
@@ -32,13 +32,13 @@ pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
         notes: Vec::new(),
     };
     match query.plan(&matched)? {
-        Some(plan) => query.aggregated(plan, &matched),
-        None => query.listed(matched),
+        Some(plan) => query.aggregate_rows(plan, &matched),
+        None => query.list_rows(matched),
     }
 }
 
-/// Refuses fields that would be ignored.
-fn check(input: &CsvQueryInput) -> Result<(), CsvError> {
+/// Fails for fields that would be ignored.
+fn check_conflicts(input: &CsvQueryInput) -> Result<(), CsvError> {
     let is_combined = input.aggregate.is_some() || input.group_by.is_some();
     let pairs = [
         (input.distinct && is_combined, "distinct", "aggregate"),
@@ -66,7 +66,7 @@ fn check(input: &CsvQueryInput) -> Result<(), CsvError> {
 }
 
 /// Returns the names of the columns, or how many there are.
-fn described(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
+fn describe_table(input: &CsvQueryInput, table: &Table, about: About) -> Result<CsvQueryOutput, CsvError> {
     let is_alone = input.aggregate.is_none() && input.group_by.is_none() && input.filter.is_empty();
     if !is_alone || input.sort.is_some() || input.columns.is_some() {
         return Err(CsvError::Together("about", "filter"));
@@ -104,7 +104,7 @@ impl<'a> Query<'a> {
         let column = match &self.input.column {
             Some(name) => Some(self.table.column(name)?),
             None if matches!(aggregate, Aggregate::Count | Aggregate::Share) => None,
-            None => Some(self.only_numeric("aggregate")?),
+            None => Some(self.only_numeric_column("aggregate")?),
         };
         let plan = Plan { aggregate, column };
         plan.check(self.table)?;
@@ -120,13 +120,13 @@ impl<'a> Query<'a> {
         }
         let summable = match &self.input.column {
             Some(name) => self.table.column(name)?.style.is_some(),
-            None => self.candidates()?.len() == 1,
+            None => self.numeric_candidates()?.len() == 1,
         };
         Ok(Some(if summable { Aggregate::Sum } else { Aggregate::Count }))
     }
 
     /// Returns the numeric columns that the query does not group by.
-    fn candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
+    fn numeric_candidates(&self) -> Result<Vec<&'a Column>, CsvError> {
         let by = self.group_column()?.map(|column| column.index);
         Ok(self
             .table
@@ -135,7 +135,7 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// Refuses to count rows as things such as `products` if several rows are about the same product.
+    /// Fails if rows are counted as things such as `products` and several rows are about the same product.
     fn check_noun(&self, aggregate: Aggregate, matched: &[usize]) -> Result<(), CsvError> {
         let Some(noun) = self.input.noun.as_deref() else {
             return Ok(());
@@ -164,8 +164,8 @@ impl<'a> Query<'a> {
             .transpose()
     }
 
-    fn only_numeric(&self, purpose: &'static str) -> Result<&'a Column, CsvError> {
-        match self.candidates()?.as_slice() {
+    fn only_numeric_column(&self, purpose: &'static str) -> Result<&'a Column, CsvError> {
+        match self.numeric_candidates()?.as_slice() {
             [column] => Ok(column),
             _ => Err(CsvError::WhichColumn {
                 purpose,
@@ -174,14 +174,14 @@ impl<'a> Query<'a> {
         }
     }
 
-    fn aggregated(mut self, plan: Plan<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
+    fn aggregate_rows(mut self, plan: Plan<'a>, matched: &[usize]) -> Result<CsvQueryOutput, CsvError> {
         let value_name = plan.name();
         let mut columns = vec![value_name.clone()];
         let mut rows: Vec<(Value, Map<String, Value>)> = Vec::new();
         match self.group_column()? {
             Some(by) => {
                 columns.insert(0, by.name.clone());
-                for (group, members) in aggregate::groups(self.table, by, matched) {
+                for (group, members) in aggregate::group_rows(self.table, by, matched) {
                     let value = plan.value(self.table, &members);
                     let fields = [
                         (by.name.clone(), cell_value(by, &group)),
@@ -197,22 +197,22 @@ impl<'a> Query<'a> {
         }
         self.note_missing(plan, matched);
         if let Some(sort) = self.input.sort {
-            rows.sort_by(|(a, _), (b, _)| ordered(sort, a, b));
+            rows.sort_by(|(a, _), (b, _)| compare(sort, a, b));
         }
         let rows = rows.into_iter().map(|(_, row)| row).collect();
         Ok(self.finish(columns, rows, matched.len()))
     }
 
     fn note_missing(&mut self, plan: Plan<'_>, matched: &[usize]) {
-        let missing = plan.missing(self.table, matched);
+        let missing = plan.count_missing(self.table, matched);
         if let Some(column) = plan.column.filter(|_| missing > 0) {
             self.notes
                 .push(format!("{missing} empty cells of `{}` were ignored", column.name));
         }
     }
 
-    fn listed(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
-        let columns = self.listed_columns()?;
+    fn list_rows(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
+        let columns = self.columns_to_list()?;
         if let Some((by, sort)) = self.order()? {
             matched.sort_by_cached_key_with(sort, |row| sort_key(by, self.table.cell(row, by)));
         }
@@ -247,12 +247,12 @@ impl<'a> Query<'a> {
         };
         let by = match &self.input.column {
             Some(name) => self.table.column(name)?,
-            None => self.only_numeric("sort by")?,
+            None => self.only_numeric_column("sort by")?,
         };
         Ok(Some((by, sort)))
     }
 
-    fn listed_columns(&self) -> Result<Vec<&'a Column>, CsvError> {
+    fn columns_to_list(&self) -> Result<Vec<&'a Column>, CsvError> {
         match &self.input.columns {
             Some(names) if !names.is_empty() => names.iter().map(|name| self.table.column(name)).collect(),
             _ => Ok(self.table.columns.iter().collect()),
@@ -260,8 +260,8 @@ impl<'a> Query<'a> {
     }
 
     fn limit(&self) -> usize {
-        let asked = self.input.limit.and_then(|limit| usize::try_from(limit).ok());
-        asked.unwrap_or(MAX_ROWS).min(MAX_ROWS)
+        let requested = self.input.limit.and_then(|limit| usize::try_from(limit).ok());
+        requested.unwrap_or(MAX_ROWS).min(MAX_ROWS)
     }
 
     fn finish(mut self, columns: Vec<String>, mut rows: Vec<Map<String, Value>>, matched: usize) -> CsvQueryOutput {
@@ -294,7 +294,7 @@ trait SortRows {
 impl SortRows for Vec<usize> {
     fn sort_by_cached_key_with(&mut self, sort: Sort, key: impl Fn(usize) -> Value) {
         let mut keyed: Vec<(Value, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
-        keyed.sort_by(|(a, _), (b, _)| ordered(sort, a, b));
+        keyed.sort_by(|(a, _), (b, _)| compare(sort, a, b));
         *self = keyed.into_iter().map(|(_, row)| row).collect();
     }
 }
@@ -316,7 +316,7 @@ fn cell_value(column: &Column, cell: &str) -> Value {
 }
 
 /// Compares two values. A null comes last in both orders.
-fn ordered(sort: Sort, a: &Value, b: &Value) -> Ordering {
+fn compare(sort: Sort, a: &Value, b: &Value) -> Ordering {
     let order = match (a, b) {
         (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
         (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),

@@ -12,7 +12,7 @@ use crate::{
 
 const AGE: &[&str] = &["age", "ages"];
 const BIRTH: &[&str] = &["born", "birth", "birthday", "birthdate", "dob"];
-/// When a thing was made.
+/// Words for when a thing was made.
 const MADE: &[&str] = &[
     "year",
     "built",
@@ -111,7 +111,7 @@ pub(crate) enum Superlative {
 
 impl Superlative {
     /// Returns the words for columns whose largest value comes first, and the words for columns whose smallest value comes first.
-    const fn quantities(self) -> (&'static [&'static str], &'static [&'static str]) {
+    const fn column_words(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Oldest => (
                 AGE,
@@ -163,8 +163,8 @@ impl Superlative {
     /// Returns the only column that the adjective refers to, and the order that puts the described row first. Fails if not
     /// exactly one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Sort), CsvError> {
-        let (descending, ascending) = self.quantities();
-        only(table, descending, Sort::Descending, ascending, Sort::Ascending)
+        let (descending, ascending) = self.column_words();
+        find_only_column(table, descending, Sort::Descending, ascending, Sort::Ascending)
     }
 }
 
@@ -201,7 +201,7 @@ pub(crate) enum Comparative {
 impl Comparative {
     /// Returns the words for columns whose cells have to be above the number, and the words for columns whose cells have to be
     /// below it.
-    const fn quantities(self) -> (&'static [&'static str], &'static [&'static str]) {
+    const fn column_words(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::Older => (AGE, NONE),
             Self::Younger => (NONE, AGE),
@@ -226,14 +226,14 @@ impl Comparative {
     /// Returns the only column that the adjective refers to, and how its cells are compared with the number. Fails if not exactly
     /// one column fits.
     pub(crate) fn resolve(self, table: &Table) -> Result<(&Column, Operator), CsvError> {
-        let (above, below) = self.quantities();
-        only(table, above, Operator::Gt, below, Operator::Lt)
+        let (above, below) = self.column_words();
+        find_only_column(table, above, Operator::Gt, below, Operator::Lt)
     }
 }
 
 /// Returns the only column of numbers or dates whose name has a word of `high` or `low`, with `if_high` or `if_low` respectively.
 /// Fails if not exactly one column fits.
-fn only<'a, T: Copy>(
+fn find_only_column<'a, T: Copy>(
     table: &'a Table,
     high: &[&str],
     if_high: T,
@@ -255,7 +255,7 @@ fn only<'a, T: Copy>(
     match found.collect::<Vec<_>>().as_slice() {
         [one] => Ok(*one),
         several => Err(CsvError::Adjective {
-            found: crate::column::list(several.iter().map(|(column, _)| *column)),
+            found: crate::column::list_names(several.iter().map(|(column, _)| *column)),
         }),
     }
 }

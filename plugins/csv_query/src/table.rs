@@ -29,10 +29,10 @@ impl Table {
         }
         let delimiter = match delimiter {
             Some(given) => parse_delimiter(given)?,
-            None => detect(text),
+            None => detect_delimiter(text),
         };
-        let (header, rows) = records(text, delimiter)?;
-        let names = names(&header);
+        let (header, rows) = read_records(text, delimiter)?;
+        let names = unique_names(&header);
         let columns = names
             .into_iter()
             .enumerate()
@@ -59,7 +59,7 @@ impl Table {
             .or_else(|| find(&|column| !plain.is_empty() && letters_and_digits(column) == plain))
             .ok_or_else(|| CsvError::UnknownColumn {
                 name: name.to_owned(),
-                columns: column::list(&self.columns),
+                columns: column::list_names(&self.columns),
             })
     }
 
@@ -69,7 +69,7 @@ impl Table {
 
     /// Returns the names of the numeric columns, for error messages.
     pub(crate) fn numeric_names(&self) -> String {
-        column::list(self.numeric_columns())
+        column::list_names(self.numeric_columns())
     }
 
     /// Returns the 1-based line of the text at which `row` starts.
@@ -103,7 +103,7 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
 }
 
 /// Returns the delimiter for which most of the first lines have as many fields as the header, or a comma if no delimiter occurs.
-fn detect(text: &str) -> u8 {
+fn detect_delimiter(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -130,7 +130,7 @@ fn count_unquoted(line: &str, delimiter: char) -> usize {
     count
 }
 
-fn records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>), CsvError> {
+fn read_records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>), CsvError> {
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(true)
@@ -157,7 +157,7 @@ fn records(text: &str, delimiter: u8) -> Result<(StringRecord, Vec<StringRecord>
 }
 
 /// Returns the names of the columns, made unique and not empty, because they become the keys of an object.
-fn names(header: &StringRecord) -> Vec<String> {
+fn unique_names(header: &StringRecord) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (index, cell) in header.iter().enumerate() {

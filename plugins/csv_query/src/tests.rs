@@ -20,18 +20,18 @@ fn query(mut input: Value, csv: &str) -> Result<Value, String> {
 }
 
 #[track_caller]
-fn rows(input: Value, csv: &str, expected: Value) {
+fn assert_rows(input: Value, csv: &str, expected: Value) {
     assert_eq!(query(input, csv).map(|output| output["rows"].clone()), Ok(expected));
 }
 
 #[track_caller]
-fn fails(input: Value, csv: &str, expected: &str) {
+fn assert_error(input: Value, csv: &str, expected: &str) {
     assert_eq!(query(input, csv).unwrap_err(), expected);
 }
 
 #[test]
 fn columns_of_groups_and_the_maximum_of_names_are_refused() {
-    let refusal = |more: serde_json::Value| {
+    let run = |more: serde_json::Value| {
         let mut input = serde_json::json!({"csv": "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n"});
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let result = crate::query::run(&serde_json::from_value(input).unwrap());
@@ -40,11 +40,11 @@ fn columns_of_groups_and_the_maximum_of_names_are_refused() {
             .map_err(|error| error.to_string())
     };
     let both = serde_json::json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
-    assert!(refusal(both).unwrap_err().contains("`columns`"));
+    assert!(run(both).unwrap_err().contains("`columns`"));
     let name = serde_json::json!({"aggregate": "max", "column": "name"});
-    assert!(refusal(name).unwrap_err().contains("not numeric"));
+    assert!(run(name).unwrap_err().contains("not numeric"));
     let time = serde_json::json!({"aggregate": "max", "column": "start"});
-    assert_eq!(refusal(time).unwrap()["rows"][0]["max_start"], "09:30");
+    assert_eq!(run(time).unwrap()["rows"][0]["max_start"], "09:30");
 }
 
 const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
@@ -52,10 +52,10 @@ const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
     Miso,cat,4.1,9,no,yes,2015-02-01\n";
 
 #[test]
-fn an_adjective_finds_its_column() {
+fn an_adjective_refers_to_the_only_column_that_fits() {
     let pet = |more: Value| json!({"columns": ["pet"], "limit": 1, "superlative": more});
-    rows(pet(json!("heaviest")), PETS, json!([{"pet": "Rex"}]));
-    rows(pet(json!("lightest")), PETS, json!([{"pet": "Miso"}]));
+    assert_rows(pet(json!("heaviest")), PETS, json!([{"pet": "Rex"}]));
+    assert_rows(pet(json!("lightest")), PETS, json!([{"pet": "Miso"}]));
     // Two columns, the age and the birth, fit `oldest`, and none fits `longest`.
     assert!(query(pet(json!("oldest")), PETS).unwrap_err().contains("`age`, `born`"));
     assert!(query(pet(json!("longest")), PETS).unwrap_err().contains("none"));
@@ -65,21 +65,21 @@ fn an_adjective_finds_its_column() {
 fn a_comparison_by_an_adjective_checks_the_unit() {
     let lighter =
         |unit: &str| json!({"columns": ["pet"], "filter": [{"comparative": "lighter", "value": 5, "unit": unit}]});
-    rows(lighter("kg"), PETS, json!([{"pet": "Miso"}]));
+    assert_rows(lighter("kg"), PETS, json!([{"pet": "Miso"}]));
     assert!(query(lighter("pounds"), PETS).unwrap_err().contains("`weight_kg`"));
     let both = json!({"filter": [{"comparative": "older", "operator": "gt", "value": 5}]});
     assert!(query(both, PETS).is_err());
     let older = json!({"columns": ["pet"], "filter": [{"comparative": "older", "value": 5, "unit": "years"}]});
-    rows(older, PETS, json!([{"pet": "Miso"}]));
+    assert_rows(older, PETS, json!([{"pet": "Miso"}]));
 }
 
 #[test]
-fn a_condition_without_a_column_needs_one_that_fits() {
+fn a_condition_without_a_column_uses_the_only_column_that_fits() {
     let without =
         |operator: &str, value: &str| json!({"columns": ["pet"], "filter": [{"operator": operator, "value": value}]});
-    rows(without("eq", "cat"), PETS, json!([{"pet": "Miso"}]));
-    rows(without("ne", "cat"), PETS, json!([{"pet": "Rex"}]));
-    rows(without("eq", "fish"), PETS, json!([]));
+    assert_rows(without("eq", "cat"), PETS, json!([{"pet": "Miso"}]));
+    assert_rows(without("ne", "cat"), PETS, json!([{"pet": "Rex"}]));
+    assert_rows(without("eq", "fish"), PETS, json!([]));
     assert!(
         query(without("eq", "yes"), PETS)
             .unwrap_err()
@@ -87,18 +87,18 @@ fn a_condition_without_a_column_needs_one_that_fits() {
     );
     assert!(query(without("ne", "fish"), PETS).is_err());
     let after = json!({"columns": ["pet"], "filter": [{"operator": "gt", "date": "2016-01-01"}]});
-    rows(after, PETS, json!([{"pet": "Rex"}]));
+    assert_rows(after, PETS, json!([{"pet": "Rex"}]));
 }
 
 #[test]
-fn a_noun_is_counted_only_if_none_repeats() {
+fn rows_are_not_counted_as_things_if_a_name_repeats() {
     let count = |noun: &str| json!({"aggregate": "count", "noun": noun});
     assert_eq!(query(count("pet"), PETS).unwrap()["value"], json!(2));
     assert!(query(count("product"), SALES).unwrap_err().contains("`Product`"));
 }
 
 #[test]
-fn one_value_is_returned_beside_the_rows() {
+fn a_single_value_is_also_returned_outside_the_rows() {
     let output = query(json!({"aggregate": "max", "column": "age"}), PETS).unwrap();
     assert_eq!(output["value"], json!(9));
     let rows = query(json!({"columns": ["pet"]}), PETS).unwrap();
@@ -126,7 +126,7 @@ fn highest_total_by_group_is_one_row() {
 }
 
 #[test]
-fn every_aggregate_has_its_value() {
+fn counts_sums_means_extremes_and_medians_ignore_empty_cells() {
     let value = |name: &str| {
         let output = query(json!({"aggregate": name, "column": "Units Sold"}), SALES).unwrap();
         output["rows"][0][format!("{name}_Units Sold")].clone()
@@ -146,7 +146,7 @@ fn every_aggregate_has_its_value() {
 }
 
 #[test]
-fn empty_cells_are_ignored_with_a_note() {
+fn ignored_empty_cells_are_noted() {
     let output = query(json!({"aggregate": "mean", "column": "units_sold"}), SALES).unwrap();
     assert_eq!(output["notes"], json!(["1 empty cells of `Units Sold` were ignored"]));
 }
@@ -193,41 +193,41 @@ fn filters_compare_dates_as_dates() {
     );
     let between = json!({"column": "ordered", "operator": "between", "date": "2026-03-01", "until": "31 March 2026"});
     assert_eq!(by(between), ["Ada", "Ada"]);
+    let date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
+    let expected =
+        "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
+    assert_error(date, ORDERS, expected);
 }
 
 #[test]
-fn a_number_may_lie_between_two_bounds() {
+fn between_needs_two_bounds_and_a_column_of_numbers_or_dates() {
     let between = json!([{"column": "price", "operator": "between", "value": 20, "upper": 300}]);
     let input = json!({"filter": between, "columns": ["item"], "distinct": true});
-    rows(input, ORDERS, json!([{"item": "lamp"}, {"item": "desk"}]));
+    assert_rows(input, ORDERS, json!([{"item": "lamp"}, {"item": "desk"}]));
     let half = json!({"filter": [{"column": "price", "operator": "between", "value": 20}]});
-    fails(half, ORDERS, "a filter with `between` needs `value` and `upper`");
+    assert_error(half, ORDERS, "a filter with `between` needs `value` and `upper`");
     let text = json!({"filter": [{"column": "item", "operator": "between", "value": "a"}]});
-    fails(
+    assert_error(
         text,
         ORDERS,
         "a filter with `between` needs a column of numbers or dates",
     );
-    let date = json!({"filter": [{"column": "item", "operator": "gt", "date": "2026-03-05"}]});
-    let expected =
-        "cannot compare column `item` with the date `2026-03-05`: write it as `2026-03-05`, and name a column of dates";
-    fails(date, ORDERS, expected);
 }
 
 #[test]
 fn dates_are_sorted_by_time() {
     let input = json!({"column": "ordered", "sort": "ascending", "columns": ["customer"], "limit": 2});
-    rows(input, ORDERS, json!([{"customer": "Bob"}, {"customer": "Ada"}]));
+    assert_rows(input, ORDERS, json!([{"customer": "Bob"}, {"customer": "Ada"}]));
     let latest = json!({"aggregate": "max", "column": "ordered"});
-    rows(latest, ORDERS, json!([{"max_ordered": "2 April 2026"}]));
+    assert_rows(latest, ORDERS, json!([{"max_ordered": "2 April 2026"}]));
 }
 
 #[test]
 fn different_values_are_counted_and_listed_once() {
     let count = json!({"aggregate": "count_distinct", "column": "item"});
-    rows(count, ORDERS, json!([{"count_distinct_item": 3}]));
+    assert_rows(count, ORDERS, json!([{"count_distinct_item": 3}]));
     let list = json!({"columns": ["customer"], "distinct": true});
-    rows(
+    assert_rows(
         list,
         ORDERS,
         json!([{"customer": "Ada"}, {"customer": "Bob"}, {"customer": "Cyd"}]),
@@ -238,8 +238,8 @@ fn different_values_are_counted_and_listed_once() {
 fn a_share_is_a_percentage_of_the_total() {
     let lamps = json!([{"operator": "eq", "value": "lamp"}]);
     let of_price = json!({"aggregate": "share", "column": "price", "filter": lamps});
-    rows(of_price, ORDERS, json!([{"share_price": 3.57}]));
-    rows(
+    assert_rows(of_price, ORDERS, json!([{"share_price": 3.57}]));
+    assert_rows(
         json!({"aggregate": "share", "filter": lamps}),
         ORDERS,
         json!([{"share": 50}]),
@@ -247,7 +247,7 @@ fn a_share_is_a_percentage_of_the_total() {
     let by_item = json!({"aggregate": "share", "group_by": "customer"});
     let expected =
         json!([{"customer": "Ada", "share": 50}, {"customer": "Bob", "share": 25}, {"customer": "Cyd", "share": 25}]);
-    rows(by_item, ORDERS, expected);
+    assert_rows(by_item, ORDERS, expected);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn every_filter_has_to_match() {
         {"column": "region", "operator": "eq", "value": "north"},
         {"column": "product", "operator": "eq", "value": "tea"},
     ]);
-    rows(
+    assert_rows(
         json!({"filter": filter, "columns": ["product", "region"]}),
         SALES,
         json!([{"Product": "Tea", "Region": "North"}]),
@@ -279,12 +279,12 @@ fn rows_are_sorted_with_empty_cells_last() {
 }
 
 #[test]
-fn decimal_commas_and_semicolons_are_detected() {
+fn decimal_commas_and_delimiters_are_recognized() {
     let expected =
         json!([{"name": "Ada", "score": 3.5}, {"name": "Bob", "score": 1204.25}, {"name": "Cyd", "score": null}]);
-    rows(json!({}), SCORES, expected);
-    rows(json!({}), "a\tb\n1\t2\n", json!([{"a": 1, "b": 2}]));
-    rows(
+    assert_rows(json!({}), SCORES, expected);
+    assert_rows(json!({}), "a\tb\n1\t2\n", json!([{"a": 1, "b": 2}]));
+    assert_rows(
         json!({"delimiter": "pipe"}),
         "a|b\n1|x,y\n",
         json!([{"a": 1, "b": "x,y"}]),
@@ -292,26 +292,26 @@ fn decimal_commas_and_semicolons_are_detected() {
 }
 
 #[test]
-fn grouping_without_aggregate_sums_the_only_number_or_counts() {
+fn grouping_without_aggregate_sums_the_only_numeric_column_or_counts_rows() {
     let one = "city,amount\nBonn,2\nKiel,5\nBonn,4\n";
-    rows(
+    assert_rows(
         json!({"group_by": "city"}),
         one,
         json!([{"city": "Bonn", "sum_amount": 6}, {"city": "Kiel", "sum_amount": 5}]),
     );
     let expected = json!([{"Product": "Tea", "count": 2}, {"Product": "Coffee", "count": 2}]);
-    rows(json!({"group_by": "product"}), SALES, expected);
+    assert_rows(json!({"group_by": "product"}), SALES, expected);
 }
 
 #[test]
 fn count_without_column_counts_rows() {
-    rows(json!({"aggregate": "count"}), SALES, json!([{"count": 4}]));
+    assert_rows(json!({"aggregate": "count"}), SALES, json!([{"count": 4}]));
 }
 
 #[test]
-fn the_latest_date_is_the_largest_text() {
+fn the_maximum_of_dates_is_the_latest_date() {
     let csv = "day,n\n2026-01-05,1\n2025-12-31,2\n";
-    rows(
+    assert_rows(
         json!({"aggregate": "max", "column": "day"}),
         csv,
         json!([{"max_day": "2026-01-05"}]),
@@ -319,8 +319,8 @@ fn the_latest_date_is_the_largest_text() {
 }
 
 #[test]
-fn leading_zeros_keep_a_column_text() {
-    rows(json!({}), "zip,n\n01067,1\n", json!([{"zip": "01067", "n": 1}]));
+fn a_column_with_leading_zeros_is_text() {
+    assert_rows(json!({}), "zip,n\n01067,1\n", json!([{"zip": "01067", "n": 1}]));
 }
 
 #[test]
@@ -346,38 +346,38 @@ fn numbers_are_read_as_people_write_them() {
 }
 
 #[test]
-fn errors_name_the_alternatives() {
-    fails(
+fn errors_say_what_to_change() {
+    assert_error(
         json!({"group_by": "city"}),
         SALES,
         "no column `city`; the columns are `Region`, `Product`, `Units Sold`, `Revenue`",
     );
-    fails(
+    assert_error(
         json!({"aggregate": "sum"}),
         SALES,
         "name the column to aggregate in `column`; numeric columns: `Units Sold`, `Revenue`",
     );
-    fails(
+    assert_error(
         json!({"aggregate": "sum", "column": "product"}),
         SALES,
         "column `Product` is not numeric (line 2 holds `Tea`), so it has no sum; numeric columns: `Units Sold`, `Revenue`",
     );
-    fails(
+    assert_error(
         json!({"filter": [{"column": "revenue", "operator": "gt", "value": "much"}]}),
         SALES,
         "filter value `much` is not a number, but column `Revenue` is numeric: compare it with a number",
     );
-    fails(
+    assert_error(
         json!({}),
         " \n",
         "the csv text is empty: give a header row and at least one data row",
     );
-    fails(
+    assert_error(
         json!({}),
         "a,b\n1,2,3\n",
         "line 2 has 3 fields, the header has 2: quote fields that hold a `,`",
     );
-    fails(
+    assert_error(
         json!({"delimiter": "ab"}),
         "a\n",
         "`delimiter` is `ab`: use one character such as `,`, `;`, `|` or a tab",
@@ -395,7 +395,7 @@ fn unknown_fields_are_refused() {
 
 #[test]
 fn equal_and_empty_headers_get_unique_names() {
-    rows(json!({}), "a,a,\n1,2,3\n", json!([{"a": 1, "a_2": 2, "column_3": 3}]));
+    assert_rows(json!({}), "a,a,\n1,2,3\n", json!([{"a": 1, "a_2": 2, "column_3": 3}]));
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn a_large_table_is_truncated_with_a_note() {
 }
 
 #[test]
-fn the_schema_is_flat_and_closed() {
+fn the_schema_refuses_unknown_fields_and_has_no_required_field() {
     let schema = CSV_QUERY.input_schema();
     assert_eq!(
         (&schema["type"], &schema["additionalProperties"]),
@@ -454,8 +454,8 @@ fn a_table_is_read_from_a_file_or_from_the_text_but_not_from_both() {
     let directory = tempfile::TempDir::new().unwrap();
     let path = directory.path().join("sales.csv");
     std::fs::write(&path, "\u{feff}region,sales\nNorth,10\nSouth,25\n").unwrap();
-    let counted = testing::output(&CSV_QUERY, json!({"path": path, "aggregate": "sum", "column": "sales"}));
-    assert_eq!(counted["value"], 35);
+    let total = testing::output(&CSV_QUERY, json!({"path": path, "aggregate": "sum", "column": "sales"}));
+    assert_eq!(total["value"], 35);
     let refused = |input| testing::failure(&CSV_QUERY, input).message;
     assert!(refused(json!({"path": path, "csv": "a\n1\n"})).contains("do not go together"));
     assert!(refused(json!({"aggregate": "count"})).contains("there is no table"));

@@ -101,7 +101,7 @@ impl Unit {
         }
     }
 
-    /// Refuses a column whose name contains another unit.
+    /// Fails if the name of the column contains another unit and not this one.
     pub(crate) fn check(self, column: &Column) -> Result<(), CsvError> {
         let in_name: Vec<String> = words(&column.name).collect();
         let has = |unit: &str| in_name.iter().any(|word| word == unit);

@@ -6,7 +6,7 @@ use jiff::{
     fmt::strtime::BrokenDownTime,
 };
 
-use crate::phrase::weekday_name;
+use crate::phrase::parse_weekday_name;
 
 /// The rule for a day of each year.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +96,7 @@ impl Rule {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.replace('\'', "");
         let named = NAMES.iter().find(|(name, _)| *name == text);
-        named.map(|(_, rule)| *rule).or_else(|| in_month(&text))
+        named.map(|(_, rule)| *rule).or_else(|| parse_day_in_month(&text))
     }
 
     /// Returns the date of the day in `year`.
@@ -111,7 +111,7 @@ impl Rule {
     }
 }
 
-fn in_month(text: &str) -> Option<Rule> {
+fn parse_day_in_month(text: &str) -> Option<Rule> {
     let words: Vec<&str> = text.split(' ').filter(|word| *word != "in").collect();
     let position = |word: &str| POSITIONS.iter().find(|(name, _)| *name == word).map(|(_, nth)| *nth);
     let (nth, day, month) = match words.as_slice() {
@@ -124,7 +124,7 @@ fn in_month(text: &str) -> Option<Rule> {
     match (day, nth) {
         ("day", 1) => Some(Fixed(month, 1)),
         ("day", -1) => Some(LastDay(month)),
-        _ => Some(Nth(month, weekday_name(day)?, nth)),
+        _ => Some(Nth(month, parse_weekday_name(day)?, nth)),
     }
 }
 
@@ -145,13 +145,13 @@ fn easter(year: i16) -> Result<Date, jiff::Error> {
 mod tests {
     use super::*;
 
-    fn on(name: &str, year: i16) -> String {
+    fn date_of(name: &str, year: i16) -> String {
         Rule::parse(name).unwrap().in_year(year).unwrap().to_string()
     }
 
     #[test]
     fn easter_follows_the_gregorian_rule() {
-        let dates = [2000, 2019, 2024, 2025, 2026, 2038].map(|year| on("easter", year));
+        let dates = [2000, 2019, 2024, 2025, 2026, 2038].map(|year| date_of("easter", year));
         let expected = [
             "2000-04-23",
             "2019-04-21",
@@ -161,17 +161,17 @@ mod tests {
             "2038-04-25",
         ];
         assert_eq!(dates, expected);
-        assert_eq!(on("good friday", 2026), "2026-04-03");
+        assert_eq!(date_of("good friday", 2026), "2026-04-03");
     }
 
     #[test]
-    fn some_days_are_the_nth_weekday_of_a_month() {
-        assert_eq!(on("thanksgiving", 2026), "2026-11-26");
-        assert_eq!(on("black friday", 2024), "2024-11-29");
-        assert_eq!(on("memorial day", 2027), "2027-05-31");
-        assert_eq!(on("last monday may", 2027), "2027-05-31");
-        assert_eq!(on("3 thursday in november", 2026), "2026-11-19");
-        assert_eq!(on("end february", 2028), "2028-02-29");
+    fn a_day_may_be_given_by_a_weekday_or_the_end_of_a_month() {
+        assert_eq!(date_of("thanksgiving", 2026), "2026-11-26");
+        assert_eq!(date_of("black friday", 2024), "2024-11-29");
+        assert_eq!(date_of("memorial day", 2027), "2027-05-31");
+        assert_eq!(date_of("last monday may", 2027), "2027-05-31");
+        assert_eq!(date_of("3 thursday in november", 2026), "2026-11-19");
+        assert_eq!(date_of("end february", 2028), "2028-02-29");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
     zone,
 };
 
-/// A date with as much of a time and a zone as the text contains.
+/// A date, with a time and a time zone if the text contains them.
 #[derive(Clone, Debug)]
 pub(crate) enum Moment {
     /// A day without a time.
@@ -34,16 +34,16 @@ impl Moment {
     /// Parses `text`, the value of `field`. `today` is the current day in `zone`.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
-        if let Some((text, zone)) = with_zone(text) {
+        if let Some((text, zone)) = split_zone(text) {
             return Self::parse(field, text, &zone, clock);
         }
-        let refuse = |reason| DateError::Date {
+        let date_error = |reason| DateError::Date {
             field,
             text: text.chars().take(60).collect(),
             reason,
         };
         if text.chars().count() > MAX_CHARS {
-            return Err(refuse(String::new()));
+            return Err(date_error(String::new()));
         }
         if text.eq_ignore_ascii_case("now") {
             // Drop the fraction of the second, which does not help in an answer.
@@ -57,7 +57,7 @@ impl Moment {
         if let Some(moment) = parse_unix(text).or_else(|| parse_rfc2822(text)) {
             return Ok(moment);
         }
-        let phrase = Phrase::parse(text).ok_or_else(|| refuse(reason(text, &error)))?;
+        let phrase = Phrase::parse(text).ok_or_else(|| date_error(reason(text, &error)))?;
         Self::from_phrase(phrase, zone, clock)
     }
 
@@ -67,7 +67,7 @@ impl Moment {
             Some(Day::Full(date)) => date,
             day => {
                 let now = clock()?.to_zoned(zone.clone());
-                day.map_or(Ok(now.date()), |day| day.from(&now))
+                day.map_or(Ok(now.date()), |day| day.resolve(&now))
                     .map_err(DateError::Range)?
             }
         };
@@ -76,17 +76,17 @@ impl Moment {
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// Resolves a recurring day, such as `25 December` or `Friday`, with `date`. Returns other moments unchanged.
+    /// Resolves a recurring day, such as `25 December` or `Friday`, with `resolve`. Returns other moments unchanged.
     pub(crate) fn resolve_recurring(
         &self,
         text: &str,
-        date: impl Fn(Day) -> Result<Date, jiff::Error>,
+        resolve: impl Fn(Day) -> Result<Date, jiff::Error>,
     ) -> Result<Self, DateError> {
         let day = Phrase::parse(text).and_then(|phrase| phrase.day);
         let Some(day) = day.filter(|day| day.recurs()) else {
             return Ok(self.clone());
         };
-        let date = date(day).map_err(DateError::Range)?;
+        let date = resolve(day).map_err(DateError::Range)?;
         Ok(match self {
             Self::Date(_) => Self::Date(date),
             Self::Local(local) => Self::Local(date.to_datetime(local.time())),
@@ -136,8 +136,9 @@ impl Moment {
     }
 }
 
-/// Splits a text such as `15:00 on 2 March 2026 (Asia/Tokyo)`, which is the form of the answers. Returns `None` for other texts.
-fn with_zone(text: &str) -> Option<(&str, TimeZone)> {
+/// Splits a text such as `15:00 on Monday, 2 March 2026 (Asia/Tokyo)`, which is the form of the answers, into the local time and the
+/// zone. Returns `None` for other texts.
+fn split_zone(text: &str) -> Option<(&str, TimeZone)> {
     let (text, zone) = text.strip_suffix(')')?.split_once(" (")?;
     Some((text, zone::find(zone).ok()?))
 }
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_days_come_from_the_clock() {
+    fn relative_days_are_resolved_with_the_clock() {
         let days = ["yesterday", "Today", "tomorrow", "now"].map(read);
         assert_eq!(
             days,

@@ -103,24 +103,24 @@ impl Call<'_> {
         let largest = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
         let span = start.until((largest, &end)).map_err(DateError::Range)?;
         let (parts, amount) = (words::breakdown(&span), words::amount(total, unit));
-        let says_it = parts.trim_start_matches("minus ") == amount.trim_start_matches('-');
-        let adds_nothing = says_it || (self.input.unit.is_none() && total.fract() != 0.0);
-        Ok(Answer::Text(if adds_nothing {
+        let is_repeated = parts.trim_start_matches("minus ") == amount.trim_start_matches('-');
+        let omits_amount = is_repeated || (self.input.unit.is_none() && total.fract() != 0.0);
+        Ok(Answer::Text(if omits_amount {
             parts
         } else {
             format!("{parts} ({amount})")
         }))
     }
 
-    /// Returns the start and the end of a difference. A recurring start is the last such day before the end, and a recurring end
-    /// is the next such day after the start.
+    /// Returns the start and the end of a difference. A recurring start is resolved to the last such day up to the end, and a
+    /// recurring end to the next such day from the start on.
     fn bounds(&self) -> Result<(Zoned, Zoned), DateError> {
-        let text = |text: &Option<String>| text.as_ref().map(|text| self.with_year(text));
-        let (first, last) = (text(&self.input.start), text(&self.input.end));
-        let start = self.moment("difference", "start", first.as_ref())?;
-        let end = self.moment("difference", "end", last.as_ref())?;
-        let start = start.resolve_recurring(&first.unwrap_or_default(), |day| day.last_until(end.date()))?;
-        let end = end.resolve_recurring(&last.unwrap_or_default(), |day| day.next_from(start.date()))?;
+        let start_text = self.input.start.as_ref().map(|text| self.with_year(text));
+        let end_text = self.input.end.as_ref().map(|text| self.with_year(text));
+        let start = self.moment("difference", "start", start_text.as_ref())?;
+        let end = self.moment("difference", "end", end_text.as_ref())?;
+        let start = start.resolve_recurring(&start_text.unwrap_or_default(), |day| day.last_until(end.date()))?;
+        let end = end.resolve_recurring(&end_text.unwrap_or_default(), |day| day.next_from(start.date()))?;
         Ok((start.in_zone(&self.from)?, end.in_zone(&self.from)?))
     }
 
@@ -135,11 +135,11 @@ impl Call<'_> {
         })?;
         let unit = self.input.unit.unwrap_or_default();
         if unit == Unit::WorkingDays {
-            let amount = whole(sign * amount)?;
+            let amount = to_whole_number(sign * amount)?;
             let sum = workdays::add(date.date(), amount).map_err(DateError::Range)?;
             return Ok(Answer::Text(Moment::Date(sum).in_words()));
         }
-        let span = span(sign * amount, unit)?;
+        let span = to_span(sign * amount, unit)?;
         let sum = match &date {
             Moment::Date(day) if is_calendar(unit) => day.checked_add(span).map(Moment::Date),
             Moment::Date(day) => day.at(0, 0, 0, 0).checked_add(span).map(Moment::Local),
@@ -215,16 +215,16 @@ fn is_calendar(unit: Unit) -> bool {
     matches!(unit, Unit::Years | Unit::Months | Unit::Weeks | Unit::Days)
 }
 
-fn whole(amount: f64) -> Result<i64, DateError> {
+fn to_whole_number(amount: f64) -> Result<i64, DateError> {
     if amount.fract() != 0.0 {
         return Err(DateError::Fraction(amount));
     }
-    // The cast saturates, so that a huge amount is out of range later.
+    // The cast saturates: a huge amount fails later, because the date is out of range.
     Ok(amount as i64)
 }
 
-fn span(amount: f64, unit: Unit) -> Result<Span, DateError> {
-    let amount = whole(amount)?;
+fn to_span(amount: f64, unit: Unit) -> Result<Span, DateError> {
+    let amount = to_whole_number(amount)?;
     let span = Span::new();
     let span = match unit {
         Unit::Years => span.try_years(amount),

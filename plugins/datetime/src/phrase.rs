@@ -51,7 +51,7 @@ pub(crate) struct Phrase {
 impl Phrase {
     /// Parses a day with or without a time, in either order, or a time alone.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let text = normalized(text);
+        let text = normalize(text);
         if let Some(day) = parse_day(&text) {
             return Some(Self {
                 day: Some(day),
@@ -66,7 +66,7 @@ impl Phrase {
         }
         let mut spaces = text.match_indices(' ').map(|(at, _)| text.split_at(at));
         spaces.find_map(|(head, tail)| {
-            let both = |a, b| Some((parse_day(without_preposition(a))?, parse_time(without_preposition(b))?));
+            let both = |a, b| Some((parse_day(strip_preposition(a))?, parse_time(strip_preposition(b))?));
             let (day, time) = both(head, tail).or_else(|| both(tail, head))?;
             Some(Self {
                 day: Some(day),
@@ -78,7 +78,7 @@ impl Phrase {
 
 impl Day {
     /// Returns the date of the day as seen from `now`. A day without a year is the next one.
-    pub(crate) fn from(self, now: &Zoned) -> Result<Date, jiff::Error> {
+    pub(crate) fn resolve(self, now: &Zoned) -> Result<Date, jiff::Error> {
         let today = now.date();
         match self {
             Self::Full(date) => Ok(date),
@@ -123,13 +123,13 @@ impl Day {
 }
 
 /// Converts to lower case with one space between words, changes `3rd` to `3`, and removes commas, `the` and `of`.
-fn normalized(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let text = text.to_lowercase().replace(',', " ").replace('’', "'");
     let words = text.split_whitespace().filter(|word| !matches!(*word, "the" | "of"));
-    words.map(without_ordinal_ending).collect::<Vec<_>>().join(" ")
+    words.map(strip_ordinal_ending).collect::<Vec<_>>().join(" ")
 }
 
-fn without_ordinal_ending(word: &str) -> &str {
+fn strip_ordinal_ending(word: &str) -> &str {
     let endings = ["st", "nd", "rd", "th"].into_iter();
     let mut digits = endings.filter_map(|ending| word.strip_suffix(ending));
     let is_number = |digits: &&str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
@@ -137,7 +137,7 @@ fn without_ordinal_ending(word: &str) -> &str {
 }
 
 /// Removes an `at` or `on` between the day and the time.
-fn without_preposition(part: &str) -> &str {
+fn strip_preposition(part: &str) -> &str {
     let part = part.trim();
     let part = part.strip_prefix("at ").unwrap_or(part);
     let part = part.strip_prefix("on ").unwrap_or(part);
@@ -147,28 +147,28 @@ fn without_preposition(part: &str) -> &str {
 }
 
 fn parse_day(text: &str) -> Option<Day> {
-    relative_day(text)
-        .or_else(|| weekday(text))
-        .or_else(|| full_date(text))
-        .or_else(|| yearly(text).map(Day::Yearly))
-        .or_else(|| in_year(text))
+    parse_relative_day(text)
+        .or_else(|| parse_weekday(text))
+        .or_else(|| parse_full_date(text))
+        .or_else(|| parse_yearly(text).map(Day::Yearly))
+        .or_else(|| parse_day_in_year(text))
 }
 
-fn relative_day(text: &str) -> Option<Day> {
+fn parse_relative_day(text: &str) -> Option<Day> {
     let (months, days) = match text {
         "yesterday" => (0, -1),
         "today" => (0, 0),
         "tomorrow" => (0, 1),
         "day after tomorrow" => (0, 2),
         "day before yesterday" => (0, -2),
-        _ => distance(text)?,
+        _ => parse_distance(text)?,
     };
     Some(Day::FromToday { months, days })
 }
 
 /// Parses `in 3 weeks`, `3 weeks from now`, `a fortnight ago` or `next month`. Returns the number of months and the number of
 /// days.
-fn distance(text: &str) -> Option<(i32, i32)> {
+fn parse_distance(text: &str) -> Option<(i32, i32)> {
     let words: Vec<&str> = text.split(' ').collect();
     let (sign, count, unit) = match words.as_slice() {
         ["in", count, unit] | [count, unit, "from", "now" | "today"] => (1, *count, *unit),
@@ -195,25 +195,25 @@ fn distance(text: &str) -> Option<(i32, i32)> {
     Some((sign * count * months, sign * count * days))
 }
 
-fn weekday(text: &str) -> Option<Day> {
+fn parse_weekday(text: &str) -> Option<Day> {
     let (before, name) = match text.split_once(' ') {
         Some(("last", name)) => (true, name),
         Some(("next" | "this" | "coming", name)) => (false, name),
         _ => (false, text),
     };
-    let day = weekday_name(name)?;
+    let day = parse_weekday_name(name)?;
     Some(Day::Weekday { day, before })
 }
 
-pub(crate) fn weekday_name(name: &str) -> Option<Weekday> {
+pub(crate) fn parse_weekday_name(name: &str) -> Option<Weekday> {
     let read = |format: &str| BrokenDownTime::parse(format, name).ok()?.weekday();
     read("%A").or_else(|| read("%a"))
 }
 
 /// Parses a day that recurs each year.
-fn yearly(text: &str) -> Option<Rule> {
+fn parse_yearly(text: &str) -> Option<Rule> {
     // A leap year, so that 29 February is valid.
-    let date = full_date(&format!("{text} 2000"));
+    let date = parse_full_date(&format!("{text} 2000"));
     match date {
         Some(Day::Full(date)) => Some(Rule::Fixed(date.month(), date.day())),
         _ => Rule::parse(text),
@@ -221,13 +221,13 @@ fn yearly(text: &str) -> Option<Rule> {
 }
 
 /// Parses a recurring day with its year: `Christmas 2027`, `25 December next year`.
-fn in_year(text: &str) -> Option<Day> {
+fn parse_day_in_year(text: &str) -> Option<Day> {
     let relative = [(" last year", -1), (" this year", 0), (" next year", 1)];
     let found = relative
         .into_iter()
         .find_map(|(ending, years)| Some((text.strip_suffix(ending)?, years)));
     if let Some((day, years)) = found {
-        return Some(Day::InYear(yearly(day)?, years));
+        return Some(Day::InYear(parse_yearly(day)?, years));
     }
     let (day, year) = text.rsplit_once(' ')?;
     let year = year.parse().ok().filter(|_| year.len() == 4)?;
@@ -237,7 +237,7 @@ fn in_year(text: &str) -> Option<Day> {
         .map(Day::Full)
 }
 
-fn full_date(text: &str) -> Option<Day> {
+fn parse_full_date(text: &str) -> Option<Day> {
     if let Ok(date) = text.parse::<Date>() {
         return Some(Day::Full(date));
     }
@@ -277,7 +277,7 @@ mod tests {
         let Some(phrase) = Phrase::parse(text) else {
             return "not parsed".to_owned();
         };
-        let date = phrase.day.map(|day| day.from(&now).unwrap().to_string());
+        let date = phrase.day.map(|day| day.resolve(&now).unwrap().to_string());
         let time = phrase.time.map(|time| time.strftime("%H:%M").to_string());
         [date, time].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -289,6 +289,7 @@ mod tests {
         assert_eq!(read("tomorrow at 9:30 a.m."), "2026-11-22 09:30");
         assert_eq!(read("noon on the 3rd of March 2027"), "2027-03-03 12:00");
         assert_eq!(read("2026-11-21 at 15:00"), "2026-11-21 15:00");
+        assert_eq!(read("3 pm on 12 March 2027"), "2027-03-12 15:00");
     }
 
     #[test]
@@ -320,6 +321,7 @@ mod tests {
             ]
         );
         assert_eq!(read("29 February"), "2028-02-29");
+        assert_eq!(read("the first Friday in March"), "2027-03-05");
     }
 
     #[test]
@@ -355,18 +357,17 @@ mod tests {
             texts.map(read),
             ["2027-12-25", "2030-01-01", "2030-01-01", "2027-12-25"]
         );
-        let texts = [
-            "last Monday of May 2027",
-            "the first Friday in March",
-            "the last day of February 2028",
-        ];
-        assert_eq!(texts.map(read), ["2027-05-31", "2027-03-05", "2028-02-29"]);
-        assert_eq!(read("3 pm on 12 March 2027"), "2027-03-12 15:00");
+        let texts = ["last Monday of May 2027", "the last day of February 2028"];
+        assert_eq!(texts.map(read), ["2027-05-31", "2028-02-29"]);
+    }
+
+    #[test]
+    fn a_full_date_may_have_its_weekday() {
         assert_eq!(read("Monday, 2 March 2026"), "2026-03-02");
     }
 
     #[test]
-    fn a_weekday_is_the_next_one_or_the_last_one() {
+    fn a_weekday_is_the_next_one_unless_the_text_says_last() {
         let days = ["Friday", "next Saturday", "last Saturday", "this Sunday"].map(read);
         assert_eq!(days, ["2026-11-27", "2026-11-28", "2026-11-14", "2026-11-22"]);
     }

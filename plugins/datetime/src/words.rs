@@ -47,7 +47,7 @@ pub(crate) fn breakdown(span: &Span) -> String {
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count != 0)
-        .map(|(n, unit)| counted(*n, unit))
+        .map(|(n, unit)| format_count(*n, unit))
         .collect();
     match parts.is_empty() {
         true => "0 days".to_owned(),
@@ -56,7 +56,7 @@ pub(crate) fn breakdown(span: &Span) -> String {
     }
 }
 
-fn counted(count: i64, unit: &str) -> String {
+fn format_count(count: i64, unit: &str) -> String {
     if count == 1 {
         format!("1 {unit}")
     } else {

@@ -5,8 +5,8 @@ use jiff::{
     civil::{Date, Weekday},
 };
 
-/// Working days in a week.
-const IN_A_WEEK: i64 = 5;
+/// Number of working days in a week.
+const WORKDAYS_PER_WEEK: i64 = 5;
 
 /// Returns the number of working days from `start` to `end`, both included; negative if `end` is before `start`.
 pub(crate) fn count(start: Date, end: Date) -> f64 {
@@ -30,8 +30,8 @@ pub(crate) fn add(date: Date, amount: i64) -> Result<Date, jiff::Error> {
     while amount != 0 && !is_workday(date) {
         date = date.checked_add(back)?;
     }
-    date = date.checked_add(Span::new().try_weeks(amount / IN_A_WEEK)?)?;
-    for _ in 0..(amount % IN_A_WEEK).abs() {
+    date = date.checked_add(Span::new().try_weeks(amount / WORKDAYS_PER_WEEK)?)?;
+    for _ in 0..(amount % WORKDAYS_PER_WEEK).abs() {
         date = date.checked_add(step)?;
         while !is_workday(date) {
             date = date.checked_add(step)?;

@@ -108,7 +108,7 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     if matches!(key.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
         return Ok(TimeZone::UTC);
     }
-    if let Some(offset) = offset(&key) {
+    if let Some(offset) = parse_offset(&key) {
         return Ok(TimeZone::fixed(offset));
     }
     let abbreviation = ABBREVIATIONS
@@ -120,15 +120,15 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
             .iter()
             .find(|(_, places)| places.split(' ').any(|place| place == key))
     };
-    let abbreviation = abbreviation
+    let listed = abbreviation
         .or_else(|| place().map(|(zone, _)| *zone))
         .map(str::to_owned);
-    let found = abbreviation
-        .or_else(|| by_name(&key))
+    let found = listed
+        .or_else(|| find_by_name(&key))
         .and_then(|name| TimeZone::get(&name).ok());
     found.ok_or_else(|| DateError::Zone {
         name: name.chars().take(60).collect(),
-        near: similar(&key),
+        near: suggest_similar(&key),
     })
 }
 
@@ -141,8 +141,8 @@ fn names() -> impl Iterator<Item = String> {
     tz::db().available().map(|name| name.to_string())
 }
 
-/// Finds a zone by its whole name, else by its last part, which is a city.
-fn by_name(key: &str) -> Option<String> {
+/// Finds a zone by its full name, or else by the last part of its name, which is a city. Returns the full name.
+fn find_by_name(key: &str) -> Option<String> {
     names()
         .find(|name| name.eq_ignore_ascii_case(key))
         .or_else(|| names().find(|name| city(name) == key))
@@ -153,7 +153,7 @@ fn city(name: &str) -> String {
 }
 
 /// Parses an offset such as `+2`, `-0330` or `utc+05:30`.
-fn offset(key: &str) -> Option<Offset> {
+fn parse_offset(key: &str) -> Option<Offset> {
     let key = key
         .strip_prefix("utc")
         .or_else(|| key.strip_prefix("gmt"))
@@ -180,7 +180,7 @@ fn offset(key: &str) -> Option<Offset> {
         .filter(|_| valid)
 }
 
-fn similar(key: &str) -> String {
+fn suggest_similar(key: &str) -> String {
     let stem: String = key.rsplit('/').next().unwrap_or_default().chars().take(4).collect();
     if stem.chars().count() < 3 {
         return String::new();

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::io::{DiffTextInput, DiffTextOutput, Mode, Only};
 
-/// Texts that cannot be compared.
+/// An error of a comparison.
 #[derive(Debug, Error)]
 pub(crate) enum CompareError {
     #[error("`{field}` has more than {limit} {unit}: {advice}")]
@@ -46,12 +46,12 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
     };
     let text = match input.mode {
         _ if before == after => String::new(),
-        Mode::Lines => unified(&diff, input.context),
-        Mode::Words | Mode::Chars => marked(&diff),
+        Mode::Lines => unified_diff(&diff, input.context),
+        Mode::Words | Mode::Chars => marked_text(&diff),
     };
     Ok(match input.only {
-        Some(only) => comparison.one(only, text),
-        None => comparison.all(text),
+        Some(only) => comparison.requested_output(only, text),
+        None => comparison.full_output(text),
     })
 }
 
@@ -59,7 +59,7 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     let limit = MAX_PARTS;
     let (count, unit, advice) = match mode {
         Mode::Lines => (text.lines().take(limit + 1).count(), "lines", "compare parts of it"),
-        Mode::Words => (words(text, limit), "words", "compare `lines`, or parts of it"),
+        Mode::Words => (count_words(text, limit), "words", "compare `lines`, or parts of it"),
         Mode::Chars => (
             text.chars().take(limit + 1).count(),
             "characters",
@@ -79,7 +79,7 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
 }
 
 /// Counts words as the comparison does: each punctuation mark or symbol is a word too.
-fn words(text: &str, limit: usize) -> usize {
+fn count_words(text: &str, limit: usize) -> usize {
     let signs = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace());
     text.split_whitespace()
         .count()
@@ -87,7 +87,7 @@ fn words(text: &str, limit: usize) -> usize {
         .min(limit + 1)
 }
 
-fn unified(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
+fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
     let radius = usize::try_from(context).unwrap_or_default();
     diff.unified_diff()
         .context_radius(radius)
@@ -96,7 +96,7 @@ fn unified(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
 }
 
 /// Returns the whole text with the removed and the added parts in brackets.
-fn marked(diff: &TextDiff<'_, '_, str>) -> String {
+fn marked_text(diff: &TextDiff<'_, '_, str>) -> String {
     let mut text = String::new();
     let mut open = ChangeTag::Equal;
     for change in diff.iter_all_changes() {
@@ -135,8 +135,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn all(&self, diff: String) -> DiffTextOutput {
-        let count = |tag| {
+    fn full_output(&self, diff: String) -> DiffTextOutput {
+        let raw_count = |tag| {
             self.diff
                 .iter_all_changes()
                 .filter(|change| change.tag() == tag)
@@ -145,22 +145,22 @@ impl Comparison<'_> {
         DiffTextOutput {
             diff: Some(diff),
             identical: Some(self.is_same),
-            inserted: Some(count(ChangeTag::Insert)),
-            deleted: Some(count(ChangeTag::Delete)),
-            equal: Some(count(ChangeTag::Equal)),
+            inserted: Some(raw_count(ChangeTag::Insert)),
+            deleted: Some(raw_count(ChangeTag::Delete)),
+            equal: Some(raw_count(ChangeTag::Equal)),
             ratio: Some(self.ratio()),
             ..DiffTextOutput::default()
         }
     }
 
-    fn one(&self, only: Only, diff: String) -> DiffTextOutput {
+    fn requested_output(&self, only: Only, diff: String) -> DiffTextOutput {
         let mut output = DiffTextOutput::default();
         match only {
             Only::Added => output.added = Some(self.parts(ChangeTag::Insert)),
             Only::Removed => output.removed = Some(self.parts(ChangeTag::Delete)),
             Only::AddedCount => output.inserted = Some(self.count(ChangeTag::Insert)),
             Only::RemovedCount => output.deleted = Some(self.count(ChangeTag::Delete)),
-            Only::ChangedCount => output.changed = Some(self.changed()),
+            Only::ChangedCount => output.changed = Some(self.count_changed()),
             Only::IsSame => output.same = Some(if self.is_same { "yes" } else { "no" }),
             Only::Similarity => output.similarity = Some(self.similarity()),
             Only::Diff if self.is_same => output.diff = Some("the texts are the same".to_owned()),
@@ -192,7 +192,7 @@ impl Comparison<'_> {
                 _ if is_part => parts.push(change.value().to_owned()),
                 _ => {}
             }
-            // A part of the other text does not end a run.
+            // A part that only the other text has does not end a run.
             is_open = is_part || (is_open && change.tag() != ChangeTag::Equal);
         }
         let parts = parts.iter().map(|part| part.trim().to_owned());
@@ -210,7 +210,7 @@ impl Comparison<'_> {
     }
 
     /// Returns how many parts changed. A replacement counts once.
-    fn changed(&self) -> usize {
+    fn count_changed(&self) -> usize {
         let (mut total, mut deleted, mut inserted) = (0_usize, 0_usize, 0_usize);
         for change in self.diff.iter_all_changes() {
             let counted = usize::from(self.is_counted(change.value()));

@@ -10,7 +10,7 @@ pub(crate) struct DiffTextInput {
     /// The new, second or changed text.
     pub(crate) after: String,
     /// How many unchanged lines to show around each change, 0 to 100. Only for `lines`.
-    #[serde(default = "three")]
+    #[serde(default = "default_context")]
     #[schemars(range(max = 100))]
     pub(crate) context: u32,
     /// The parts to compare: `lines` for files, code and lists, `words` for sentences and drafts, `chars` for single words, codes and spelling.
@@ -39,7 +39,7 @@ pub(crate) enum Only {
     Diff,
 }
 
-fn three() -> u32 {
+fn default_context() -> u32 {
     3
 }
 

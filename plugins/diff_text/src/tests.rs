@@ -57,7 +57,7 @@ fn equal_texts_have_no_diff() {
 }
 
 /// Returns the only value of the output.
-fn only(before: &str, after: &str, mode: &str, only: &str) -> Value {
+fn only_value(before: &str, after: &str, mode: &str, only: &str) -> Value {
     let input = json!({"before": before, "after": after, "mode": mode, "only": only});
     let output = testing::output(&DIFF_TEXT, input);
     let mut values = output.as_object().unwrap().values();
@@ -68,24 +68,24 @@ fn only(before: &str, after: &str, mode: &str, only: &str) -> Value {
 #[test]
 fn one_value_can_be_asked_for() {
     let (old, new) = ("a\nb\nc\n", "a\nc\nd\ne\n");
-    assert_eq!(only(old, new, "lines", "added"), json!(["d", "e"]));
-    assert_eq!(only(old, new, "lines", "removed"), json!(["b"]));
-    assert_eq!(only(old, new, "lines", "added_count"), 2);
-    assert_eq!(only(old, new, "lines", "removed_count"), 1);
-    assert_eq!(only(old, new, "lines", "changed_count"), 3);
-    assert_eq!(only(old, new, "lines", "is_same"), "no");
-    assert_eq!(only(old, old, "lines", "is_same"), "yes");
-    assert_eq!(only(old, old, "lines", "similarity"), "100 %");
-    assert_eq!(only(old, old, "lines", "diff"), "the texts are the same");
+    assert_eq!(only_value(old, new, "lines", "added"), json!(["d", "e"]));
+    assert_eq!(only_value(old, new, "lines", "removed"), json!(["b"]));
+    assert_eq!(only_value(old, new, "lines", "added_count"), 2);
+    assert_eq!(only_value(old, new, "lines", "removed_count"), 1);
+    assert_eq!(only_value(old, new, "lines", "changed_count"), 3);
+    assert_eq!(only_value(old, new, "lines", "is_same"), "no");
+    assert_eq!(only_value(old, old, "lines", "is_same"), "yes");
+    assert_eq!(only_value(old, old, "lines", "similarity"), "100 %");
+    assert_eq!(only_value(old, old, "lines", "diff"), "the texts are the same");
 }
 
 #[test]
-fn changed_words_are_runs_without_white_space() {
+fn neighbouring_words_are_one_part_and_white_space_is_not_counted() {
     let (old, new) = ("I like tea.", "I love green tea.");
-    assert_eq!(only(old, new, "words", "added"), json!(["love green"]));
-    assert_eq!(only(old, new, "words", "removed"), json!(["like"]));
-    assert_eq!(only(old, new, "words", "changed_count"), 2);
-    assert_eq!(only("the quick fox", "the slow fox", "words", "changed_count"), 1);
+    assert_eq!(only_value(old, new, "words", "added"), json!(["love green"]));
+    assert_eq!(only_value(old, new, "words", "removed"), json!(["like"]));
+    assert_eq!(only_value(old, new, "words", "changed_count"), 2);
+    assert_eq!(only_value("the quick fox", "the slow fox", "words", "changed_count"), 1);
 }
 
 #[test]
@@ -96,16 +96,16 @@ fn texts_without_anything_in_common_have_ratio_zero() {
 
 #[test]
 fn long_texts_are_refused_with_advice() {
-    let fails = |text: String, mode: &str| {
+    let error = |text: String, mode: &str| {
         testing::failure(&DIFF_TEXT, json!({"before": text, "after": "", "mode": mode})).message
     };
     assert_eq!(
-        fails("x".repeat(10_001), "chars"),
+        error("x".repeat(10_001), "chars"),
         "`before` has more than 10000 characters: compare `words` or `lines`"
     );
-    assert!(fails("\n".repeat(10_001), "lines").contains("more than 10000 lines"));
-    assert!(fails("a ".repeat(10_001), "words").contains("more than 10000 words"));
-    assert!(fails(".".repeat(10_001), "words").contains("more than 10000 words"));
+    assert!(error("\n".repeat(10_001), "lines").contains("more than 10000 lines"));
+    assert!(error("a ".repeat(10_001), "words").contains("more than 10000 words"));
+    assert!(error(".".repeat(10_001), "words").contains("more than 10000 words"));
     let context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
     assert_eq!(context.message, "`context` is 101: give a number from 0 to 100");
 }
@@ -123,7 +123,7 @@ fn the_examples_return_their_outputs() {
 
 proptest! {
     #[test]
-    fn counts_add_up_and_equal_texts_are_identical(before in "[ab \n]{0,30}", after in "[ab \n]{0,30}") {
+    fn only_equal_texts_are_identical_and_character_counts_add_up(before in "[ab \n]{0,30}", after in "[ab \n]{0,30}") {
         for mode in ["lines", "words", "chars"] {
             let output = diff(&before, &after, mode);
             prop_assert_eq!(&output["identical"], before == after);

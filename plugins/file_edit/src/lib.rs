@@ -86,7 +86,7 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
                 input.path
             ))
         })?;
-        let (after, count) = edited(&input, before)?;
+        let (after, count) = apply_edit(&input, before)?;
         replacements = count;
         if after == before {
             return Err(ToolError::validation(
@@ -110,17 +110,17 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
 }
 
 /// Returns the new text of the file, and the number of changed places.
-fn edited(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
+fn apply_edit(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
     match (&input.old_text, input.from_line) {
-        (Some(old), None) if input.to_line.is_none() => replaced(input, old, before),
-        (None, Some(from)) if !input.all => Ok((with_lines(input, from, before)?, 1)),
+        (Some(old), None) if input.to_line.is_none() => replace_text(input, old, before),
+        (None, Some(from)) if !input.all => Ok((replace_lines(input, from, before)?, 1)),
         _ => Err(ToolError::validation(
             "name the part to change: either `old_text`, with `all` for every place, or `from_line` with `to_line`",
         )),
     }
 }
 
-fn replaced(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
+fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
     let count = if old.is_empty() { 0 } else { before.matches(old).count() };
     match count {
         0 => Err(ToolError::validation(format_args!(
@@ -132,20 +132,20 @@ fn replaced(input: &FileEditInput, old: &str, before: &str) -> Result<(String, u
         _ => Err(ToolError::validation(format_args!(
             "`old_text` occurs {count} times in `{}`, on the lines {}: add the text around it, or set `all`",
             input.path,
-            lines_of(old, before)
+            line_numbers(old, before)
         ))),
     }
 }
 
 /// Returns the numbers of the first ten lines on which `old` begins.
-fn lines_of(old: &str, text: &str) -> String {
+fn line_numbers(old: &str, text: &str) -> String {
     let places = text.match_indices(old).take(10);
     let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
     let lines: Vec<_> = places.map(|(at, _)| line(at).to_string()).collect();
     lines.join(", ")
 }
 
-fn with_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
+fn replace_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
     let to = input.to_line.unwrap_or(from);
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     let (Some(head), Some(tail)) = (lines.get(..from.saturating_sub(1)), lines.get(to..)) else {

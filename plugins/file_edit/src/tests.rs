@@ -8,7 +8,7 @@ use super::*;
 
 /// Creates a file with the text `before`, asks for the edit, approves it, and returns the new text.
 fn edit(before: &str, edit: Value) -> String {
-    let (directory, input) = scene(before, edit);
+    let (directory, input) = file_and_input(before, edit);
     let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
         panic!("the tool did not ask");
     };
@@ -20,12 +20,12 @@ fn edit(before: &str, edit: Value) -> String {
     fs::read_to_string(directory.path().join("a.txt")).unwrap()
 }
 
-fn refused(before: &str, edit: Value) -> String {
-    let (_directory, input) = scene(before, edit);
+fn refusal_message(before: &str, edit: Value) -> String {
+    let (_directory, input) = file_and_input(before, edit);
     failure(&FILE_EDIT, input).message
 }
 
-fn scene(before: &str, mut edit: Value) -> (TempDir, Value) {
+fn file_and_input(before: &str, mut edit: Value) -> (TempDir, Value) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("a.txt");
     fs::write(&path, before).unwrap();
@@ -40,9 +40,9 @@ fn a_text_that_occurs_once_is_replaced() {
 }
 
 #[test]
-fn a_text_that_occurs_several_times_is_refused_with_its_lines_unless_all_are_meant() {
+fn an_ambiguous_text_is_refused_with_its_lines_unless_all_is_set() {
     let before = "milk\nbread\nmilk\n";
-    let message = refused(before, json!({"old_text": "milk", "new_text": "tea"}));
+    let message = refusal_message(before, json!({"old_text": "milk", "new_text": "tea"}));
     assert!(
         message.contains("occurs 2 times") && message.contains("lines 1, 3"),
         "{message}"
@@ -56,25 +56,25 @@ fn a_text_that_occurs_several_times_is_refused_with_its_lines_unless_all_are_mea
 #[test]
 fn a_text_that_does_not_occur_is_refused() {
     for old in ["Milk", "", "milk "] {
-        let message = refused("milk\n", json!({"old_text": old, "new_text": "tea"}));
+        let message = refusal_message("milk\n", json!({"old_text": old, "new_text": "tea"}));
         assert!(message.contains("does not occur"), "{message}");
     }
 }
 
 #[test]
 fn lines_are_replaced_inserted_and_removed() {
-    let edit = |from: usize, to: Option<usize>, text: &str| {
+    let edit_lines = |from: usize, to: Option<usize>, text: &str| {
         edit("1\n2\n3\n", json!({"from_line": from, "to_line": to, "new_text": text}))
     };
-    assert_eq!(edit(2, None, "two"), "1\ntwo\n3\n");
-    assert_eq!(edit(1, Some(2), "both\n"), "both\n3\n");
-    assert_eq!(edit(2, Some(1), "new"), "1\nnew\n2\n3\n");
-    assert_eq!(edit(4, Some(3), "4"), "1\n2\n3\n4\n");
-    assert_eq!(edit(2, Some(3), ""), "1\n");
+    assert_eq!(edit_lines(2, None, "two"), "1\ntwo\n3\n");
+    assert_eq!(edit_lines(1, Some(2), "both\n"), "both\n3\n");
+    assert_eq!(edit_lines(2, Some(1), "new"), "1\nnew\n2\n3\n");
+    assert_eq!(edit_lines(4, Some(3), "4"), "1\n2\n3\n4\n");
+    assert_eq!(edit_lines(2, Some(3), ""), "1\n");
 }
 
 #[test]
-fn a_line_after_one_without_an_end_begins_a_new_line() {
+fn an_insertion_after_an_unterminated_last_line_begins_a_new_line() {
     assert_eq!(
         edit("1", json!({"from_line": 2, "to_line": 1, "new_text": "2"})),
         "1\n2\n"
@@ -82,9 +82,9 @@ fn a_line_after_one_without_an_end_begins_a_new_line() {
 }
 
 #[test]
-fn lines_that_do_not_exist_are_refused() {
+fn impossible_line_ranges_are_refused() {
     let message =
-        |from: usize, to: usize| refused("1\n2\n", json!({"from_line": from, "to_line": to, "new_text": "x"}));
+        |from: usize, to: usize| refusal_message("1\n2\n", json!({"from_line": from, "to_line": to, "new_text": "x"}));
     assert!(message(3, 3).contains("has 2 lines"), "{}", message(3, 3));
     assert!(message(9, 9).contains("line 9 does not exist"));
     assert!(message(2, 0).contains("is before"));
@@ -98,15 +98,15 @@ fn an_edit_names_exactly_one_part_and_changes_something() {
         json!({"from_line": 1, "all": true, "new_text": "x"}),
         json!({"old_text": "1", "to_line": 1, "new_text": "x"}),
     ] {
-        let message = refused("1\n", input);
+        let message = refusal_message("1\n", input);
         assert!(message.contains("name the part to change"), "{message}");
     }
-    assert!(refused("1\n", json!({"old_text": "1", "new_text": "1"})).contains("nothing to change"));
+    assert!(refusal_message("1\n", json!({"old_text": "1", "new_text": "1"})).contains("nothing to change"));
 }
 
 #[test]
 fn a_file_that_changed_after_the_question_is_kept() {
-    let (directory, input) = scene("milk\n", json!({"old_text": "milk", "new_text": "tea"}));
+    let (directory, input) = file_and_input("milk\n", json!({"old_text": "milk", "new_text": "tea"}));
     let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
         panic!("the tool did not ask");
     };
@@ -120,7 +120,7 @@ fn a_file_that_changed_after_the_question_is_kept() {
 }
 
 #[test]
-fn a_missing_file_is_left_to_the_tool_that_creates_files() {
+fn the_error_for_a_missing_file_suggests_file_write() {
     let error = failure(
         &FILE_EDIT,
         json!({"path": "/no/such/file", "old_text": "a", "new_text": "b"}),

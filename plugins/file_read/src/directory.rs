@@ -16,12 +16,12 @@ const MAX_SEEN: usize = 20_000;
 const DEFAULT_LIMIT: u32 = 1000;
 
 /// An entry with the metadata by which it is sorted.
-struct Found {
+struct FoundEntry {
     name: String,
     metadata: Metadata,
 }
 
-impl Found {
+impl FoundEntry {
     fn modified(&self) -> SystemTime {
         self.metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)
     }
@@ -35,7 +35,7 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
             input.path
         )));
     }
-    let (mut found, unreadable) = entries(input).map_err(|error| files::explain(&input.path, &error))?;
+    let (mut found, unreadable) = read_entries(input).map_err(|error| files::explain(&input.path, &error))?;
     sort(&mut found, input.sort);
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let mut output = FileReadOutput {
@@ -45,7 +45,7 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
     };
     if found.len() == MAX_SEEN {
         output.notes.push(format!(
-            "only {MAX_SEEN} entries were looked at: the directory has more"
+            "only {MAX_SEEN} entries were looked at: the directory may have more"
         ));
     }
     if unreadable > 0 {
@@ -59,12 +59,12 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
 }
 
 /// Returns the entries, and the number of entries that could not be read.
-fn entries(input: &FileReadInput) -> io::Result<(Vec<Found>, usize)> {
+fn read_entries(input: &FileReadInput) -> io::Result<(Vec<FoundEntry>, usize)> {
     let (mut found, mut unreadable) = (Vec::new(), 0);
     for entry in fs::read_dir(&input.path)?.take(MAX_SEEN) {
         match entry.and_then(|entry| Ok((entry.file_name(), entry.metadata()?))) {
             Ok((_, metadata)) if input.files_only && !metadata.is_file() => {}
-            Ok((name, metadata)) => found.push(Found {
+            Ok((name, metadata)) => found.push(FoundEntry {
                 name: name.to_string_lossy().into_owned(),
                 metadata,
             }),
@@ -74,18 +74,18 @@ fn entries(input: &FileReadInput) -> io::Result<(Vec<Found>, usize)> {
     Ok((found, unreadable))
 }
 
-fn sort(found: &mut [Found], order: Sort) {
+fn sort(found: &mut [FoundEntry], order: Sort) {
     found.sort_by(|a, b| a.name.cmp(&b.name));
     match order {
         Sort::Name => {}
         Sort::Newest => found.sort_by_key(|found| Reverse(found.modified())),
-        Sort::Oldest => found.sort_by_key(Found::modified),
+        Sort::Oldest => found.sort_by_key(FoundEntry::modified),
         Sort::Largest => found.sort_by_key(|found| Reverse(found.metadata.len())),
         Sort::Smallest => found.sort_by_key(|found| found.metadata.len()),
     }
 }
 
-fn entry(directory: &str, found: &Found) -> Entry {
+fn entry(directory: &str, found: &FoundEntry) -> Entry {
     let kind = match found.metadata.file_type() {
         kind if kind.is_file() => Kind::File,
         kind if kind.is_dir() => Kind::Directory,

@@ -121,7 +121,7 @@ fn file_read(input: FileReadInput) -> Result<FileReadOutput> {
     if metadata.is_dir() {
         return directory::list(&input);
     }
-    if let Some(option) = option_of_directories(&input) {
+    if let Some(option) = directory_option(&input) {
         return Err(ToolError::validation(format_args!(
             "`{}` is a file, and `{option}` is for directories: leave it out, or name the directory",
             input.path
@@ -135,7 +135,7 @@ fn file_read(input: FileReadInput) -> Result<FileReadOutput> {
 }
 
 /// Returns the name of an argument that was given but has no meaning for a file.
-fn option_of_directories(input: &FileReadInput) -> Option<&'static str> {
+fn directory_option(input: &FileReadInput) -> Option<&'static str> {
     match input {
         _ if input.sort != io::Sort::Name => Some("sort"),
         _ if input.limit.is_some() => Some("limit"),

@@ -30,7 +30,7 @@ fn read(directory: &TempDir, name: &str, mut rest: Value) -> Value {
     output(&FILE_READ, rest)
 }
 
-fn refused(path: &Path, mut rest: Value) -> ToolError {
+fn read_error(path: &Path, mut rest: Value) -> ToolError {
     rest["path"] = json!(path);
     failure(&FILE_READ, rest)
 }
@@ -64,17 +64,21 @@ fn lines_are_counted_from_one_and_the_end_is_included() {
 }
 
 #[test]
-fn lines_that_do_not_exist_are_refused() {
+fn impossible_line_ranges_are_refused() {
     let files = directory(&[("a.txt", b"1\n2\n", 0)]);
     let path = files.path().join("a.txt");
-    assert!(refused(&path, json!({"from_line": 3})).message.contains("has 2 lines"));
     assert!(
-        refused(&path, json!({"from_line": 2, "to_line": 1}))
+        read_error(&path, json!({"from_line": 3}))
+            .message
+            .contains("has 2 lines")
+    );
+    assert!(
+        read_error(&path, json!({"from_line": 2, "to_line": 1}))
             .message
             .contains("`to_line` is before")
     );
     assert!(
-        refused(&path, json!({"from_line": 1, "last_lines": 1}))
+        read_error(&path, json!({"from_line": 1, "last_lines": 1}))
             .message
             .contains("leave one of them out")
     );
@@ -91,7 +95,7 @@ fn an_empty_file_has_no_lines() {
 }
 
 #[test]
-fn a_long_text_is_cut_after_a_whole_line_and_says_how_to_go_on() {
+fn a_long_text_is_cut_after_a_line_with_a_note_how_to_read_on() {
     let line = format!("{}\n", "x".repeat(1023));
     let files = directory(&[("long", line.repeat(300).as_bytes(), 0)]);
     let long = read(&files, "long", json!({}));
@@ -133,9 +137,9 @@ fn utf_16_is_decoded_and_other_bytes_are_replaced_with_a_note() {
 }
 
 #[test]
-fn a_binary_file_is_refused_with_the_tools_that_read_it() {
+fn the_error_for_a_binary_file_suggests_hash_file() {
     let files = directory(&[("a.bin", b"PK\0\0", 0)]);
-    let error = refused(&files.path().join("a.bin"), json!({}));
+    let error = read_error(&files.path().join("a.bin"), json!({}));
     assert!(error.message.contains("`hash_file`"), "{error}");
 }
 
@@ -173,20 +177,20 @@ fn a_limit_keeps_the_first_entries_and_says_that_there_are_more() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_the_kind_are_refused() {
+fn line_options_for_a_directory_and_sort_for_a_file_are_refused() {
     let files = directory(&[("a.txt", b"x", 0)]);
     assert!(
-        refused(files.path(), json!({"last_lines": 1}))
+        read_error(files.path(), json!({"last_lines": 1}))
             .message
             .contains("has no lines")
     );
-    let newest = refused(&files.path().join("a.txt"), json!({"sort": "newest"}));
+    let newest = read_error(&files.path().join("a.txt"), json!({"sort": "newest"}));
     assert!(newest.message.contains("`sort` is for directories"), "{newest}");
 }
 
 #[test]
-fn a_missing_file_is_named() {
-    let error = refused(Path::new("/no/such/file"), json!({}));
+fn the_error_for_a_missing_file_names_its_path() {
+    let error = read_error(Path::new("/no/such/file"), json!({}));
     assert_eq!(error.code, ErrorCode::NotFound);
     assert!(error.message.contains("`/no/such/file`"), "{error}");
 }

@@ -24,15 +24,15 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
         let note = "the file is not valid UTF-8: bytes that are no text are shown as `\u{fffd}`";
         output.notes.push(note.to_owned());
     }
-    take(&text, &starts, first, last, &mut output);
+    add_lines(&text, &starts, first, last, &mut output);
     Ok(output)
 }
 
 /// Returns the text with its encoding, and whether bytes had to be replaced.
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
-    let units = |pair: fn([u8; 2]) -> u16| {
+    let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
-        let text: String = char::decode_utf16(pairs.iter().map(|bytes| pair(*bytes)))
+        let text: String = char::decode_utf16(pairs.iter().map(|pair| to_unit(*pair)))
             .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
             .collect();
         let lossy = !rest.is_empty() || text.contains(char::REPLACEMENT_CHARACTER);
@@ -40,11 +40,11 @@ fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     };
     match bytes {
         [0xff, 0xfe, ..] => {
-            let (text, lossy) = units(u16::from_le_bytes);
+            let (text, lossy) = decode_utf16(u16::from_le_bytes);
             Ok((text, "utf-16le", lossy))
         }
         [0xfe, 0xff, ..] => {
-            let (text, lossy) = units(u16::from_be_bytes);
+            let (text, lossy) = decode_utf16(u16::from_be_bytes);
             Ok((text, "utf-16be", lossy))
         }
         _ if bytes.iter().take(8192).any(|byte| *byte == 0) => Err(ToolError::validation(format_args!(
@@ -59,11 +59,10 @@ fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     }
 }
 
-/// Returns the offset of each line. An empty text has no line, and an end of line at the end of the text does not begin another
-/// line.
+/// Returns the offset of each line. An empty text has no line, and a line end at the end of the text does not begin another line.
 fn line_starts(text: &str) -> Vec<usize> {
-    let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    let starts = std::iter::once(0).chain(after.map(|(at, _)| at + 1));
+    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let starts = std::iter::once(0).chain(line_ends.map(|(at, _)| at + 1));
     starts.filter(|start| *start < text.len()).collect()
 }
 
@@ -93,8 +92,8 @@ fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
     Ok((first, last.min(count)))
 }
 
-/// Puts as many of the lines into the output as fit.
-fn take(text: &str, starts: &[usize], first: usize, last: usize, output: &mut FileReadOutput) {
+/// Adds as many of the lines to the output as fit.
+fn add_lines(text: &str, starts: &[usize], first: usize, last: usize, output: &mut FileReadOutput) {
     let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let fitting = (first..last).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);
     let end = first + fitting.count();
@@ -103,7 +102,7 @@ fn take(text: &str, starts: &[usize], first: usize, last: usize, output: &mut Fi
     if end < last {
         output.truncated = true;
         if end == first {
-            // Not even one line fits.
+            // Not even one line fits, so only its beginning is returned.
             let line = text.get(start(first)..start(first + 1)).unwrap_or_default();
             part = line
                 .get(..line.floor_char_boundary(MAX_TEXT))

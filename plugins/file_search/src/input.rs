@@ -30,11 +30,11 @@ pub(crate) struct FileSearchInput {
     #[serde(default)]
     pub(crate) hidden: bool,
     /// The maximum number of matching lines, or of files with `files_only`.
-    #[serde(default = "hundred")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: usize,
 }
 
-fn hundred() -> usize {
+fn default_limit() -> usize {
     100
 }

@@ -17,7 +17,7 @@ use crate::walk::{self, MAX_FILES};
 const MAX_CHARS: usize = 400;
 /// Maximum size of all lines in the output, in bytes.
 const MAX_TEXT: usize = 256 << 10;
-/// Maximum size of the memory of a pattern, in bytes.
+/// Maximum memory of a compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
 /// Maximum size of the buffer for one line or one file, in bytes.
 const MAX_HEAP: usize = 8 << 20;
@@ -28,11 +28,11 @@ pub(crate) fn run(input: &FileSearchInput, ctx: &Context) -> Result<FileSearchOu
     }
     fs::metadata(&input.path).map_err(|error| files::explain(&input.path, &error))?;
     let mut search = Search::new(input)?;
-    let unreadable = walk::files(input, |path| {
+    let unreadable = walk::for_each_file(input, |path| {
         if search.output.searched.is_multiple_of(100) {
             ctx.progress("searching", json!({"files": search.output.searched}));
         }
-        Ok(!ctx.cancelled() && search.file(path))
+        Ok(!ctx.cancelled() && search.search_file(path))
     })?;
     Ok(search.finish(unreadable))
 }
@@ -44,8 +44,8 @@ struct Search<'a> {
     output: FileSearchOutput,
     /// Size of the lines found so far, in bytes.
     size: usize,
-    binary: usize,
-    failed: usize,
+    binary_files: usize,
+    failed_files: usize,
 }
 
 impl<'a> Search<'a> {
@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
             .size_limit(MAX_PATTERN)
             .dfa_size_limit(MAX_PATTERN);
         match input.case_sensitive {
-            Some(differ) => builder.case_insensitive(!differ),
+            Some(is_sensitive) => builder.case_insensitive(!is_sensitive),
             None => builder.case_smart(true),
         };
         let matcher = builder.build(&input.text).map_err(|error| {
@@ -82,13 +82,13 @@ impl<'a> Search<'a> {
                 ..FileSearchOutput::default()
             },
             size: 0,
-            binary: 0,
-            failed: 0,
+            binary_files: 0,
+            failed_files: 0,
         })
     }
 
-    /// Searches one file. Returns whether to search further files.
-    fn file(&mut self, path: &Path) -> bool {
+    /// Searches one file, unless a limit is reached. Returns whether to search further files.
+    fn search_file(&mut self, path: &Path) -> bool {
         if self.is_full() || self.output.searched == MAX_FILES {
             self.output.truncated = true;
             return false;
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
             lines: Vec::new(),
             before: Vec::new(),
             count: 0,
-            room: self.room(),
+            max_lines: self.remaining_lines(),
             is_binary: false,
         };
         let searched = self.searcher.search_path(&self.matcher, path, &mut sink);
@@ -111,8 +111,8 @@ impl<'a> Search<'a> {
             ..
         } = sink;
         match searched {
-            Err(_) => self.failed += 1,
-            Ok(()) if is_binary => self.binary += 1,
+            Err(_) => self.failed_files += 1,
+            Ok(()) if is_binary => self.binary_files += 1,
             Ok(()) if count > 0 => self.add(name, count, lines),
             Ok(()) => {}
         }
@@ -120,12 +120,12 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the maximum number of lines that a file may add.
-    fn room(&self) -> usize {
-        let taken = self.output.matches.as_ref().map_or(0, Vec::len);
+    fn remaining_lines(&self) -> usize {
+        let used = self.output.matches.as_ref().map_or(0, Vec::len);
         if self.input.files_only {
             0
         } else {
-            self.input.limit.saturating_sub(taken)
+            self.input.limit.saturating_sub(used)
         }
     }
 
@@ -148,11 +148,11 @@ impl<'a> Search<'a> {
     }
 
     fn finish(mut self, unreadable: usize) -> FileSearchOutput {
-        let failed = self.failed + unreadable;
-        if self.binary > 0 {
+        let failed = self.failed_files + unreadable;
+        if self.binary_files > 0 {
             self.output
                 .notes
-                .push(format!("{} binary files were left out", self.binary));
+                .push(format!("{} binary files were left out", self.binary_files));
         }
         if failed > 0 {
             let note = format!("{failed} files or directories could not be read, or have a line that is too long");
@@ -179,7 +179,7 @@ struct Collector<'a> {
     before: Vec<String>,
     count: u64,
     /// Maximum number of lines.
-    room: usize,
+    max_lines: usize,
     is_binary: bool,
 }
 
@@ -189,11 +189,11 @@ impl Sink for Collector<'_> {
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.count += 1;
         let before = std::mem::take(&mut self.before);
-        if self.lines.len() < self.room {
+        if self.lines.len() < self.max_lines {
             self.lines.push(Line {
                 path: self.path.to_owned(),
                 line: found.line_number().unwrap_or_default(),
-                text: shown(found.bytes()),
+                text: to_text(found.bytes()),
                 before,
                 after: Vec::new(),
             });
@@ -202,11 +202,11 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> io::Result<bool> {
-        let has_room = self.lines.len() < self.room;
-        let is_within = self.lines.len() as u64 == self.count;
+        let is_below_limit = self.lines.len() < self.max_lines;
+        let is_last_match_kept = self.lines.len() as u64 == self.count;
         match (found.kind(), self.lines.last_mut()) {
-            (SinkContextKind::After, Some(line)) if is_within => line.after.push(shown(found.bytes())),
-            (SinkContextKind::Before, _) if has_room => self.before.push(shown(found.bytes())),
+            (SinkContextKind::After, Some(line)) if is_last_match_kept => line.after.push(to_text(found.bytes())),
+            (SinkContextKind::Before, _) if is_below_limit => self.before.push(to_text(found.bytes())),
             _ => {}
         }
         Ok(true)
@@ -219,7 +219,7 @@ impl Sink for Collector<'_> {
 }
 
 /// Returns a line as text, without its line ending, cut to the maximum length.
-fn shown(line: &[u8]) -> String {
+fn to_text(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end_matches(['\n', '\r']);
     match text.char_indices().nth(MAX_CHARS) {

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn notes() -> TempDir {
+fn create_notes() -> TempDir {
     let directory = TempDir::new().unwrap();
     let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();
     fs::create_dir(directory.path().join("old")).unwrap();
@@ -36,15 +36,15 @@ fn files(directory: &TempDir, input: Value) -> Vec<String> {
 }
 
 #[test]
-fn files_below_the_directory_are_found_in_their_order() {
-    let notes = notes();
+fn files_below_the_directory_are_found_in_the_order_of_their_paths() {
+    let notes = create_notes();
     assert_eq!(files(&notes, json!({"text": "budget"})), ["a.txt", "b.md", "old/d.txt"]);
     assert_eq!(files(&notes, json!({"text": "nothing in it"})), Vec::<String>::new());
 }
 
 #[test]
-fn lines_have_their_numbers_and_what_surrounds_them() {
-    let notes = notes();
+fn matches_have_line_numbers_and_surrounding_lines() {
+    let notes = create_notes();
     let found = search(&notes, json!({"text": "budget", "glob": "*.md", "context": 1}));
     let line = json!({
         "path": notes.path().join("b.md"), "line": 3, "text": "budget", "before": ["two"], "after": ["four"],
@@ -55,21 +55,21 @@ fn lines_have_their_numbers_and_what_surrounds_them() {
 
 #[test]
 fn hidden_and_ignored_files_are_searched_if_asked() {
-    let notes = notes();
+    let notes = create_notes();
     let all = files(&notes, json!({"text": "budget", "hidden": true}));
     assert_eq!(all, [".hidden", "a.txt", "b.md", "f.log", "old/d.txt"]);
 }
 
 #[test]
 fn binary_files_are_left_out_with_a_note() {
-    let notes = notes();
+    let notes = create_notes();
     let found = search(&notes, json!({"text": "budget"}));
     assert_eq!(found["notes"], json!(["1 binary files were left out"]));
 }
 
 #[test]
 fn whole_words_and_letter_case_narrow_the_search() {
-    let notes = notes();
+    let notes = create_notes();
     let count = |mut input: Value| {
         input["glob"] = json!("a.txt");
         search(&notes, input)["count"].clone()
@@ -82,8 +82,8 @@ fn whole_words_and_letter_case_narrow_the_search() {
 }
 
 #[test]
-fn a_text_is_no_pattern_unless_asked() {
-    let notes = notes();
+fn a_text_is_a_pattern_only_if_asked() {
+    let notes = create_notes();
     assert_eq!(files(&notes, json!({"text": "budget|four"})), Vec::<String>::new());
     assert_eq!(
         files(&notes, json!({"text": "^(two|four)$", "pattern": true})),
@@ -97,8 +97,8 @@ fn a_text_is_no_pattern_unless_asked() {
 }
 
 #[test]
-fn names_without_lines_are_returned_if_asked() {
-    let notes = notes();
+fn files_only_returns_no_lines() {
+    let notes = create_notes();
     let found = search(&notes, json!({"text": "budget", "files_only": true}));
     assert_eq!(found.get("matches"), None);
     assert_eq!(found["files"][0]["count"], 2);
@@ -106,7 +106,7 @@ fn names_without_lines_are_returned_if_asked() {
 
 #[test]
 fn a_limit_ends_the_search_and_says_so() {
-    let notes = notes();
+    let notes = create_notes();
     let lines = search(&notes, json!({"text": "budget", "limit": 1}));
     assert_eq!(
         (lines["matches"].as_array().unwrap().len(), &lines["truncated"]),
@@ -123,7 +123,7 @@ fn a_limit_ends_the_search_and_says_so() {
 
 #[test]
 fn a_long_line_is_cut() {
-    let notes = notes();
+    let notes = create_notes();
     fs::write(notes.path().join("long.txt"), format!("needle {}", "é".repeat(10_000))).unwrap();
     let text = search(&notes, json!({"text": "needle"}))["matches"][0]["text"].clone();
     assert_eq!(text.as_str().unwrap().chars().count(), 403);
@@ -131,7 +131,7 @@ fn a_long_line_is_cut() {
 
 #[test]
 fn one_file_can_be_searched() {
-    let notes = notes();
+    let notes = create_notes();
     let found = output(
         &FILE_SEARCH,
         json!({"path": notes.path().join("f.log"), "text": "budget"}),
@@ -141,14 +141,14 @@ fn one_file_can_be_searched() {
 
 #[test]
 fn a_link_is_not_followed() {
-    let notes = notes();
+    let notes = create_notes();
     std::os::unix::fs::symlink(notes.path().join("old"), notes.path().join("link")).unwrap();
     assert_eq!(files(&notes, json!({"text": "no budget"})), ["old/d.txt"]);
 }
 
 #[test]
 fn wrong_arguments_are_refused() {
-    let notes = notes();
+    let notes = create_notes();
     assert!(
         failure(&FILE_SEARCH, json!({"path": notes.path(), "text": ""}))
             .message

@@ -13,8 +13,8 @@ pub(crate) const MAX_FILES: usize = 10_000;
 /// Maximum depth of directories.
 const MAX_DEPTH: usize = 64;
 
-/// Calls `visit` with each file, in the order of the paths, until it returns false. Returns how many entries could not be read.
-pub(crate) fn files(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Result<bool>) -> Result<usize> {
+/// Calls `visit` with each file, in the order of the paths, until it returns false or fails. Returns how many entries could not be read.
+pub(crate) fn for_each_file(input: &FileSearchInput, mut visit: impl FnMut(&Path) -> Result<bool>) -> Result<usize> {
     let mut unreadable = 0;
     for entry in builder(input)?.build() {
         let Ok(entry) = entry else {

@@ -107,7 +107,11 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
             } else {
                 "\n"
             };
-            Ok(format!("{before}{separator}{}{}", input.text, end_of_line(&input.text)))
+            Ok(format!(
+                "{before}{separator}{}{}",
+                input.text,
+                missing_line_ending(&input.text)
+            ))
         }
         (Some(before), Existing::Replace) if before == input.text => Err(ToolError::validation(format_args!(
             "`{}` has exactly this text: there is nothing to write",
@@ -117,8 +121,8 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
     }
 }
 
-/// Returns the line ending that is missing at the end of the text, if it is missing.
-fn end_of_line(text: &str) -> &'static str {
+/// Returns the line ending to add to a text that does not end with one. An empty text needs none.
+fn missing_line_ending(text: &str) -> &'static str {
     if text.is_empty() || text.ends_with('\n') {
         ""
     } else {

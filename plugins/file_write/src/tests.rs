@@ -7,26 +7,26 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Scene {
+struct TestFile {
     directory: TempDir,
 }
 
-impl Scene {
+impl TestFile {
     fn new(before: Option<&str>) -> Self {
-        let scene = Self {
+        let file = Self {
             directory: TempDir::new().unwrap(),
         };
         if let Some(text) = before {
-            fs::write(scene.path(), text).unwrap();
+            fs::write(file.path(), text).unwrap();
         }
-        scene
+        file
     }
 
     fn path(&self) -> PathBuf {
         self.directory.path().join("todo.txt")
     }
 
-    fn now(&self) -> Option<String> {
+    fn text(&self) -> Option<String> {
         fs::read_to_string(self.path()).ok()
     }
 
@@ -58,10 +58,10 @@ impl Scene {
 
 #[test]
 fn nothing_is_written_before_the_approval() {
-    let scene = Scene::new(None);
-    let input = scene.input("buy milk\n", "replace");
-    let question = scene.ask(&input);
-    assert_eq!(scene.now(), None);
+    let file = TestFile::new(None);
+    let input = file.input("buy milk\n", "replace");
+    let question = file.ask(&input);
+    assert_eq!(file.text(), None);
     assert!(question.message.starts_with("Create `"), "{}", question.message);
     assert!(
         question
@@ -71,8 +71,8 @@ fn nothing_is_written_before_the_approval() {
             .unwrap()
             .ends_with("@@ -0,0 +1 @@\n+buy milk\n")
     );
-    let written = scene.approve(&input);
-    assert_eq!(scene.now().as_deref(), Some("buy milk\n"));
+    let written = file.approve(&input);
+    assert_eq!(file.text().as_deref(), Some("buy milk\n"));
     assert_eq!(
         (&written["created"], &written["size"], &written["lines_added"]),
         (&json!(true), &json!(9), &json!(1))
@@ -81,55 +81,60 @@ fn nothing_is_written_before_the_approval() {
 
 #[test]
 fn a_rejected_call_writes_nothing() {
-    let scene = Scene::new(Some("old"));
-    let outcome = scene.decide(&scene.input("new", "replace"), false, Value::Null);
+    let file = TestFile::new(Some("old"));
+    let outcome = file.decide(&file.input("new", "replace"), false, Value::Null);
     assert!(matches!(outcome, Outcome::Failure(error) if error.code == ErrorCode::PermissionDenied));
-    assert_eq!(scene.now().as_deref(), Some("old"));
+    assert_eq!(file.text().as_deref(), Some("old"));
 }
 
 #[test]
-fn an_approval_without_the_answer_of_its_question_writes_nothing() {
-    let scene = Scene::new(Some("old"));
-    let outcome = scene.decide(&scene.input("new", "replace"), true, Value::Null);
+fn an_approval_without_the_expected_answer_writes_nothing() {
+    let file = TestFile::new(Some("old"));
+    let outcome = file.decide(&file.input("new", "replace"), true, Value::Null);
     assert!(matches!(outcome, Outcome::Failure(_)), "{outcome:?}");
-    assert_eq!(scene.now().as_deref(), Some("old"));
+    assert_eq!(file.text().as_deref(), Some("old"));
 }
 
 #[test]
 fn a_file_that_changed_after_the_question_is_kept() {
-    let scene = Scene::new(Some("old\n"));
-    let input = scene.input("new\n", "replace");
-    let answer = scene.ask(&input).feedback_schema.unwrap()["defaultValue"].clone();
-    fs::write(scene.path(), "other\n").unwrap();
-    let outcome = scene.decide(&input, true, answer);
+    let file = TestFile::new(Some("old\n"));
+    let input = file.input("new\n", "replace");
+    let answer = file.ask(&input).feedback_schema.unwrap()["defaultValue"].clone();
+    fs::write(file.path(), "other\n").unwrap();
+    let outcome = file.decide(&input, true, answer);
     assert!(matches!(outcome, Outcome::Failure(error) if error.message.contains("has changed since")));
-    assert_eq!(scene.now().as_deref(), Some("other\n"));
+    assert_eq!(file.text().as_deref(), Some("other\n"));
 }
 
 #[test]
 fn appended_text_begins_and_ends_a_line() {
-    let scene = Scene::new(Some("one"));
-    scene.approve(&scene.input("two", "append"));
-    scene.approve(&scene.input("three", "append"));
-    assert_eq!(scene.now().as_deref(), Some("one\ntwo\nthree\n"));
+    let file = TestFile::new(Some("one"));
+    file.approve(&file.input("two", "append"));
+    file.approve(&file.input("three", "append"));
+    assert_eq!(file.text().as_deref(), Some("one\ntwo\nthree\n"));
 }
 
 #[test]
-fn an_existing_file_is_kept_if_asked_and_an_equal_one_is_not_written() {
-    let scene = Scene::new(Some("same"));
-    let kept = failure(&FILE_WRITE, scene.input("other", "keep"));
+fn keep_refuses_an_existing_file_and_creates_a_missing_one() {
+    let file = TestFile::new(Some("old"));
+    let kept = failure(&FILE_WRITE, file.input("other", "keep"));
     assert!(kept.message.contains("choose another path"), "{kept}");
-    let equal = failure(&FILE_WRITE, scene.input("same", "replace"));
+    let missing = TestFile::new(None);
+    missing.approve(&missing.input("x", "keep"));
+    assert_eq!(missing.text().as_deref(), Some("x"));
+}
+
+#[test]
+fn a_file_that_has_the_text_already_is_not_written() {
+    let file = TestFile::new(Some("same"));
+    let equal = failure(&FILE_WRITE, file.input("same", "replace"));
     assert!(equal.message.contains("nothing to write"), "{equal}");
-    let new = Scene::new(None);
-    new.approve(&new.input("x", "keep"));
-    assert_eq!(new.now().as_deref(), Some("x"));
 }
 
 #[test]
 fn a_directory_cannot_be_written() {
-    let scene = Scene::new(None);
-    let error = failure(&FILE_WRITE, json!({"path": scene.directory.path(), "text": "x"}));
+    let file = TestFile::new(None);
+    let error = failure(&FILE_WRITE, json!({"path": file.directory.path(), "text": "x"}));
     assert!(error.message.contains("is a directory"), "{error}");
 }
 

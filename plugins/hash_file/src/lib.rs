@@ -115,11 +115,11 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
     let expected = input
         .expected
         .as_deref()
-        .map(|text| digits(text, input.algorithm))
+        .map(|text| normalize_checksum(text, input.algorithm))
         .transpose()?;
-    let explained = |error| files::explain(&input.path, &error);
-    let file = File::open(&input.path).map_err(explained)?;
-    if file.metadata().map_err(explained)?.is_dir() {
+    let to_error = |error| files::explain(&input.path, &error);
+    let file = File::open(&input.path).map_err(to_error)?;
+    if file.metadata().map_err(to_error)?.is_dir() {
         return Err(files::explain(&input.path, &std::io::ErrorKind::IsADirectory.into()));
     }
     let (value, size) = match input.algorithm {
@@ -128,7 +128,7 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
         Algorithm::Md5 => digest(file, md5::Md5::new()),
         Algorithm::Blake3 => blake3(file),
     }
-    .map_err(explained)?;
+    .map_err(to_error)?;
     Ok(HashFileOutput {
         matches: expected.map(|expected| expected == value),
         value,
@@ -138,7 +138,7 @@ fn hash_file(input: HashFileInput) -> Result<HashFileOutput> {
 }
 
 /// Returns a checksum in the form in which this tool writes it. Fails if it has the wrong length or form.
-fn digits(text: &str, algorithm: Algorithm) -> Result<String> {
+fn normalize_checksum(text: &str, algorithm: Algorithm) -> Result<String> {
     let text = text.trim().to_lowercase();
     let count = algorithm.digits();
     if text.len() != count || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -150,27 +150,27 @@ fn digits(text: &str, algorithm: Algorithm) -> Result<String> {
 }
 
 fn digest<D: Digest>(file: File, mut digest: D) -> std::io::Result<(String, u64)> {
-    let size = pieces(file, |piece| digest.update(piece))?;
+    let size = read_pieces(file, |piece| digest.update(piece))?;
     Ok((hex(&digest.finalize()), size))
 }
 
 fn blake3(file: File) -> std::io::Result<(String, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let size = pieces(file, |piece| {
+    let size = read_pieces(file, |piece| {
         hasher.update(piece);
     })?;
     Ok((hasher.finalize().to_hex().to_string(), size))
 }
 
 /// Reads the whole file in large pieces, since each read is a call into the host. Returns the size.
-fn pieces(mut file: File, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
+fn read_pieces(mut file: File, mut handle: impl FnMut(&[u8])) -> std::io::Result<u64> {
     let (mut buffer, mut size) = (vec![0; 256 << 10], 0);
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
             return Ok(size);
         }
-        take(buffer.get(..read).unwrap_or_default());
+        handle(buffer.get(..read).unwrap_or_default());
         size += read as u64;
     }
 }

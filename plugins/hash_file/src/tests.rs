@@ -40,8 +40,8 @@ fn checksums_are_those_of_the_standards() {
 #[test]
 fn a_file_that_is_longer_than_the_buffer_is_read_to_its_end() {
     let content = vec![b'x'; (1 << 20) + 7];
-    let whole = sha2::Sha256::digest(&content);
-    assert_eq!(hash(&content, "sha256"), hex(&whole));
+    let expected = sha2::Sha256::digest(&content);
+    assert_eq!(hash(&content, "sha256"), hex(&expected));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_expected_checksum_is_compared_in_any_letter_case() {
 }
 
 #[test]
-fn what_cannot_be_a_checksum_is_refused() {
+fn an_expected_checksum_of_another_length_is_refused() {
     let (_directory, path) = file(b"abc");
     let error = failure(
         &HASH_FILE,
@@ -69,7 +69,7 @@ fn what_cannot_be_a_checksum_is_refused() {
 }
 
 #[test]
-fn a_directory_and_a_missing_file_are_refused() {
+fn a_directory_and_a_path_below_a_file_are_refused() {
     let (directory, path) = file(b"");
     let refused = failure(&HASH_FILE, json!({"path": directory.path()}));
     assert!(refused.message.contains("is a directory"), "{refused}");

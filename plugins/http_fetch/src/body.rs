@@ -26,10 +26,10 @@ pub(crate) fn read(input: &HttpFetchInput, url: &Url, response: &Response, outpu
     let kind = media_type(response);
     let text = || decode(response);
     match kind.as_str() {
-        "text/html" | "application/xhtml+xml" => html(input, url, &text(), output),
-        _ if kind == "application/json" || kind.ends_with("+json") => json(input, &text(), output),
-        _ if kind.starts_with("text/") || is_text(&kind) => cut(input, &text(), output),
-        "" if !response.bytes().contains(&0) => cut(input, &text(), output),
+        "text/html" | "application/xhtml+xml" => write_html(input, url, &text(), output),
+        _ if kind == "application/json" || kind.ends_with("+json") => write_json(input, &text(), output),
+        _ if kind.starts_with("text/") || is_text(&kind) => write_text(input, &text(), output),
+        "" if !response.bytes().contains(&0) => write_text(input, &text(), output),
         _ => {
             let size = response.bytes().len();
             output.notes.push(format!(
@@ -79,7 +79,7 @@ fn charset(text: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(after.get(..end)?.as_bytes())
 }
 
-fn html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
+fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
     let document = Html::parse_document(text);
     let wants = |part| input.only.is_none_or(|only| only == part);
     output.language = attribute(&document, "html", "lang");
@@ -96,7 +96,7 @@ fn html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOut
         output.links = Some(links);
     }
     if wants(Part::Text) {
-        cut(input, &page::text(&document), output);
+        write_text(input, &page::text(&document), output);
     }
 }
 
@@ -106,27 +106,27 @@ fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.chars().take(1000).collect())
 }
 
-/// Returns JSON as a value if it is not too long, and as text otherwise.
-fn json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
+/// Writes JSON into the output: as a value if it is valid and not too long, and as text otherwise.
+fn write_json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     match serde_json::from_str(text) {
         Ok(value) if text.len() <= MAX_JSON => output.json = Some(value),
         Ok(_) => {
             output
                 .notes
                 .push(format!("the JSON has {} bytes and is returned as text", text.len()));
-            cut(input, text, output);
+            write_text(input, text, output);
         }
         Err(error) => {
             output.notes.push(format!(
                 "the content is no valid JSON ({error}) and is returned as text"
             ));
-            cut(input, text, output);
+            write_text(input, text, output);
         }
     }
 }
 
 /// Writes the requested part of a text into the output.
-fn cut(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
+fn write_text(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
     let mut rest = text.chars().skip(input.skip_chars);
     let part: String = rest.by_ref().take(input.max_chars.min(200_000)).collect();
     let left = rest.count();

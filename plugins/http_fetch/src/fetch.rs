@@ -14,14 +14,14 @@ const MAX_ERROR_CHARS: usize = 300;
 
 /// Fetches what `input` asks for.
 pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
-    let mut url = address(&input.url)?;
+    let mut url = parse_address(&input.url)?;
     for _ in 0..=MAX_REDIRECTS {
         let response = request(input, &url).send()?;
         let Some(next) = redirect(&url, &response) else {
-            return answer(input, &url, &response);
+            return read_answer(input, &url, &response);
         };
         if next.origin() != url.origin() {
-            return Ok(moved(&url, &response, &next));
+            return Ok(moved_output(&url, &response, &next));
         }
         url = next;
     }
@@ -31,7 +31,7 @@ pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
     )))
 }
 
-fn address(text: &str) -> Result<Url> {
+fn parse_address(text: &str) -> Result<Url> {
     let url = Url::parse(text.trim());
     match url {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
@@ -66,18 +66,18 @@ fn redirect(url: &Url, response: &Response) -> Option<Url> {
 
 /// Returns an output that names the new address of a page on another site. It is not fetched, since the grant covers only this
 /// site.
-fn moved(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
+fn moved_output(url: &Url, response: &Response, next: &Url) -> HttpFetchOutput {
     HttpFetchOutput {
         redirect: Some(next.to_string()),
         notes: vec![format!(
             "the page has moved to another site, which was not asked: call again with `url` = `{next}` to read it"
         )],
-        ..head(url, response)
+        ..head_output(url, response)
     }
 }
 
 /// Returns an output with the information in the head of a response.
-fn head(url: &Url, response: &Response) -> HttpFetchOutput {
+fn head_output(url: &Url, response: &Response) -> HttpFetchOutput {
     let header = |name| response.header(name).map(str::to_owned);
     HttpFetchOutput {
         status: response.status(),
@@ -89,8 +89,8 @@ fn head(url: &Url, response: &Response) -> HttpFetchOutput {
     }
 }
 
-fn answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
-    let mut output = head(url, response);
+fn read_answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result<HttpFetchOutput> {
+    let mut output = head_output(url, response);
     if response.status() == 304 {
         output.not_modified = true;
         return Ok(output);
@@ -110,9 +110,9 @@ fn failure(url: &Url, response: &Response) -> ToolError {
         Err(error) => error,
         Ok(_) => ToolError::io("the server answered without success"),
     };
-    let says = page::plain_text(&String::from_utf8_lossy(response.bytes()));
-    let says: String = says.chars().take(MAX_ERROR_CHARS).collect();
-    let what = match response.status() {
+    let text = page::plain_text(&String::from_utf8_lossy(response.bytes()));
+    let excerpt: String = text.chars().take(MAX_ERROR_CHARS).collect();
+    let meaning = match response.status() {
         404 | 410 => "the page does not exist: check the address",
         401 | 403 => "the site does not allow it",
         429 => "the site has had too many requests: try again later",
@@ -120,9 +120,9 @@ fn failure(url: &Url, response: &Response) -> ToolError {
     };
     ToolError {
         message: format!(
-            "`{url}` has the status {}: {what}; it says: {}",
+            "`{url}` has the status {}: {meaning}; it says: {}",
             response.status(),
-            says.trim()
+            excerpt.trim()
         ),
         ..error
     }

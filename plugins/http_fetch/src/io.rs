@@ -13,7 +13,7 @@ pub(crate) struct HttpFetchInput {
     /// The only part to return, for a question that asks for one: the `title`, the `headings`, the `links`, or the `text`.
     pub(crate) only: Option<Part>,
     /// The maximum length of the text, in characters.
-    #[serde(default = "twenty_thousand")]
+    #[serde(default = "default_max_chars")]
     #[schemars(range(min = 1, max = 200_000))]
     pub(crate) max_chars: usize,
     /// The number of characters to skip, to go on where a text was cut.
@@ -25,7 +25,7 @@ pub(crate) struct HttpFetchInput {
     pub(crate) last_modified: Option<String>,
 }
 
-fn twenty_thousand() -> usize {
+fn default_max_chars() -> usize {
     20_000
 }
 

@@ -51,7 +51,7 @@ const BLOCKS: [&str; 27] = [
 /// Returns the title, or `None` if there is none.
 pub(crate) fn title(document: &Html) -> Option<String> {
     let selector = Selector::parse("title").ok()?;
-    let title = shown(document.select(&selector).next()?);
+    let title = one_line(document.select(&selector).next()?);
     (!title.is_empty()).then_some(title)
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn headings(document: &Html) -> Vec<Heading> {
         return Vec::new();
     };
     let heading = |element: ElementRef<'_>| Heading {
-        level: level(element.value().name()).unwrap_or(1),
-        text: shown(element),
+        level: heading_level(element.value().name()).unwrap_or(1),
+        text: one_line(element),
     };
     let headings = document.select(&selector).map(heading);
     headings
@@ -82,7 +82,7 @@ pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
         url.set_fragment(None);
         let is_page = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= 2000;
         (is_page && seen.insert(url.to_string())).then(|| Link {
-            text: shown(element),
+            text: one_line(element),
             url: url.to_string(),
         })
     });
@@ -100,7 +100,7 @@ pub(crate) fn text(document: &Html) -> String {
         // If there are several articles, none of them is the main part.
         (name != "article" || found.next().is_none()).then_some(first)
     });
-    main.map(readable).unwrap_or_default()
+    main.map(readable_text).unwrap_or_default()
 }
 
 /// Returns the readable text of a page, or of a plain text.
@@ -110,13 +110,13 @@ pub(crate) fn plain_text(page: &str) -> String {
 }
 
 /// Returns the text of an element on one line.
-fn shown(element: ElementRef<'_>) -> String {
+fn one_line(element: ElementRef<'_>) -> String {
     let text: String = element.text().flat_map(str::chars).take(10 * MAX_CHARS).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.chars().take(MAX_CHARS).collect()
 }
 
-fn level(name: &str) -> Option<u8> {
+fn heading_level(name: &str) -> Option<u8> {
     match name.as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
         _ => None,
@@ -125,7 +125,7 @@ fn level(name: &str) -> Option<u8> {
 
 /// Returns the text of an element as a person would read it: a line for each block, `#` before headings, `-` before items of lists,
 /// `|` between the cells of a table.
-fn readable(root: ElementRef<'_>) -> String {
+fn readable_text(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
     // The hidden element that contains the current node, if there is one.
     let mut hidden = None;
@@ -143,7 +143,7 @@ fn readable(root: ElementRef<'_>) -> String {
                 match (hides, opens) {
                     (true, true) => hidden = Some(node.id()),
                     (true, false) => hidden = None,
-                    (false, _) => lines.element(name, opens),
+                    (false, _) => lines.handle_element(name, opens),
                 }
                 if name == "pre" && !hides {
                     preformatted = if opens {
@@ -153,8 +153,8 @@ fn readable(root: ElementRef<'_>) -> String {
                     };
                 }
             }
-            Node::Text(text) if opens && preformatted > 0 => lines.verbatim(text),
-            Node::Text(text) if opens => lines.words(text),
+            Node::Text(text) if opens && preformatted > 0 => lines.add_verbatim(text),
+            Node::Text(text) if opens => lines.add_words(text),
             _ => {}
         }
     }
@@ -165,7 +165,7 @@ fn is_hidden(element: &scraper::node::Element) -> bool {
     element.attr("hidden").is_some() || element.attr("aria-hidden") == Some("true")
 }
 
-/// The text while it is being written.
+/// The readable text while it is built.
 #[derive(Default)]
 struct Lines {
     text: String,
@@ -176,8 +176,8 @@ struct Lines {
 
 impl Lines {
     /// Handles the beginning or the end of an element.
-    fn element(&mut self, name: &str, opens: bool) {
-        if let Some(level) = level(name) {
+    fn handle_element(&mut self, name: &str, opens: bool) {
+        if let Some(level) = heading_level(name) {
             self.end_line();
             if opens {
                 self.blank_line();
@@ -205,7 +205,7 @@ impl Lines {
         }
     }
 
-    fn words(&mut self, text: &str) {
+    fn add_words(&mut self, text: &str) {
         self.gap |= text.starts_with(char::is_whitespace);
         for word in text.split_whitespace() {
             if self.gap && !self.line.is_empty() {
@@ -219,7 +219,7 @@ impl Lines {
         }
     }
 
-    fn verbatim(&mut self, text: &str) {
+    fn add_verbatim(&mut self, text: &str) {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
                 self.text.push_str(self.line.trim_end());

@@ -62,7 +62,7 @@ fn a_long_text_is_cut_and_can_be_read_on() {
 }
 
 #[test]
-fn json_is_returned_as_a_value_and_broken_json_as_text() {
+fn json_is_a_value_unless_it_is_broken_or_too_long() {
     let reply = |body: &str| Response::new(200, body.to_owned()).with_header("content-type", "application/json");
     assert_eq!(fetch(reply(r#"{"a": [1]}"#), json!({}))["json"], json!({"a": [1]}));
     let broken = fetch(reply("{"), json!({}));
@@ -81,7 +81,7 @@ fn encodings_are_read_from_the_header_or_from_the_page() {
 }
 
 #[test]
-fn what_is_no_text_is_described_only() {
+fn content_that_is_no_text_is_only_described() {
     let picture = Response::new(200, *b"\x89PNG\0").with_header("content-type", "image/png");
     let fetched = fetch(picture, json!({}));
     assert_eq!(fetched.get("text"), None);
@@ -132,7 +132,7 @@ fn a_redirect_to_another_site_is_named_and_not_followed() {
 }
 
 #[test]
-fn a_circle_of_redirects_ends() {
+fn endless_redirects_are_an_error() {
     answer_http(|_| Ok(Response::new(302, "").with_header("location", "/again")));
     let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/again"}));
     assert!(error.message.contains("redirects more than 5 times"), "{error}");
@@ -159,7 +159,7 @@ fn a_page_that_has_not_changed_is_not_returned_again() {
 }
 
 #[test]
-fn a_request_for_the_head_returns_no_content() {
+fn a_head_request_returns_no_text() {
     answer_http(|request| {
         assert_eq!(request.method(), "HEAD");
         Ok(html("").with_header("last-modified", "Tue, 24 Nov 2026 06:00:00 GMT"))
@@ -170,7 +170,7 @@ fn a_request_for_the_head_returns_no_content() {
 }
 
 #[test]
-fn a_failure_says_what_it_means_and_what_the_page_says() {
+fn an_error_status_sets_the_code_and_quotes_the_page() {
     answer_http(|_| Ok(Response::new(404, "<h1>Not here</h1>").with_header("content-type", "text/html")));
     let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/x"}));
     assert_eq!(error.code, ErrorCode::NotFound);
@@ -183,7 +183,7 @@ fn a_failure_says_what_it_means_and_what_the_page_says() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn invalid_addresses_are_refused() {
     for url in ["example.com", "file:///etc/passwd", "notes.txt", "https://"] {
         let error = failure(&HTTP_FETCH, json!({"url": url}));
         assert!(error.message.contains("write it in full"), "{error}");

@@ -48,7 +48,7 @@ fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
     Ok(match value {
         Val::Null => Value::Null,
         Val::Bool(value) => Value::Bool(*value),
-        Val::Num(number) => self::number(number).map_or(Value::Null, Value::Number),
+        Val::Num(number) => to_json_number(number).map_or(Value::Null, Value::Number),
         Val::TStr(bytes) | Val::BStr(bytes) => Value::String(String::from_utf8_lossy(bytes).into_owned()),
         Val::Arr(items) => Value::Array(
             items
@@ -59,14 +59,14 @@ fn to_json_at(value: &Val, depth: usize) -> Result<Value, QueryError> {
         Val::Obj(fields) => {
             let mut object = Map::new();
             for (key, value) in fields.iter() {
-                object.insert(self::key(key)?, to_json_at(value, depth + 1)?);
+                object.insert(to_json_key(key)?, to_json_at(value, depth + 1)?);
             }
             Value::Object(object)
         }
     })
 }
 
-fn key(key: &Val) -> Result<String, QueryError> {
+fn to_json_key(key: &Val) -> Result<String, QueryError> {
     match key {
         Val::TStr(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
         _ => Err(QueryError::Output("a key of an object is not a string; use `tostring`")),
@@ -74,7 +74,8 @@ fn key(key: &Val) -> Result<String, QueryError> {
 }
 
 /// Converts a number. A whole float becomes an integer, as in jq: `7.0` becomes `7`.
-fn number(number: &Num) -> Option<Number> {
+fn to_json_number(number: &Num) -> Option<Number> {
+    /// Every whole number up to 2^53 is exact in an `f64`.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     let text = number.to_string();
     if let Ok(whole) = text.parse::<i64>() {

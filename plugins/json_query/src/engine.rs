@@ -30,7 +30,7 @@ pub(crate) type Data = data::JustLut<Val>;
 fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     let filter = compile(query)?;
     let mut results = Vec::new();
-    for input in inputs(json)? {
+    for input in parse_inputs(json)? {
         let ctx = Ctx::<Data>::new(&filter.lut, Vars::new([]));
         for value in filter.id.run((ctx, convert::to_val(&input))).map(unwrap_valr) {
             if results.len() == MAX_RESULTS {
@@ -54,7 +54,7 @@ pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOu
     match &input.query {
         Some(query) if !has_lookup && input.combine.is_none() => run(json, query),
         None if has_lookup => {
-            let mut results = lookup::run(input, &inputs(json)?)?;
+            let mut results = lookup::run(input, &parse_inputs(json)?)?;
             let truncated = results.len() > MAX_RESULTS;
             results.truncate(MAX_RESULTS);
             Ok(output(results, truncated))
@@ -77,7 +77,7 @@ fn output(results: Vec<Value>, truncated: bool) -> JsonQueryOutput {
 }
 
 /// Parses text as JSON, possibly with several values. Returns any other value unchanged.
-fn inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
+fn parse_inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
     };
@@ -136,19 +136,19 @@ fn load_error(query: &str, errors: &load::Errors<&str, ()>) -> QueryError {
     match first {
         Some(load::Error::Io(_)) => QueryError::Import,
         Some(load::Error::Lex(errors)) => match errors.first() {
-            Some((expected, found)) => located(query, found, lex_expected(expected)),
-            None => located(query, "", "an unknown token".to_owned()),
+            Some((expected, found)) => error_at(query, found, describe_expected(expected)),
+            None => error_at(query, "", "an unknown token".to_owned()),
         },
         Some(load::Error::Parse(errors)) => match errors.first() {
-            Some((expected, found)) => located(query, found, format!("expected {}", expected.as_str())),
-            None => located(query, "", "a syntax error".to_owned()),
+            Some((expected, found)) => error_at(query, found, format!("expected {}", expected.as_str())),
+            None => error_at(query, "", "a syntax error".to_owned()),
         },
-        None => located(query, "", "a syntax error".to_owned()),
+        None => error_at(query, "", "a syntax error".to_owned()),
     }
 }
 
 /// Describes the expected token. Handles delimiters itself, because `Expect::as_str` panics on unknown delimiters.
-fn lex_expected(expected: &load::lex::Expect<&str>) -> String {
+fn describe_expected(expected: &load::lex::Expect<&str>) -> String {
     match expected {
         load::lex::Expect::Delim(open) => {
             let close = match *open {
@@ -166,17 +166,17 @@ fn lex_expected(expected: &load::lex::Expect<&str>) -> String {
 fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError {
     let first = errors.iter().flat_map(|(_, errors)| errors).next();
     let Some((name, undefined)) = first else {
-        return located(query, "", "an undefined name".to_owned());
+        return error_at(query, "", "an undefined name".to_owned());
     };
     let reason = match undefined {
         compile::Undefined::Filter(arity) => format!("no filter `{name}` with {arity} arguments"),
         other => format!("no {} `{name}`", other.as_str()),
     };
-    located(query, name, reason)
+    error_at(query, name, reason)
 }
 
 /// Returns the error at the position of `found`, a slice of `query`. The offset is the difference of the addresses of both.
-fn located(query: &str, found: &str, reason: String) -> QueryError {
+fn error_at(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset
         .and_then(|offset| query.get(..offset))

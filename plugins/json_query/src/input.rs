@@ -7,7 +7,7 @@ use art_sdk::{args, output, promise, schemars, serde_json, serde_json::json};
 #[args]
 pub(crate) struct JsonQueryInput {
     /// The data: any JSON value, or text that contains JSON. Text with several values, such as JSON Lines, is queried value by value.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_given")]
     #[schemars(with = "serde_json::Value", transform = any_type)]
     pub(crate) json: Option<serde_json::Value>,
     /// The path of a file with JSON or JSON Lines, instead of `json`: `~/data/users.json`.
@@ -28,7 +28,7 @@ pub(crate) struct JsonQueryInput {
 }
 
 /// Distinguishes a null that is given from an absent value.
-fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
+fn deserialize_given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
 
@@ -104,7 +104,7 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises that a combination that is a number is the value. A mean has no value if there are no numbers.
+/// Promises that `value` is the result of a combination that is a number. A mean or a median has no value if there are no numbers.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"properties": {"value": {"type": "number"}}});
     promise(

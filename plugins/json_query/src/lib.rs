@@ -1,4 +1,4 @@
-//! `json_query`: runs one jq filter on JSON.
+//! `json_query`: queries JSON with a jq filter, or by its fields and conditions on them.
 
 use art_sdk::prelude::*;
 
@@ -929,12 +929,12 @@ const MAX_FILE: u64 = 8 << 20;
     limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "20s")
 )]
 fn json_query(mut input: JsonQueryInput) -> Result<JsonQueryOutput> {
-    let json = data(&mut input)?;
+    let json = take_data(&mut input)?;
     engine::answer(&input, &json).map_err(ToolError::validation)
 }
 
-/// Returns the data, as text if it comes from a file.
-fn data(input: &mut JsonQueryInput) -> Result<Value> {
+/// Takes the data out of the input. Data from a file is returned as text.
+fn take_data(input: &mut JsonQueryInput) -> Result<Value> {
     match (input.json.take(), &input.path) {
         (Some(json), None) => Ok(json),
         // The host fills in the default, null, for an absent `json`.

@@ -17,7 +17,7 @@ type Object = Map<String, Value>;
 /// Returns the values that `input` asks for in `data`.
 pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, QueryError> {
     let mut objects = Vec::new();
-    data.iter().for_each(|value| collect(value, &mut objects));
+    data.iter().for_each(|value| collect_objects(value, &mut objects));
     let lookup = Lookup {
         objects,
         conditions: &input.filter,
@@ -28,8 +28,8 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
     }
     let wanted = input.field.iter().chain(&input.largest).chain(&input.smallest);
     let compared = input.filter.iter().filter_map(|condition| condition.field.as_ref());
-    wanted.chain(compared).try_for_each(|field| lookup.check(field))?;
-    let mut matched = lookup.matched(
+    wanted.chain(compared).try_for_each(|field| lookup.check_field(field))?;
+    let mut matched = lookup.find_matches(
         input
             .field
             .as_deref()
@@ -38,18 +38,18 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
             .collect(),
     )?;
     if let Some(by) = by {
-        let sign = if input.largest.is_some() {
+        let direction = if input.largest.is_some() {
             Ordering::Greater
         } else {
             Ordering::Less
         };
-        matched = extreme(matched, by, sign);
+        matched = find_extremes(matched, by, direction);
     }
-    let field = |object: &&Object| match &input.field {
+    let select = |object: &&Object| match &input.field {
         Some(field) => find(object, field).cloned(),
         None => Some(Value::Object((*object).clone())),
     };
-    combine(input.combine, matched.iter().filter_map(field).collect())
+    combine(input.combine, matched.iter().filter_map(select).collect())
 }
 
 /// All objects of the data, and the conditions on them.
@@ -60,7 +60,7 @@ struct Lookup<'a> {
 
 impl<'a> Lookup<'a> {
     /// Fails if no object has the field.
-    fn check(&self, field: &str) -> Result<(), QueryError> {
+    fn check_field(&self, field: &str) -> Result<(), QueryError> {
         if self.objects.iter().any(|object| object.contains_key(field)) {
             return Ok(());
         }
@@ -83,14 +83,14 @@ impl<'a> Lookup<'a> {
 
     /// Returns the innermost objects that have all `fields` and match all conditions: for example the person who is 36, and not
     /// the company that contains this person. Fails if no object has all of the fields.
-    fn matched(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
+    fn find_matches(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
         let all: Vec<&str> = fields.into_iter().chain(compared).collect();
         // Without conditions, use every value of the field, even that of an object that contains another object with this field.
-        let is_plain = all.len() == 1 && self.conditions.is_empty();
+        let is_field_only = all.len() == 1 && self.conditions.is_empty();
         let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
         // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
         if !all.is_empty() && !self.objects.iter().copied().any(has_all) {
@@ -103,12 +103,12 @@ impl<'a> Lookup<'a> {
         }
         let is_innermost = |object: &Object| {
             let mut inner = Vec::new();
-            object.values().for_each(|value| collect(value, &mut inner));
+            object.values().for_each(|value| collect_objects(value, &mut inner));
             !inner.into_iter().any(has_all)
         };
         let fits = |object: &&&Object| match all.as_slice() {
             [] => self.conditions.iter().all(|condition| matches_value(object, condition)),
-            [field] if is_plain => object.contains_key(*field),
+            [field] if is_field_only => object.contains_key(*field),
             _ => has_all(object) && is_innermost(object) && self.conditions.iter().all(|one| matches(object, one)),
         };
         Ok(self.objects.iter().filter(fits).copied().collect())
@@ -116,13 +116,13 @@ impl<'a> Lookup<'a> {
 }
 
 /// Appends every object in `value`, outer ones before those inside them.
-fn collect<'a>(value: &'a Value, objects: &mut Vec<&'a Object>) {
+fn collect_objects<'a>(value: &'a Value, objects: &mut Vec<&'a Object>) {
     match value {
         Value::Object(object) => {
             objects.push(object);
-            object.values().for_each(|value| collect(value, objects));
+            object.values().for_each(|value| collect_objects(value, objects));
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, objects)),
+        Value::Array(items) => items.iter().for_each(|item| collect_objects(item, objects)),
         _ => {}
     }
 }
@@ -170,7 +170,7 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
         Operator::Le => order.is_some_and(Ordering::is_le),
         Operator::Gt => order == Some(Ordering::Greater),
         Operator::Ge => order.is_some_and(Ordering::is_ge),
-        Operator::Contains => plain(value).contains(&plain(&condition.value)),
+        Operator::Contains => to_lowercase_text(value).contains(&to_lowercase_text(&condition.value)),
     }
 }
 
@@ -178,7 +178,7 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
-        (None, None) => Some(plain(a).cmp(&plain(b))),
+        (None, None) => Some(to_lowercase_text(a).cmp(&to_lowercase_text(b))),
         _ => None,
     }
 }
@@ -190,7 +190,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn plain(value: &Value) -> String {
+fn to_lowercase_text(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
@@ -198,7 +198,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// Returns the objects whose field is the largest or the smallest of all.
-fn extreme<'a>(objects: Vec<&'a Object>, by: &str, sign: Ordering) -> Vec<&'a Object> {
+fn find_extremes<'a>(objects: Vec<&'a Object>, by: &str, direction: Ordering) -> Vec<&'a Object> {
     let mut best: Vec<&Object> = Vec::new();
     for object in objects {
         let current = best.first().and_then(|best| find(best, by));
@@ -206,11 +206,11 @@ fn extreme<'a>(objects: Vec<&'a Object>, by: &str, sign: Ordering) -> Vec<&'a Ob
             .filter(|value| !value.is_null())
             .map(|value| match current {
                 Some(current) => compare(value, current).unwrap_or(Ordering::Equal),
-                None => sign,
+                None => direction,
             });
         match order {
             Some(Ordering::Equal) => best.push(object),
-            Some(order) if order == sign => best = vec![object],
+            Some(order) if order == direction => best = vec![object],
             _ => {}
         }
     }
@@ -227,7 +227,7 @@ fn combine(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, Q
         Combine::Distinct => return Ok(distinct(values)),
         Combine::Length => return values.iter().map(length).collect(),
         Combine::Min | Combine::Max => {
-            let sign = if combine == Combine::Max {
+            let direction = if combine == Combine::Max {
                 Ordering::Greater
             } else {
                 Ordering::Less
@@ -236,7 +236,7 @@ fn combine(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, Q
                 .into_iter()
                 .filter(|value| !value.is_null())
                 .reduce(|best, value| {
-                    if compare(&value, &best) == Some(sign) {
+                    if compare(&value, &best) == Some(direction) {
                         value
                     } else {
                         best
@@ -244,7 +244,7 @@ fn combine(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, Q
                 });
             best.unwrap_or_default()
         }
-        Combine::Sum | Combine::Mean | Combine::Median => calculated(combine, &values)?,
+        Combine::Sum | Combine::Mean | Combine::Median => calculate(combine, &values)?,
     }])
 }
 
@@ -261,13 +261,13 @@ fn length(value: &Value) -> Result<Value, QueryError> {
     match value {
         Value::Array(items) => Ok(Value::from(items.len())),
         Value::Object(fields) => Ok(Value::from(fields.len())),
-        other => Err(QueryError::NotAList(shortened(other))),
+        other => Err(QueryError::NotAList(shorten(other))),
     }
 }
 
-fn calculated(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
+fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
     let present = values.iter().filter(|value| !value.is_null());
-    let to_number = |value: &Value| number(value).ok_or_else(|| QueryError::NotANumber(shortened(value)));
+    let to_number = |value: &Value| number(value).ok_or_else(|| QueryError::NotANumber(shorten(value)));
     let mut numbers: Vec<f64> = present.map(to_number).collect::<Result<_, _>>()?;
     let sum: f64 = numbers.iter().sum();
     let result = match combine {
@@ -281,11 +281,12 @@ fn calculated(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
         }
         _ => None,
     };
-    Ok(result.map_or(Value::Null, rounded))
+    Ok(result.map_or(Value::Null, to_rounded_number))
 }
 
 /// Rounds to fifteen significant digits, so that 0.1 + 0.2 is 0.3; a whole number has no decimal point.
-fn rounded(value: f64) -> Value {
+fn to_rounded_number(value: f64) -> Value {
+    /// Every whole number up to 2^53 is exact in an `f64`.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     let value: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
@@ -294,6 +295,6 @@ fn rounded(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-fn shortened(value: &Value) -> String {
+fn shorten(value: &Value) -> String {
     value.to_string().chars().take(60).collect()
 }

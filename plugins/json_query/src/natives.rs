@@ -35,7 +35,7 @@ pub(crate) const MISSING_DEFS: [&str; 13] = [
     "todate",
 ];
 
-/// Formats that the library has only in its command line. They quote strings, and write numbers unchanged.
+/// Formats that the library has only in its command line. They quote or escape strings, and write numbers unchanged.
 const DEFS: &str = r#"
 def @csv: map(if . == null then "" elif type == "string" then "\"\(gsub("\""; "\"\""))\"" else tostring end) | join(",");
 def @tsv: map(if . == null then "" else tostring | gsub("\\\\"; "\\\\") | gsub("\t"; "\\t") | gsub("\n"; "\\n") end)
@@ -48,35 +48,35 @@ pub(crate) fn defs() -> Vec<Def<&'static str>> {
 }
 
 /// Defines a filter on a number, without arguments.
-macro_rules! of_number {
+macro_rules! number_filter {
     ($name:literal, $function:expr) => {
         run(($name, v(0), |cv| bome(number(&cv.1).map(|x| Val::from($function(x))))))
     };
 }
 
 /// Defines a filter with two numbers as its arguments.
-macro_rules! of_two {
+macro_rules! two_number_filter {
     ($name:literal, $function:expr) => {
         run(($name, v(2), |cv| {
-            let [a, b] = arguments(cv);
+            let [a, b] = pop_arguments(cv);
             bome(number(&a).and_then(|a| Ok(Val::from($function(a, number(&b)?)))))
         }))
     };
 }
 
 /// Defines a filter on a string, without arguments.
-macro_rules! of_text {
+macro_rules! text_filter {
     ($name:literal, $function:expr) => {
         run(($name, v(0), |cv| bome(text(&cv.1).and_then($function).map(Val::from))))
     };
 }
 
 /// Defines a filter on a string whose arguments are a regular expression and its flags.
-macro_rules! of_match {
+macro_rules! regex_filter {
     ($name:literal, $function:expr) => {
         run(($name, v(2), |cv| {
             let input = text(&cv.1);
-            let [pattern, flags] = arguments(cv);
+            let [pattern, flags] = pop_arguments(cv);
             let search = || $function(&input?, &text(&pattern)?, &text(&flags)?);
             bome(search())
         }))
@@ -85,53 +85,53 @@ macro_rules! of_match {
 
 /// Returns every filter of this module.
 pub(crate) fn funs() -> impl Iterator<Item = Fun<Data>> {
-    numbers().into_iter().chain(texts())
+    number_filters().into_iter().chain(text_filters())
 }
 
-fn numbers() -> Vec<Fun<Data>> {
+fn number_filters() -> Vec<Fun<Data>> {
     vec![
-        of_number!("sqrt", f64::sqrt),
-        of_number!("cbrt", f64::cbrt),
-        of_number!("fabs", f64::abs),
-        of_number!("trunc", f64::trunc),
-        of_number!("rint", f64::round_ties_even),
-        of_number!("nearbyint", f64::round_ties_even),
-        of_number!("exp", f64::exp),
-        of_number!("exp2", f64::exp2),
-        of_number!("exp10", |x| f64::powf(10.0, x)),
-        of_number!("log", f64::ln),
-        of_number!("log2", f64::log2),
-        of_number!("log10", f64::log10),
-        of_number!("sin", f64::sin),
-        of_number!("cos", f64::cos),
-        of_number!("tan", f64::tan),
-        of_number!("asin", f64::asin),
-        of_number!("acos", f64::acos),
-        of_number!("atan", f64::atan),
-        of_number!("sinh", f64::sinh),
-        of_number!("cosh", f64::cosh),
-        of_number!("tanh", f64::tanh),
-        of_two!("pow", f64::powf),
-        of_two!("atan2", f64::atan2),
-        of_two!("fmin", f64::min),
-        of_two!("fmax", f64::max),
-        of_two!("fmod", |a: f64, b: f64| a % b),
-        of_two!("hypot", f64::hypot),
+        number_filter!("sqrt", f64::sqrt),
+        number_filter!("cbrt", f64::cbrt),
+        number_filter!("fabs", f64::abs),
+        number_filter!("trunc", f64::trunc),
+        number_filter!("rint", f64::round_ties_even),
+        number_filter!("nearbyint", f64::round_ties_even),
+        number_filter!("exp", f64::exp),
+        number_filter!("exp2", f64::exp2),
+        number_filter!("exp10", |x| f64::powf(10.0, x)),
+        number_filter!("log", f64::ln),
+        number_filter!("log2", f64::log2),
+        number_filter!("log10", f64::log10),
+        number_filter!("sin", f64::sin),
+        number_filter!("cos", f64::cos),
+        number_filter!("tan", f64::tan),
+        number_filter!("asin", f64::asin),
+        number_filter!("acos", f64::acos),
+        number_filter!("atan", f64::atan),
+        number_filter!("sinh", f64::sinh),
+        number_filter!("cosh", f64::cosh),
+        number_filter!("tanh", f64::tanh),
+        two_number_filter!("pow", f64::powf),
+        two_number_filter!("atan2", f64::atan2),
+        two_number_filter!("fmin", f64::min),
+        two_number_filter!("fmax", f64::max),
+        two_number_filter!("fmod", |a: f64, b: f64| a % b),
+        two_number_filter!("hypot", f64::hypot),
     ]
 }
 
-fn texts() -> Vec<Fun<Data>> {
+fn text_filters() -> Vec<Fun<Data>> {
     vec![
-        of_text!("escape_html", |text: String| Ok(format::escape_html(&text))),
-        of_text!("unescape_html", |text: String| Ok(format::unescape_html(&text))),
-        of_text!("encode_uri", |text: String| Ok(format::encode_uri(&text))),
-        of_text!("decode_uri", |text: String| Ok(format::decode_uri(&text))),
-        of_text!("encode_base64", |text: String| Ok(format::encode_base64(&text))),
-        of_text!("decode_base64", |text: String| format::decode_base64(&text)
+        text_filter!("escape_html", |text: String| Ok(format::escape_html(&text))),
+        text_filter!("unescape_html", |text: String| Ok(format::unescape_html(&text))),
+        text_filter!("encode_uri", |text: String| Ok(format::encode_uri(&text))),
+        text_filter!("decode_uri", |text: String| Ok(format::decode_uri(&text))),
+        text_filter!("encode_base64", |text: String| Ok(format::encode_base64(&text))),
+        text_filter!("decode_base64", |text: String| format::decode_base64(&text)
             .map_err(Error::str)),
-        of_match!("matches", regexp::matches),
-        of_match!("split_matches", regexp::split_matches),
-        of_match!("split_", regexp::split),
+        regex_filter!("matches", regexp::matches),
+        regex_filter!("split_matches", regexp::split_matches),
+        regex_filter!("split_", regexp::split),
     ]
 }
 
@@ -147,7 +147,7 @@ fn text(value: &Val) -> Result<String, Error> {
 }
 
 /// Returns the two arguments in order. They are popped from a stack, which returns the last one first.
-fn arguments(mut cv: Cv<'_, Data>) -> [Val; 2] {
+fn pop_arguments(mut cv: Cv<'_, Data>) -> [Val; 2] {
     let last = cv.0.pop_var();
     [cv.0.pop_var(), last]
 }

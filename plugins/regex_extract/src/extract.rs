@@ -23,24 +23,24 @@ pub(crate) fn extract(input: &RegexExtractInput) -> Result<RegexExtractOutput, E
         return Err(ExtractError::Limit(input.limit));
     }
     let pattern = match (&input.pattern, input.kind) {
-        (Some(pattern), None) => without_slashes(pattern),
+        (Some(pattern), None) => strip_slashes(pattern),
         (None, Some(kind)) => kind.pattern(),
         _ => return Err(ExtractError::PatternOrKind),
     };
     let regex = compile(input, pattern)?;
     // If the pattern of a kind has a group, its first group is the text to return.
-    let of_kind = usize::from(input.kind.is_some() && regex.captures_len() > 1);
+    let kind_group = usize::from(input.kind.is_some() && regex.captures_len() > 1);
     let group = input
         .group
         .as_ref()
-        .map_or(Ok(of_kind), |group| group_index(&regex, group))?;
+        .map_or(Ok(kind_group), |group| group_index(&regex, group))?;
     let search = Search { input, regex, group };
     Ok(match input.only {
         Some(Only::Count) => RegexExtractOutput {
-            count: search.found().count(),
+            count: search.captures().count(),
             ..RegexExtractOutput::default()
         },
-        None => search.matches(),
+        None => search.full_output(),
     })
 }
 
@@ -53,7 +53,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the matches that belong to the kind, without repetitions if `unique` is set.
-    fn found(&self) -> impl Iterator<Item = Captures<'_>> {
+    fn captures(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
         self.regex.captures_iter(text).filter(move |captures| {
@@ -63,7 +63,7 @@ impl Search<'_> {
         })
     }
 
-    fn matches(&self) -> RegexExtractOutput {
+    fn full_output(&self) -> RegexExtractOutput {
         let limit = usize::try_from(self.input.limit).unwrap_or_default();
         let (mut values, mut matches, mut truncated) = (Vec::new(), Vec::new(), false);
         let mut offsets = Offsets {
@@ -71,7 +71,7 @@ impl Search<'_> {
             byte: 0,
             chars: 0,
         };
-        for captures in self.found() {
+        for captures in self.captures() {
             if matches.len() == limit {
                 truncated = true;
                 break;
@@ -91,7 +91,7 @@ impl Search<'_> {
 
 /// Returns the pattern between the slashes of `/../`, which is how other languages write it. Paths contain more slashes and stay
 /// unchanged.
-fn without_slashes(pattern: &str) -> &str {
+fn strip_slashes(pattern: &str) -> &str {
     let inner = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     inner
         .filter(|inner| !inner.is_empty() && !inner.contains('/'))
@@ -114,12 +114,12 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
         .build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => ExtractError::TooLarge,
-        other => syntax(pattern, &other),
+        other => syntax_error(pattern, &other),
     })
 }
 
 /// Parses the pattern again with `regex-syntax`, because only this parser reports the position of the error.
-fn syntax(pattern: &str, error: &regex::Error) -> ExtractError {
+fn syntax_error(pattern: &str, error: &regex::Error) -> ExtractError {
     let parsed = regex_syntax::ParserBuilder::new()
         .nest_limit(MAX_NESTING)
         .build()
@@ -148,12 +148,12 @@ fn group_index(regex: &Regex, group: &Group) -> Result<usize, ExtractError> {
             .or_else(|| name.parse().ok().filter(|index| *index < regex.captures_len())),
     };
     found.ok_or_else(|| ExtractError::UnknownGroup {
-        group: describe(group),
+        group: group_text(group),
         known: known_groups(regex),
     })
 }
 
-fn describe(group: &Group) -> String {
+fn group_text(group: &Group) -> String {
     match group {
         Group::Index(index) => index.to_string(),
         Group::Name(name) => name.clone(),

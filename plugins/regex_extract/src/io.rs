@@ -21,7 +21,7 @@ pub(crate) struct RegexExtractInput {
     #[serde(default)]
     pub(crate) unique: bool,
     /// The maximum number of matches to return, 1 to 1000.
-    #[serde(default = "hundred")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: u32,
     /// Whether to ignore the difference between upper and lower case.
@@ -32,7 +32,7 @@ pub(crate) struct RegexExtractInput {
     pub(crate) multi_line: bool,
 }
 
-fn hundred() -> u32 {
+fn default_limit() -> u32 {
     100
 }
 

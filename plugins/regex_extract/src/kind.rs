@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use art_sdk::args;
 use regex::Regex;
 
-/// What to find, by name. Some kinds have two names, because people use both.
+/// What to find, by name. Some kinds have several names, because people use all of them.
 #[args]
 #[derive(Clone, Copy)]
 #[serde(rename_all = "snake_case")]
@@ -77,8 +77,8 @@ impl Kind {
     }
 }
 
-/// Returns whether a text can be a phone number: these have 7 to 15 digits (ITU-T E.164). Dates, addresses and plain numbers look
-/// similar.
+/// Returns whether a text can be a phone number. These have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7. Dates,
+/// addresses and plain numbers look similar.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let date = DATE_REGEX.as_ref();

@@ -14,8 +14,8 @@ use io::{RegexExtractInput, RegexExtractOutput};
 
 /// Finds every part of a text that matches a regular expression (regex pattern) and extracts it with its position and
 /// capture groups, or every email address, phone number, URL, date, price and so on. Use it to find, extract, match or
-/// count email addresses, phone numbers, URLs, dates, hashtags, codes or order numbers in a text or log. Returns the matched texts in `values`, and each match with its
-/// character offsets and named groups.
+/// count email addresses, phone numbers, URLs, dates, hashtags, codes or order numbers in a text or log. Returns the
+/// matched texts in `values`, and each match with its character offsets and named groups.
 #[tool(
     example(
         ask = "Find all the email addresses",

@@ -28,18 +28,18 @@ fn is_frame(after: &[Token]) -> bool {
 }
 
 fn has_constant_bounds(after: &[Token]) -> bool {
-    let lower = constant(after).and_then(<[Token]>::split_first);
+    let lower = skip_constant(after).and_then(<[Token]>::split_first);
     let Some((and, upper)) = lower else { return false };
     let ends = |rest: &[Token]| match rest.first() {
         None | Some(Token::RParen | Token::Comma | Token::Semicolon) => true,
         Some(Token::Word(word)) => !word.eq_ignore_ascii_case("collate"),
         Some(_) => false,
     };
-    is_word(and, "and") && constant(upper).is_some_and(ends)
+    is_word(and, "and") && skip_constant(upper).is_some_and(ends)
 }
 
 /// Returns the tokens after a constant number or text, or `None` if there is no constant.
-fn constant(tokens: &[Token]) -> Option<&[Token]> {
+fn skip_constant(tokens: &[Token]) -> Option<&[Token]> {
     let tokens = match tokens {
         [Token::Minus, rest @ ..] => rest,
         tokens => tokens,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_that_are_constants_pass() {
+    fn constant_bounds_and_window_frames_pass() {
         for sql in [
             "SELECT * FROM t WHERE a BETWEEN 1 AND -2.5 AND b = 3",
             "SELECT * FROM t WHERE (a NOT between 'x' and 'y')",

@@ -36,15 +36,16 @@ impl Database {
     ///
     /// Fails if a file cannot be read or is no database.
     pub(crate) fn open(path: &str, wal: Option<&str>) -> Result<Self> {
-        let mut file = open(path)?;
+        let mut file = open_file(path)?;
         let mut head = [0; 20];
-        let whole = file.read_exact(&mut head).is_ok();
-        if !whole || !head.starts_with(MAGIC) {
+        let is_complete = file.read_exact(&mut head).is_ok();
+        if !is_complete || !head.starts_with(MAGIC) {
             return Err(ToolError::validation(format_args!(
                 "`{path}` is no SQLite database: name another file"
             )));
         }
         file.rewind().map_err(|error| files::explain(path, &error))?;
+        // The last of these bytes is the version of the format for readers: 2 is the WAL mode.
         let uses_wal = head.last() == Some(&2);
         let changes = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
@@ -69,7 +70,7 @@ impl Database {
                 "only numbers and texts can be bounds of `BETWEEN`: write `x >= low AND x <= high` instead",
             ));
         }
-        let parameters = parameters.iter().map(value).collect();
+        let parameters = parameters.iter().map(to_value).collect();
         self.run(sql, parameters).map_err(|error| self.explain(&error))
     }
 
@@ -81,7 +82,11 @@ impl Database {
     pub(crate) fn tables(&self) -> Result<QueryResult> {
         let mut tables = self.query(TABLES, &[])?;
         for row in &mut tables.rows {
-            let columns = row.first().map(text).map(|name| self.columns_of(&name)).transpose()?;
+            let columns = row
+                .first()
+                .map(to_text)
+                .map(|name| self.column_list(&name))
+                .transpose()?;
             row.push(Value::Text(columns.unwrap_or_default().as_str().into()));
         }
         tables.columns.push("columns".to_owned());
@@ -94,7 +99,7 @@ impl Database {
     ///
     /// Fails if there is no such table.
     pub(crate) fn columns(&self, table: &str) -> Result<QueryResult> {
-        let name = literal(&self.table(table)?);
+        let name = literal(&self.table_name(table)?);
         let columns = "name AS 'column', type, \"notnull\" AS not_null, dflt_value AS 'default', pk AS primary_key";
         self.query(&format!("SELECT {columns} FROM pragma_table_xinfo({name})"), &[])
     }
@@ -105,7 +110,7 @@ impl Database {
     ///
     /// Fails if there is no such table.
     pub(crate) fn row_count(&self, table: &str) -> Result<QueryResult> {
-        let name = identifier(&self.table(table)?);
+        let name = identifier(&self.table_name(table)?);
         self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
     }
 
@@ -115,13 +120,13 @@ impl Database {
     ///
     /// Fails if there is no such table.
     pub(crate) fn rows(&self, table: &str, limit: usize) -> Result<QueryResult> {
-        let name = identifier(&self.table(table)?);
+        let name = identifier(&self.table_name(table)?);
         self.query(&format!("SELECT * FROM {name} LIMIT {}", limit + 1), &[])
     }
 
     /// Returns the name of a table in the spelling of the database.
-    fn table(&self, name: &str) -> Result<String> {
-        let names = self.names();
+    fn table_name(&self, name: &str) -> Result<String> {
+        let names = self.table_names();
         let found = names.iter().find(|known| known.eq_ignore_ascii_case(name));
         found
             .cloned()
@@ -129,9 +134,9 @@ impl Database {
     }
 
     /// Returns the columns of a table in one line.
-    fn columns_of(&self, table: &str) -> Result<String> {
+    fn column_list(&self, table: &str) -> Result<String> {
         let columns = self.columns(table)?.rows;
-        let column = |row: &Vec<Value>| row.iter().take(2).map(text).collect::<Vec<_>>().join(" ");
+        let column = |row: &Vec<Value>| row.iter().take(2).map(to_text).collect::<Vec<_>>().join(" ");
         let columns: Vec<_> = columns.iter().map(|row| column(row).trim_end().to_owned()).collect();
         Ok(columns.join(", "))
     }
@@ -160,7 +165,7 @@ impl Database {
             Error::Corrupt(_) | Error::Io(_) => ToolError::validation(format_args!("`{path}` is damaged: {error}")),
             error => {
                 let names: Vec<_> = self
-                    .names()
+                    .table_names()
                     .iter()
                     .take(MAX_NAMES)
                     .map(|name| format!("`{name}`"))
@@ -171,20 +176,20 @@ impl Database {
     }
 
     /// Returns the names of the tables and views.
-    fn names(&self) -> Vec<String> {
+    fn table_names(&self) -> Vec<String> {
         let tables = self
             .run(TABLES, Vec::new())
             .map(|result| result.rows)
             .unwrap_or_default();
-        tables.iter().filter_map(|row| row.first()).map(text).collect()
+        tables.iter().filter_map(|row| row.first()).map(to_text).collect()
     }
 }
 
-fn open(path: &str) -> Result<fs::File> {
-    let explained = |error| files::explain(path, &error);
-    let file = fs::File::open(path).map_err(explained)?;
-    if file.metadata().map_err(explained)?.is_dir() {
-        return Err(explained(ErrorKind::IsADirectory.into()));
+fn open_file(path: &str) -> Result<fs::File> {
+    let to_error = |error| files::explain(path, &error);
+    let file = fs::File::open(path).map_err(to_error)?;
+    if file.metadata().map_err(to_error)?.is_dir() {
+        return Err(to_error(ErrorKind::IsADirectory.into()));
     }
     Ok(file)
 }
@@ -192,18 +197,18 @@ fn open(path: &str) -> Result<fs::File> {
 /// Opens the WAL file of a database, or returns `None` if it does not exist. A database that no program has open has no such
 /// file.
 fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
-    let explained = |error| files::explain(path, &error);
+    let to_error = |error| files::explain(path, &error);
     let file = match fs::File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(explained)?,
+        file => file.map_err(to_error)?,
     };
-    let size = file.metadata().map_err(explained)?.len();
+    let size = file.metadata().map_err(to_error)?.len();
     if size > MAX_WAL {
         return Err(ToolError::validation(format_args!(
             "`{path}` has {size} bytes, more than {MAX_WAL}: run `PRAGMA wal_checkpoint` in the program that uses the database"
         )));
     }
-    ReadOnlyFile::new(file).map(Some).map_err(explained)
+    ReadOnlyFile::new(file).map(Some).map_err(to_error)
 }
 
 /// Returns a name as an identifier of SQL, whatever characters it contains.
@@ -216,14 +221,14 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-fn text(value: &Value) -> String {
+fn to_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_str_lossy().into_owned(),
         _ => String::new(),
     }
 }
 
-fn value(parameter: &Parameter) -> Value {
+fn to_value(parameter: &Parameter) -> Value {
     match parameter {
         Parameter::Integer(number) => Value::Integer(*number),
         Parameter::Real(number) => Value::Real(*number),

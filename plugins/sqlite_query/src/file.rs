@@ -10,7 +10,7 @@ use graphitesql::vfs::{File, OpenFlags, Vfs};
 use graphitesql::{Error, Result};
 
 /// Size of the blocks that are read, in bytes. They are large, because the number of calls into the host is limited.
-const BLOCK: u64 = 64 << 10;
+const BLOCK_BYTES: u64 = 64 << 10;
 /// Number of blocks that are kept.
 const MAX_BLOCKS: usize = 32;
 
@@ -23,7 +23,7 @@ pub(crate) struct ReadOnlyFile {
 }
 
 impl ReadOnlyFile {
-    /// Creates the view of an open file, with its present size.
+    /// Wraps an open file, and remembers its present size.
     pub(crate) fn new(file: fs::File) -> std::io::Result<Self> {
         Ok(Self {
             size: file.metadata()?.len(),
@@ -41,17 +41,20 @@ impl ReadOnlyFile {
             blocks.push_front(found.clone());
             return Ok(found.1);
         }
-        let block: Rc<[u8]> = self.read(number).map_err(|error| Error::Io(error.to_string()))?.into();
+        let block: Rc<[u8]> = self
+            .read_block(number)
+            .map_err(|error| Error::Io(error.to_string()))?
+            .into();
         blocks.truncate(MAX_BLOCKS - 1);
         blocks.push_front((number, block.clone()));
         Ok(block)
     }
 
-    fn read(&self, block: u64) -> std::io::Result<Vec<u8>> {
+    fn read_block(&self, number: u64) -> std::io::Result<Vec<u8>> {
         let mut file = self.file.borrow_mut();
-        file.seek(SeekFrom::Start(block.saturating_mul(BLOCK)))?;
+        file.seek(SeekFrom::Start(number.saturating_mul(BLOCK_BYTES)))?;
         let mut bytes = Vec::new();
-        file.by_ref().take(BLOCK).read_to_end(&mut bytes)?;
+        file.by_ref().take(BLOCK_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }
@@ -59,8 +62,8 @@ impl ReadOnlyFile {
 impl File for ReadOnlyFile {
     fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<()> {
         while !buffer.is_empty() {
-            let block = self.block(offset / BLOCK)?;
-            let start = usize::try_from(offset % BLOCK).unwrap_or_default();
+            let block = self.block(offset / BLOCK_BYTES)?;
+            let start = usize::try_from(offset % BLOCK_BYTES).unwrap_or_default();
             let bytes = block.get(start..).unwrap_or_default();
             let length = bytes.len().min(buffer.len());
             let (Some(bytes), Some((part, rest))) = (bytes.get(..length), buffer.split_at_mut_checked(length)) else {
@@ -110,7 +113,7 @@ impl Files {
         }
     }
 
-    fn named(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
+    fn find(&self, name: &str) -> Option<&RefCell<Option<ReadOnlyFile>>> {
         match name.strip_prefix(Self::NAME)? {
             "" => Some(&self.database),
             "-wal" => Some(&self.wal),
@@ -124,7 +127,7 @@ impl Vfs for Files {
         if flags.write || flags.create {
             return Err(read_only());
         }
-        let file = self.named(path).and_then(RefCell::take);
+        let file = self.find(path).and_then(RefCell::take);
         file.map_or_else(
             || Err(Error::CantOpen(path.to_owned())),
             |file| Ok(Box::new(file) as Box<dyn File>),
@@ -136,7 +139,7 @@ impl Vfs for Files {
     }
 
     fn exists(&self, path: &str) -> Result<bool> {
-        Ok(self.named(path).is_some_and(|file| file.borrow().is_some()))
+        Ok(self.find(path).is_some_and(|file| file.borrow().is_some()))
     }
 }
 

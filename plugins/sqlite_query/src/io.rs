@@ -21,14 +21,14 @@ pub(crate) struct SqliteQueryInput {
     /// The name of the table for `about`.
     pub(crate) table: Option<String>,
     /// The maximum number of rows to return.
-    #[serde(default = "hundred")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) limit: usize,
     /// The path of the file that SQLite keeps beside a database in WAL mode while a program uses it, `PATH-wal`. It has the latest changes.
     pub(crate) wal: Option<String>,
 }
 
-fn hundred() -> usize {
+fn default_limit() -> usize {
     100
 }
 

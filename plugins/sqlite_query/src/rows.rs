@@ -14,13 +14,13 @@ const MAX_BYTES: usize = 256 << 10;
 
 /// Returns the first rows of a result.
 pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
-    let columns = distinct(result.columns);
+    let columns = unique_names(result.columns);
     let all = result.rows.len();
     let mut notes = Vec::new();
     let mut bytes = 0;
     let mut rows = Vec::new();
     for row in result.rows.into_iter().take(limit) {
-        let cells: Vec<_> = row.into_iter().map(|cell| json(cell, &mut notes)).collect();
+        let cells: Vec<_> = row.into_iter().map(|cell| to_json(cell, &mut notes)).collect();
         bytes += cells
             .iter()
             .zip(&columns)
@@ -33,7 +33,7 @@ pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
         rows.push(columns.iter().cloned().zip(cells).collect::<Map<_, _>>());
     }
     SqliteQueryOutput {
-        value: single(&rows).cloned(),
+        value: single_value(&rows).cloned(),
         row_count: rows.len(),
         truncated: rows.len() < all,
         columns,
@@ -42,8 +42,8 @@ pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
     }
 }
 
-/// Returns the names of columns. A name that repeats an earlier one gets a number at its end.
-fn distinct(names: Vec<String>) -> Vec<String> {
+/// Makes the names of columns unique. A name that repeats an earlier one gets a number at its end.
+fn unique_names(names: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut unique = |name: String| {
         let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -56,7 +56,7 @@ fn distinct(names: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the value of a result that has only one value, if it is not null.
-fn single(rows: &[Map<String, Json>]) -> Option<&Json> {
+fn single_value(rows: &[Map<String, Json>]) -> Option<&Json> {
     let [row] = rows else { return None };
     let mut cells = row.values();
     match (cells.next(), cells.next()) {
@@ -65,18 +65,18 @@ fn single(rows: &[Map<String, Json>]) -> Option<&Json> {
     }
 }
 
-fn json(value: Value, notes: &mut Vec<String>) -> Json {
+fn to_json(value: Value, notes: &mut Vec<String>) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Integer(number) => number.into(),
         // An infinite number does not exist in JSON.
         Value::Real(number) => Number::from_f64(number).map_or_else(|| number.to_string().into(), Json::Number),
-        Value::Text(text) => cut(&text.to_str_lossy(), notes).into(),
+        Value::Text(text) => cut_text(&text.to_str_lossy(), notes).into(),
         Value::Blob(bytes) => format!("blob of {} bytes", bytes.len()).into(),
     }
 }
 
-fn cut(text: &str, notes: &mut Vec<String>) -> String {
+fn cut_text(text: &str, notes: &mut Vec<String>) -> String {
     let Some((end, _)) = text.char_indices().nth(MAX_TEXT) else {
         return text.to_owned();
     };

@@ -87,13 +87,13 @@ fn the_columns_of_a_table_are_listed_with_types_and_keys() {
 }
 
 #[test]
-fn a_number_of_rows_is_a_value() {
+fn the_row_count_is_a_single_value() {
     assert_eq!(ask(json!({"about": "row_count", "table": "ORDERS"}))["value"], 3);
     assert_eq!(ask(json!({"about": "row_count", "table": "large"}))["value"], 1);
 }
 
 #[test]
-fn rows_over_the_limit_are_left_out_and_this_is_said() {
+fn rows_over_the_limit_are_left_out_and_reported() {
     let rows = ask(json!({"table": "customers", "limit": 2}));
     assert_eq!(rows["rows"][1]["name"], "Bob");
     assert_eq!((&rows["row_count"], &rows["truncated"]), (&json!(2), &json!(true)));
@@ -157,7 +157,7 @@ fn long_texts_and_large_results_are_cut() {
 }
 
 #[test]
-fn nothing_is_changed() {
+fn statements_that_write_are_refused_and_change_nothing() {
     let shop = Shop::new(SHOP);
     let before = fs::read(shop.path()).unwrap();
     let changes = [
@@ -180,7 +180,7 @@ fn nothing_is_changed() {
 }
 
 #[test]
-fn no_other_file_is_read() {
+fn functions_that_read_other_files_do_not_exist() {
     let shop = Shop::new(SHOP);
     for sql in ["SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"] {
         assert!(shop.refusal(json!({"sql": sql})).contains("no such function"), "{sql}");
@@ -218,7 +218,7 @@ fn a_bound_that_may_be_null_is_refused() {
 }
 
 #[test]
-fn what_is_no_database_is_refused() {
+fn paths_of_no_database_are_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.db");
     for content in [&b""[..], b"name,age\nAda,36\n", b"SQLite format 3\0"] {
@@ -237,7 +237,7 @@ fn what_is_no_database_is_refused() {
 }
 
 #[test]
-fn changes_in_a_wal_are_seen_with_it_and_mentioned_without() {
+fn changes_in_a_wal_are_read_if_it_is_named_and_noted_otherwise() {
     let shop = Shop::new(&format!(
         "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; {SHOP} PRAGMA wal_checkpoint;"
     ));
@@ -254,7 +254,7 @@ fn changes_in_a_wal_are_seen_with_it_and_mentioned_without() {
 }
 
 #[test]
-fn a_wal_that_does_not_exist_has_no_changes() {
+fn a_wal_is_ignored_if_the_database_is_not_in_wal_mode() {
     let shop = Shop::new(SHOP);
     let rows = shop.ask(json!({"about": "row_count", "table": "orders", "wal": "/nowhere/shop.db-wal"}));
     assert_eq!((&rows["value"], rows.get("notes")), (&json!(3), None));

@@ -16,7 +16,7 @@ pub(crate) enum CountError {
     NothingToFind,
 }
 
-/// Counts everything about `input.text`.
+/// Counts in `input.text` what `input.only` asks for, or everything.
 pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountError> {
     if input.words_per_minute == 0 {
         return Err(CountError::NoSpeed);
@@ -26,17 +26,17 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
     let times = input.find.as_deref().map(|find| occurrences(text, find)).transpose()?;
-    let graphemes = |is: fn(&str) -> bool| Some(text.graphemes(true).filter(|grapheme| is(grapheme)).count());
+    let count_graphemes = |is: fn(&str) -> bool| Some(text.graphemes(true).filter(|grapheme| is(grapheme)).count());
     let stats = TextStatsOutput {
         times,
         words: Some(tally.words),
         unique_words: Some(tally.by_word.len()),
-        characters: graphemes(|_| true),
-        characters_without_spaces: graphemes(|grapheme| !grapheme.chars().all(char::is_whitespace)),
-        letters: graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
-        vowels: graphemes(is_vowel),
-        consonants: graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic) && !is_vowel(grapheme)),
-        digits: graphemes(|grapheme| grapheme.starts_with(char::is_numeric)),
+        characters: count_graphemes(|_| true),
+        characters_without_spaces: count_graphemes(|grapheme| !grapheme.chars().all(char::is_whitespace)),
+        letters: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic)),
+        vowels: count_graphemes(is_vowel),
+        consonants: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic) && !is_vowel(grapheme)),
+        digits: count_graphemes(|grapheme| grapheme.starts_with(char::is_numeric)),
         sentences: Some(sentences),
         lines: Some(text.lines().count()),
         paragraphs: Some(paragraphs(text)),
@@ -52,13 +52,13 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
         reading_time: Some(reading_time(reading_seconds)),
     };
     Ok(match input.only {
-        Some(only) => one(only, stats),
+        Some(only) => keep_only(only, stats),
         None => stats,
     })
 }
 
-/// Returns a copy of the statistics that contains only one of the values.
-fn one(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
+/// Returns the statistics with only one of their values.
+fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     let none = TextStatsOutput::default();
     match only {
         Only::Times => TextStatsOutput {
@@ -192,12 +192,12 @@ fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
     }
     let anywhere = find.graphemes(true).count() == 1;
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_whole = |&(at, found): &(usize, &str)| {
+    let is_occurrence = |&(at, found): &(usize, &str)| {
         let (before, after) = (text.get(..at), text.get(at + found.len()..));
         let before = before.and_then(|before| before.chars().next_back());
         anywhere || !(is_letter(before) || is_letter(after.and_then(|after| after.chars().next())))
     };
-    Ok(text.match_indices(find.as_str()).filter(is_whole).count())
+    Ok(text.match_indices(find.as_str()).filter(is_occurrence).count())
 }
 
 /// Returns the number of paragraphs, which are runs of lines that are not blank.

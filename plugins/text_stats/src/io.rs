@@ -8,11 +8,11 @@ pub(crate) struct TextStatsInput {
     /// The text to analyse.
     pub(crate) text: String,
     /// How many of the most frequent words to list, 0 to 1000.
-    #[serde(default = "ten")]
+    #[serde(default = "default_top")]
     #[schemars(range(max = 1000))]
     pub(crate) top: u32,
     /// The minimum length of the frequent words, in characters: for example 4 to skip `the` and `and`.
-    #[serde(default = "one")]
+    #[serde(default = "default_min_word_length")]
     pub(crate) min_word_length: u32,
     /// The text whose occurrences to count, in any letter case: a word or a phrase as whole words, a single letter anywhere.
     pub(crate) find: Option<String>,
@@ -24,11 +24,11 @@ pub(crate) struct TextStatsInput {
     pub(crate) words_per_minute: u32,
 }
 
-fn ten() -> u32 {
+fn default_top() -> u32 {
     10
 }
 
-fn one() -> u32 {
+fn default_min_word_length() -> u32 {
     1
 }
 

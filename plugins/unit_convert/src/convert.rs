@@ -19,11 +19,11 @@ const ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
-    let (from, tail) = compound(&input.from)?;
+    let (from, second) = parse_compound(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let extra = match (input.extra_value, extra_unit) {
         (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
-        (None, None) => tail,
+        (None, None) => second,
         _ => return Err(ConvertError::HalfExtra),
     };
     let extra = extra
@@ -33,11 +33,11 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
     let value = input.value.0 + sign * extra.unwrap_or_default();
     let units = parse::parse("to", &input.to).map(|to| (to, None));
-    let (to, smaller) = units.or_else(|error| pair(&input.to).ok_or(error))?;
+    let (to, smaller) = units.or_else(|error| parse_pair(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
     let result = match smaller {
-        Some(smaller) => Converted::Text(in_two(converted, &to, &smaller)?),
-        None => Converted::Number(number(converted)?),
+        Some(smaller) => Converted::Text(format_in_two_units(converted, &to, &smaller)?),
+        None => Converted::Number(to_json_number(converted)?),
     };
     Ok(UnitConvertOutput {
         result,
@@ -46,7 +46,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
 }
 
 /// Parses a unit, and the second quantity in `feet 11 inches`.
-fn compound(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
+fn parse_compound(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
     let parts = parse::split_compound(text).and_then(|parts| {
         let unit = parse::parse("from", parts.unit).ok()?;
         let smaller = parse::parse("from", parts.smaller).ok()?;
@@ -56,7 +56,7 @@ fn compound(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertErro
 }
 
 /// Parses two units such as `feet and inches`.
-fn pair(text: &str) -> Option<(Measure, Option<Measure>)> {
+fn parse_pair(text: &str) -> Option<(Measure, Option<Measure>)> {
     let (larger, smaller) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
     let larger = parse::parse("to", larger).ok()?;
     let smaller = parse::parse("to", smaller).ok()?;
@@ -72,11 +72,11 @@ fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, Conve
             to_unit: to.name.clone(),
         });
     }
-    via_base_unit(value, from, to)
+    convert_via_base_unit(value, from, to)
 }
 
 /// Returns the value as whole units of `larger`, and the rest in `smaller` with two decimals.
-fn in_two(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
+fn format_in_two_units(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
     let size = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
     let mut rest = (convert_number(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
@@ -84,15 +84,15 @@ fn in_two(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, Con
         (whole, rest) = (whole + 1.0, 0.0);
     }
     let sign = if value < 0.0 { "minus " } else { "" };
-    let (whole_unit, rest_unit) = (plural(&larger.name, whole), plural(&smaller.name, rest));
+    let (whole_unit, rest_unit) = (pluralize(&larger.name, whole), pluralize(&smaller.name, rest));
     Ok(format!(
         "{sign}{} {whole_unit} {} {rest_unit}",
-        number(whole)?,
-        number(rest)?
+        to_json_number(whole)?,
+        to_json_number(rest)?
     ))
 }
 
-fn plural(name: &str, count: f64) -> String {
+fn pluralize(name: &str, count: f64) -> String {
     match name {
         _ if count == 1.0 => name.to_owned(),
         "foot" => "feet".to_owned(),
@@ -118,7 +118,7 @@ fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String
     (!says_so(text)).then(|| format!("{}, not imperial", unit.name))
 }
 
-fn via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
+fn convert_via_base_unit(value: f64, from: &Measure, to: &Measure) -> Result<f64, ConvertError> {
     let affine = [from, to].iter().any(|unit| matches!(unit.scale, Scale::Offset { .. }));
     let base = match from.scale {
         Scale::Factor(factor) => value * factor,
@@ -151,7 +151,7 @@ fn round_decimals(value: f64) -> f64 {
 }
 
 /// Returns the value as a JSON number, rounded to fifteen significant digits; a whole number has no decimal point.
-fn number(value: f64) -> Result<Number, ConvertError> {
+fn to_json_number(value: f64) -> Result<Number, ConvertError> {
     let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
         return Ok((rounded as i64).into());

@@ -146,7 +146,7 @@ impl Dimension {
         let parts: Vec<String> = powers
             .iter()
             .filter(|(power, _)| *power != 0)
-            .map(|(power, name)| part(*power, name))
+            .map(|(power, name)| format_power(*power, name))
             .collect();
         if parts.is_empty() {
             "a plain number".to_owned()
@@ -156,7 +156,7 @@ impl Dimension {
     }
 }
 
-fn part(power: i16, name: &str) -> String {
+fn format_power(power: i16, name: &str) -> String {
     if power == 1 {
         name.to_owned()
     } else {

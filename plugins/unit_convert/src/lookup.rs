@@ -27,23 +27,23 @@ pub(crate) enum Lookup {
 
 /// Finds `text` as a symbol, else as a name, else as the plural of a symbol, else as a symbol or its plural in any letter case.
 pub(crate) fn find(text: &str) -> Lookup {
-    let exact = |text: &str| by_symbol(text, |a, b| a == b).into_iter().next();
+    let exact = |text: &str| find_by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
     // Look up a plural such as `mms` in its own letter case before any symbol in another letter case.
     let plural = || singular.filter(|symbol| symbol.chars().count() > 1).and_then(exact);
-    if let Some(measure) = exact(text).or_else(|| by_name(text)).or_else(plural) {
+    if let Some(measure) = exact(text).or_else(|| find_by_name(text)).or_else(plural) {
         return Lookup::Unit(measure);
     }
     [Some(text), singular]
         .into_iter()
         .flatten()
-        .map(any_case)
+        .map(find_in_any_case)
         .find(|found| *found != Lookup::None)
         .unwrap_or(Lookup::None)
 }
 
-fn any_case(text: &str) -> Lookup {
-    let mut found = by_symbol(text, |a, b| a.to_lowercase() == b.to_lowercase());
+fn find_in_any_case(text: &str) -> Lookup {
+    let mut found = find_by_symbol(text, |a, b| a.to_lowercase() == b.to_lowercase());
     found.dedup_by(|a, b| a.name == b.name);
     match (found.pop(), found.is_empty()) {
         (None, _) => Lookup::None,
@@ -53,33 +53,33 @@ fn any_case(text: &str) -> Lookup {
 }
 
 /// Returns the units whose symbol is `text`, plain ones before prefixed ones.
-fn by_symbol(text: &str, same: impl Fn(&str, &str) -> bool) -> Vec<Measure> {
+fn find_by_symbol(text: &str, same: impl Fn(&str, &str) -> bool) -> Vec<Measure> {
     let has_symbol = |unit: &Unit, text: &str| unit.symbols.iter().any(|symbol| same(symbol, text));
-    let plain = units::all().filter(|unit| has_symbol(unit, text)).map(plain);
+    let plain = units::all().filter(|unit| has_symbol(unit, text)).map(to_measure);
     let prefixed = prefixes().filter_map(|prefix| {
         let (_, symbol, _) = prefix;
         let head = text.get(..symbol.len()).filter(|head| same(head, symbol))?;
         let rest = text.get(head.len()..).filter(|rest| !rest.is_empty())?;
         let fits = |unit: &&Unit| has_symbol(unit, rest) && allows(unit, prefix);
-        units::all().find(fits).map(|unit| prefixed(unit, prefix))
+        units::all().find(fits).map(|unit| to_prefixed_measure(unit, prefix))
     });
     plain.chain(prefixed).collect()
 }
 
-fn by_name(text: &str) -> Option<Measure> {
-    let text = normalized(text);
+fn find_by_name(text: &str) -> Option<Measure> {
+    let text = normalize(text);
     if let Some(unit) = units::all().find(|unit| is_named(unit, &text)) {
-        return Some(plain(unit));
+        return Some(to_measure(unit));
     }
     prefixes().find_map(|prefix| {
         let rest = text.strip_prefix(prefix.0)?;
         let fits = |unit: &&Unit| is_named(unit, rest) && allows(unit, prefix);
-        units::all().find(fits).map(|unit| prefixed(unit, prefix))
+        units::all().find(fits).map(|unit| to_prefixed_measure(unit, prefix))
     })
 }
 
 fn is_named(unit: &Unit, text: &str) -> bool {
-    same_words(&normalized(unit.name), text) || unit.aliases.iter().any(|alias| same_words(alias, text))
+    same_words(&normalize(unit.name), text) || unit.aliases.iter().any(|alias| same_words(alias, text))
 }
 
 /// Returns whether the words are the same. Every word of `text` may be a plural: `miles per gallon`.
@@ -92,7 +92,7 @@ fn same_words(name: &str, text: &str) -> bool {
 }
 
 /// Converts to lower case with one space between words, and hyphens to spaces.
-fn normalized(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let text = text.to_lowercase().replace(['-', '_'], " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -106,7 +106,7 @@ fn allows(unit: &Unit, prefix: &Prefix) -> bool {
     unit.prefixes == Prefixes::Binary || (unit.prefixes == Prefixes::Decimal && !binary)
 }
 
-fn plain(unit: &Unit) -> Measure {
+fn to_measure(unit: &Unit) -> Measure {
     Measure {
         name: unit.name.to_owned(),
         scale: unit.scale,
@@ -114,7 +114,7 @@ fn plain(unit: &Unit) -> Measure {
     }
 }
 
-fn prefixed(unit: &Unit, (name, _, by): &Prefix) -> Measure {
+fn to_prefixed_measure(unit: &Unit, (name, _, by): &Prefix) -> Measure {
     let scale = match unit.scale {
         Scale::Factor(factor) => Scale::Factor(factor * by),
         other => other,
@@ -127,10 +127,12 @@ fn prefixed(unit: &Unit, (name, _, by): &Prefix) -> Measure {
 }
 
 /// Returns the units whose names are similar to `text`, for an error message; empty if there are none.
-pub(crate) fn similar(text: &str) -> String {
-    let text = normalized(text);
+pub(crate) fn suggest_similar(text: &str) -> String {
+    let text = normalize(text);
     let names = units::all().flat_map(|unit| [unit.name].into_iter().chain(unit.aliases.iter().copied()));
-    let mut names: Vec<(usize, &str)> = names.map(|name| (distance(&normalized(name), &text), name)).collect();
+    let mut names: Vec<(usize, &str)> = names
+        .map(|name| (edit_distance(&normalize(name), &text), name))
+        .collect();
     let allowed = if text.chars().count() < 5 { 1 } else { 2 };
     names.retain(|(distance, _)| *distance <= allowed);
     names.sort_unstable();
@@ -147,14 +149,14 @@ pub(crate) fn similar(text: &str) -> String {
 }
 
 /// Returns the Levenshtein distance of `a` and `b`.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.chars().enumerate() {
         let mut next = vec![i + 1];
-        for ((to, above), pair) in b.iter().zip(&row).zip(row.iter().skip(1)) {
+        for ((to, diagonal), above) in b.iter().zip(&row).zip(row.iter().skip(1)) {
             let left = next.last().copied().unwrap_or_default();
-            next.push((above + usize::from(from != *to)).min(pair + 1).min(left + 1));
+            next.push((diagonal + usize::from(from != *to)).min(above + 1).min(left + 1));
         }
         row = next;
     }

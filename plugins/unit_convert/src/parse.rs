@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 4;
 const MAX_WORDS: usize = 5;
 /// Maximum absolute value of a power.
 const MAX_POWER: i16 = 9;
-/// The reason for a power that is not a whole number or out of range.
+/// The error for a power that is out of range or not a whole number.
 const INVALID_POWER: &str = "a power must be a whole number from -9 to 9";
 
 /// Parses `text`, the unit in `field`.
@@ -25,8 +25,8 @@ pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertE
     if let Lookup::Unit(measure) = lookup::find(text) {
         return Ok(measure);
     }
-    let spoken = spoken(text);
-    let text = spoken.as_str();
+    let rewritten = rewrite_speech(text);
+    let text = rewritten.as_str();
     let parser = Parser {
         field,
         text,
@@ -35,22 +35,22 @@ pub(crate) fn parse(field: &'static str, text: &str) -> Result<Measure, ConvertE
         depth: 0,
     };
     if text.chars().count() > MAX_CHARS {
-        return Err(parser.syntax("it is longer than 100 characters"));
+        return Err(parser.syntax_error("it is longer than 100 characters"));
     }
     if let Lookup::Unit(measure) = lookup::find(text) {
         return Ok(measure);
     }
-    let tokens = tokens::tokenize(text).ok_or_else(|| parser.syntax(INVALID_POWER))?;
+    let tokens = tokens::tokenize(text).ok_or_else(|| parser.syntax_error(INVALID_POWER))?;
     let mut parser = Parser { tokens, ..parser };
-    let product = parser.product()?;
+    let product = parser.parse_product()?;
     if parser.next < parser.tokens.len() {
-        return Err(parser.syntax("a `)` has no `(`"));
+        return Err(parser.syntax_error("a `)` has no `(`"));
     }
     Ok(product.into_measure())
 }
 
 /// Rewrites everyday speech: `kilometres an hour` to `kilometres per hour`, `a mile` to `mile`, `oz.` to `oz`.
-fn spoken(text: &str) -> String {
+fn rewrite_speech(text: &str) -> String {
     let text = text.replace(" an ", " per ").replace(" a ", " per ");
     let articles = ["a ", "an "].into_iter();
     let bare = articles
@@ -119,7 +119,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn syntax(&self, reason: &'static str) -> ConvertError {
+    fn syntax_error(&self, reason: &'static str) -> ConvertError {
         ConvertError::Syntax {
             field: self.field,
             text: self.text.chars().take(60).collect(),
@@ -144,16 +144,16 @@ impl Parser<'_> {
         found
     }
 
-    fn product(&mut self) -> Result<Product, ConvertError> {
+    fn parse_product(&mut self) -> Result<Product, ConvertError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.syntax("it has more than 4 levels of parentheses"));
+            return Err(self.syntax_error("it has more than 4 levels of parentheses"));
         }
         let mut product = Product::one();
         // The exponent of the next unit: 1 in the numerator, -1 in the denominator.
         let mut side = 1;
         loop {
-            let (term, power) = self.term()?;
+            let (term, power) = self.parse_term()?;
             product = self.multiply(&product, term, side * power)?;
             if self.take_sign('*') {
                 side = 1;
@@ -168,51 +168,51 @@ impl Parser<'_> {
     }
 
     /// Parses a unit or a group in parentheses, and the power that it is raised to.
-    fn term(&mut self) -> Result<(Product, i16), ConvertError> {
+    fn parse_term(&mut self) -> Result<(Product, i16), ConvertError> {
         let mut power = match () {
             () if self.take_word(&["square", "sq", "sq."]) => 2,
             () if self.take_word(&["cubic", "cu", "cu."]) => 3,
             () => 1,
         };
         let term = match self.peek().cloned() {
-            Some(Token::Sign('(')) => self.group()?,
-            Some(Token::Word(_)) => self.unit()?,
+            Some(Token::Sign('(')) => self.parse_group()?,
+            Some(Token::Word(_)) => self.parse_unit()?,
             // The 1 in `1/s`.
             Some(Token::Number(1)) => {
                 self.next += 1;
                 Product::one()
             }
             Some(Token::Number(_)) => {
-                return Err(self.syntax("a number is allowed only as a power: put it into `value`"));
+                return Err(self.syntax_error("a number is allowed only as a power: put it into `value`"));
             }
-            _ => return Err(self.syntax("a unit is missing")),
+            _ => return Err(self.syntax_error("a unit is missing")),
         };
         if self.take_word(&["squared"]) {
             power *= 2;
         } else if self.take_word(&["cubed"]) {
             power *= 3;
         } else if self.take_sign('^') {
-            power *= self.power()?;
+            power *= self.parse_power()?;
         }
         Ok((term, power))
     }
 
-    fn power(&mut self) -> Result<i16, ConvertError> {
+    fn parse_power(&mut self) -> Result<i16, ConvertError> {
         match self.peek() {
             Some(Token::Number(power)) if (-MAX_POWER..=MAX_POWER).contains(power) => {
                 let power = *power;
                 self.next += 1;
                 Ok(power)
             }
-            _ => Err(self.syntax(INVALID_POWER)),
+            _ => Err(self.syntax_error(INVALID_POWER)),
         }
     }
 
-    fn group(&mut self) -> Result<Product, ConvertError> {
+    fn parse_group(&mut self) -> Result<Product, ConvertError> {
         self.next += 1;
-        let product = self.product()?;
+        let product = self.parse_product()?;
         if !self.take_sign(')') {
-            return Err(self.syntax("a `(` is never closed"));
+            return Err(self.syntax_error("a `(` is never closed"));
         }
         let name = format!("({})", product.name);
         Ok(Product {
@@ -223,7 +223,7 @@ impl Parser<'_> {
     }
 
     /// Parses the longest run of words that is the name of a unit.
-    fn unit(&mut self) -> Result<Product, ConvertError> {
+    fn parse_unit(&mut self) -> Result<Product, ConvertError> {
         let words: Vec<String> = self.words().take(MAX_WORDS).map(str::to_owned).collect();
         for length in (1..=words.len()).rev() {
             let written = words.get(..length).unwrap_or_default().join(" ");
@@ -259,7 +259,7 @@ impl Parser<'_> {
             }
         }
         let unit: String = words.join(" ").chars().take(60).collect();
-        let near = lookup::similar(&unit);
+        let near = lookup::suggest_similar(&unit);
         Err(ConvertError::Unknown {
             field: self.field,
             unit,
@@ -280,13 +280,13 @@ impl Parser<'_> {
 
     /// Multiplies `product` by `term` to the power `power`.
     fn multiply(&self, product: &Product, term: Product, power: i16) -> Result<Product, ConvertError> {
-        let first = product.name.is_empty();
-        if first && power == 1 {
+        let is_first = product.name.is_empty();
+        if is_first && power == 1 {
             return Ok(term);
         }
         let combined = term.factor * product.factor;
         if combined.is_nan() {
-            return Err(self.syntax("this unit cannot be part of a compound"));
+            return Err(self.syntax_error("this unit cannot be part of a compound"));
         }
         let exponent = if power.abs() == 1 {
             String::new()
@@ -294,14 +294,14 @@ impl Parser<'_> {
             format!("^{}", power.abs())
         };
         let operator = if power < 0 { "/" } else { "·" };
-        let left = if first && power < 0 { "1" } else { &product.name };
-        let name = if first && power > 0 {
+        let left = if is_first && power < 0 { "1" } else { &product.name };
+        let name = if is_first && power > 0 {
             format!("{}{exponent}", term.name)
         } else {
             format!("{left}{operator}{}{exponent}", term.name)
         };
         let dimension = product.dimension.times(term.dimension, power);
-        let dimension = dimension.ok_or_else(|| self.syntax("its powers are too large"))?;
+        let dimension = dimension.ok_or_else(|| self.syntax_error("its powers are too large"))?;
         Ok(Product {
             name,
             factor: product.factor * term.factor.powi(i32::from(power)),

@@ -35,7 +35,7 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
             c if c.is_whitespace() => {}
             c => {
                 let mut word = String::from(c);
-                while let Some(more) = chars.next_if(|c| is_word(*c)) {
+                while let Some(more) = chars.next_if(|c| is_word_char(*c)) {
                     word.push(more);
                 }
                 tokens.push(if word.eq_ignore_ascii_case("per") {
@@ -49,6 +49,6 @@ pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '°' | '"' | '\'' | '′' | '″' | '_' | '.')
 }

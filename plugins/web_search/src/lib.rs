@@ -16,12 +16,12 @@ struct WebSearchInput {
     /// What to search for, in a few words.
     query: String,
     /// The maximum number of results.
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 
@@ -90,7 +90,7 @@ fn web_search(input: WebSearchInput) -> Result<WebSearchOutput> {
 
 /// Searches with the service at this address.
 fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
-    let url = address(service, &input.query)?;
+    let url = search_address(service, &input.query)?;
     let response = Request::new("GET", url.as_str())
         .header("accept", "application/json")
         .send()?;
@@ -100,7 +100,7 @@ fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
             error.message
         ))
     })?;
-    let Some(mut results) = results::of(&found) else {
+    let Some(mut results) = results::find(&found) else {
         return Err(ToolError::config(
             "the search service returned JSON without a list of results with addresses",
         ));
@@ -113,21 +113,21 @@ fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
 }
 
 /// Returns the address of a search. Replaces `{query}` in the address of the service, or else adds the parameters of SearXNG.
-fn address(service: &str, query: &str) -> Result<Url> {
-    let setting = |problem: &str| {
+fn search_address(service: &str, query: &str) -> Result<Url> {
+    let config_error = |problem: &str| {
         ToolError::config(format_args!(
             "{problem}: do not try again; the operator sets it with `art grant add web_search --http ADDRESS --env \
              SEARCH_URL=ADDRESS/search`"
         ))
     };
     if service.is_empty() {
-        return Err(setting("no search service is set up"));
+        return Err(config_error("no search service is set up"));
     }
     let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
-    let has_place = service.contains("{query}");
+    let has_placeholder = service.contains("{query}");
     let mut url = Url::parse(&service.replace("{query}", &encoded))
-        .map_err(|error| setting(&format!("`SEARCH_URL` is no address ({error})")))?;
-    if !has_place {
+        .map_err(|error| config_error(&format!("`SEARCH_URL` is no address ({error})")))?;
+    if !has_placeholder {
         url.query_pairs_mut()
             .append_pair("q", query)
             .append_pair("format", "json");

@@ -18,13 +18,13 @@ const SNIPPET: [&str; 6] = ["content", "snippet", "description", "desc", "body",
 
 /// Returns the first list of pages, where outer lists come before inner ones. Returns an empty list if nothing was found but the
 /// reply has a list `results`, and `None` if there is no such list.
-pub(crate) fn of(reply: &Value) -> Option<Vec<SearchResult>> {
+pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
     let mut seen = 0;
     while let Some(value) = values.pop_front() {
         seen += 1;
         if let Value::Array(items) = value {
-            let pages: Vec<_> = items.iter().filter_map(page).collect();
+            let pages: Vec<_> = items.iter().filter_map(to_result).collect();
             if !pages.is_empty() {
                 return Some(pages);
             }
@@ -37,14 +37,14 @@ pub(crate) fn of(reply: &Value) -> Option<Vec<SearchResult>> {
             }
         }
     }
-    // The search found nothing.
+    // An empty list of results is no error.
     reply
         .get("results")
         .filter(|results| results.is_array())
         .map(|_| Vec::new())
 }
 
-fn page(item: &Value) -> Option<SearchResult> {
+fn to_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
     let url = text(fields, &URL)?;
     let is_page = url.starts_with("http://") || url.starts_with("https://");
@@ -58,14 +58,14 @@ fn page(item: &Value) -> Option<SearchResult> {
 /// Returns the first of these fields that is a text, on one line and without tags, or `None` if there is none or it is empty.
 fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
-    let text = without_tags(found);
+    let text = strip_tags(found);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text.chars().take(MAX_CHARS).collect();
     (!text.is_empty()).then_some(text)
 }
 
 /// Removes the tags that services use to highlight words, such as `<b>`.
-fn without_tags(text: &str) -> String {
+fn strip_tags(text: &str) -> String {
     let mut plain = text.to_owned();
     for tag in ["b", "strong", "em", "mark", "span"] {
         plain = plain.replace(&format!("<{tag}>"), "").replace(&format!("</{tag}>"), "");

@@ -11,7 +11,7 @@ fn input(query: &str) -> WebSearchInput {
 }
 
 /// Searches with a service that returns this reply.
-fn found(reply: Value) -> Result<Vec<SearchResult>> {
+fn search_with_reply(reply: Value) -> Result<Vec<SearchResult>> {
     answer_http(move |_| Ok(Response::new(200, reply.to_string())));
     search("https://search.example/search", &input("x")).map(|output| output.results)
 }
@@ -26,7 +26,7 @@ fn page(title: &str, url: &str, snippet: Option<&str>) -> SearchResult {
 
 #[test]
 fn the_words_are_encoded_into_the_address_of_the_service() {
-    let address = |service: &str| address(service, "a&b c").unwrap().to_string();
+    let address = |service: &str| search_address(service, "a&b c").unwrap().to_string();
     assert_eq!(
         address("https://s.example/search"),
         "https://s.example/search?q=a%26b+c&format=json"
@@ -51,41 +51,47 @@ fn the_reply_of_searxng_is_read() {
         page("A", "https://a.example/", Some("about a")),
         page("B", "https://b.example/", None),
     ];
-    assert_eq!(found(reply).unwrap(), pages);
+    assert_eq!(search_with_reply(reply).unwrap(), pages);
 }
 
 #[test]
 fn replies_of_other_services_are_read() {
     let one = [page("A", "https://a.example/", Some("about a"))];
     let nested = json!({"web": {"results": [{"url": "https://a.example/", "title": "A", "description": "about <strong>a</strong>"}]}});
-    assert_eq!(found(nested).unwrap(), one);
+    assert_eq!(search_with_reply(nested).unwrap(), one);
     let items = json!({"items": [{"link": "https://a.example/", "title": "A", "snippet": "about\n a"}]});
-    assert_eq!(found(items).unwrap(), one);
+    assert_eq!(search_with_reply(items).unwrap(), one);
     let list = json!([{"href": "https://a.example/", "name": "A", "body": "about a"}]);
-    assert_eq!(found(list).unwrap(), one);
+    assert_eq!(search_with_reply(list).unwrap(), one);
 }
 
 #[test]
-fn what_is_no_page_is_left_out() {
+fn items_that_are_no_pages_are_left_out() {
     let reply = json!({"results": [
         {"url": "javascript:alert(1)", "title": "A"},
         {"url": "https://b.example/"},
         {"url": "https://c.example/", "title": "C"},
     ]});
-    assert_eq!(found(reply).unwrap(), [page("C", "https://c.example/", None)]);
+    assert_eq!(
+        search_with_reply(reply).unwrap(),
+        [page("C", "https://c.example/", None)]
+    );
 }
 
 #[test]
-fn a_search_that_finds_nothing_is_no_error_but_a_strange_reply_is() {
-    assert_eq!(found(json!({"results": []})).unwrap(), []);
-    assert_eq!(found(json!({"error": "x"})).unwrap_err().code, ErrorCode::ConfigError);
+fn an_empty_result_is_no_error_but_an_unexpected_reply_is() {
+    assert_eq!(search_with_reply(json!({"results": []})).unwrap(), []);
+    assert_eq!(
+        search_with_reply(json!({"error": "x"})).unwrap_err().code,
+        ErrorCode::ConfigError
+    );
     answer_http(|_| Ok(Response::new(200, "<html>")));
     let error = search("https://s.example/", &input("x")).unwrap_err();
     assert!(error.message.contains("enable its JSON format"), "{error}");
 }
 
 #[test]
-fn a_status_of_the_service_is_an_error() {
+fn an_error_status_of_the_service_is_an_error() {
     answer_http(|_| Ok(Response::new(429, "")));
     let error = search("https://s.example/", &input("x")).unwrap_err();
     assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
@@ -96,8 +102,11 @@ fn the_number_of_results_is_limited() {
     let result = |n: u32| json!({"url": format!("https://a.example/{n}"), "title": "A"});
     let reply = json!({"results": (0..20).map(result).collect::<Vec<_>>()});
     answer_http(move |_| Ok(Response::new(200, reply.to_string())));
-    let search = |limit| search("https://s.example/", &WebSearchInput { limit, ..input("x") }).unwrap();
-    assert_eq!((search(3).count, search(50).count), (3, 20));
+    let count = |limit| {
+        let input = WebSearchInput { limit, ..input("x") };
+        search("https://s.example/", &input).unwrap().count
+    };
+    assert_eq!((count(3), count(50)), (3, 20));
 }
 
 #[test]
@@ -105,10 +114,16 @@ fn without_a_service_the_error_names_the_grant() {
     let error = failure(&WEB_SEARCH, json!({"query": "x"}));
     assert_eq!(error.code, ErrorCode::ConfigError);
     assert!(error.message.contains("art grant add web_search --http"), "{error}");
-    assert!(
-        failure(&WEB_SEARCH, json!({"query": " "}))
-            .message
-            .contains("say what to search for")
-    );
-    assert!(address("search", "x").unwrap_err().message.contains("is no address"));
+}
+
+#[test]
+fn an_empty_query_is_refused() {
+    let error = failure(&WEB_SEARCH, json!({"query": " "}));
+    assert!(error.message.contains("say what to search for"), "{error}");
+}
+
+#[test]
+fn a_service_without_a_valid_address_is_an_error() {
+    let error = search_address("search", "x").unwrap_err();
+    assert!(error.message.contains("is no address"), "{error}");
 }

@@ -7,7 +7,7 @@ pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<Stri
     let lines: Vec<String> = attributes
         .iter()
         .filter_map(doc)
-        .flat_map(|text| unindent(&text))
+        .flat_map(|text| comment_lines(&text))
         .collect();
     let text = join_paragraphs(&lines);
     if text.is_empty() {
@@ -31,8 +31,8 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Removes the space that follows `///`.
-fn unindent(text: &str) -> Vec<String> {
+/// Splits a doc comment into its lines, without the space that follows `///`.
+fn comment_lines(text: &str) -> Vec<String> {
     let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
     // An empty comment line adds no text, but ends a paragraph.
     if text.is_empty() {
@@ -46,14 +46,14 @@ fn unindent(text: &str) -> Vec<String> {
 fn join_paragraphs(lines: &[String]) -> String {
     let (mut text, mut in_code, mut in_paragraph) = (String::new(), false, false);
     for line in lines {
-        let fence = line.starts_with("```");
-        let starts_block = in_code || fence || line.is_empty() || starts_block(line);
+        let is_fence = line.starts_with("```");
+        let begins_line = in_code || is_fence || line.is_empty() || starts_block(line);
         if !text.is_empty() {
-            text.push(if in_paragraph && !starts_block { ' ' } else { '\n' });
+            text.push(if in_paragraph && !begins_line { ' ' } else { '\n' });
         }
         text.push_str(line);
-        in_code ^= fence;
-        in_paragraph = !line.is_empty() && !fence && !in_code;
+        in_code ^= is_fence;
+        in_paragraph = !line.is_empty() && !is_fence && !in_code;
     }
     text.trim().to_owned()
 }
@@ -61,8 +61,8 @@ fn join_paragraphs(lines: &[String]) -> String {
 /// Returns whether a line of Markdown starts a block: a list item, a heading, a table, a quote, indented code.
 fn starts_block(line: &str) -> bool {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
-    numbered
+    let is_numbered = number.len() < line.len() && (number.starts_with(". ") || number.starts_with(") "));
+    is_numbered
         || ["- ", "* ", "+ ", "#", "|", ">", " "]
             .iter()
             .any(|mark| line.starts_with(mark))
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use syn::{ItemFn, parse_quote};
 
-    fn described(item: &ItemFn) -> String {
+    fn read_description(item: &ItemFn) -> String {
         description(&item.attrs, &item.sig.ident).unwrap()
     }
 
@@ -92,7 +92,7 @@ mod tests {
             fn f() {}
         };
         let text = "Counts words and 3 lines.\n\nReturns:\n- `words`\n- `lines`,\n  without the empty ones\n1. done";
-        assert_eq!(described(&item), text);
+        assert_eq!(read_description(&item), text);
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
             /// one.
             fn f() {}
         };
-        assert_eq!(described(&item), "Like\n```text\na\nb\n```\nthis one.");
+        assert_eq!(read_description(&item), "Like\n```text\na\nb\n```\nthis one.");
     }
 
     #[test]
@@ -116,6 +116,6 @@ mod tests {
             #[doc = " Counts\n words.\n"]
             fn f() {}
         };
-        assert_eq!(described(&item), "Counts words.");
+        assert_eq!(read_description(&item), "Counts words.");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Result};
 
-/// Returns the text of a string literal.
+/// Returns `value` as a string literal. Fails if it is anything else.
 pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
     match value {
         Expr::Lit(ExprLit {
@@ -13,14 +13,14 @@ pub(crate) fn string<'a>(value: &'a Expr, key: &str) -> Result<&'a LitStr> {
     }
 }
 
-/// Parses a string literal that contains JSON.
+/// Checks that `value` is a string literal that contains JSON, and returns the literal.
 pub(crate) fn value_text(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     parse(text, key)?;
     Ok(text.clone())
 }
 
-/// Parses a string literal that contains a JSON object.
+/// Checks that `value` is a string literal that contains a JSON object, and returns the literal.
 pub(crate) fn object_text(value: &Expr, key: &str) -> Result<LitStr> {
     let text = string(value, key)?;
     match parse(text, key)? {

@@ -45,7 +45,7 @@ const EXPECTED_HTTP: &str = "expected `http(\"https://host/path\", methods(\"GET
 const EXPECTED_ENV: &str = "expected names of variables, as in `env(\"LANG\")`";
 
 /// Parses `limits(fuel = 1, memory = "1 MiB", timeout = "1s", output = "1 KiB")`.
-pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
+pub(crate) fn parse_limits(group: &MetaList) -> Result<Limits> {
     let mut limits = Limits::default();
     let mut seen = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
@@ -68,17 +68,17 @@ pub(crate) fn limits(group: &MetaList) -> Result<Limits> {
 }
 
 /// Parses `capabilities(fs(read, path = "{args.path}"), http("https://host/path", methods("GET")), env("LANG"))`.
-pub(crate) fn capabilities(group: &MetaList) -> Result<Vec<Capability>> {
-    parse_list(group.tokens.clone())?.iter().map(capability).collect()
+pub(crate) fn parse_capabilities(group: &MetaList) -> Result<Vec<Capability>> {
+    parse_list(group.tokens.clone())?.iter().map(parse_capability).collect()
 }
 
-fn capability(meta: &Meta) -> Result<Capability> {
+fn parse_capability(meta: &Meta) -> Result<Capability> {
     match (option_name(meta.path()).as_str(), meta) {
-        ("fs", Meta::List(group)) => fs(group),
+        ("fs", Meta::List(group)) => parse_fs(group),
         ("fs", _) => Err(Error::new_spanned(meta, EXPECTED_FS)),
-        ("http", Meta::List(group)) => http.parse2(group.tokens.clone()),
+        ("http", Meta::List(group)) => parse_http.parse2(group.tokens.clone()),
         ("http", _) => Err(Error::new_spanned(meta, EXPECTED_HTTP)),
-        ("env", Meta::List(group)) => env.parse2(group.tokens.clone()),
+        ("env", Meta::List(group)) => parse_env.parse2(group.tokens.clone()),
         ("env", _) => Err(Error::new_spanned(meta, EXPECTED_ENV)),
         _ => Err(unknown_option(
             meta.path(),
@@ -87,7 +87,7 @@ fn capability(meta: &Meta) -> Result<Capability> {
     }
 }
 
-fn fs(group: &MetaList) -> Result<Capability> {
+fn parse_fs(group: &MetaList) -> Result<Capability> {
     let (mut access, mut path, mut reason) = (None, None, None);
     let mut seen = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
@@ -96,7 +96,7 @@ fn fs(group: &MetaList) -> Result<Capability> {
         match (key.as_str(), &meta) {
             ("read", Meta::Path(_)) if access.is_none() => access = Some("read"),
             ("read_write", Meta::Path(_)) if access.is_none() => access = Some("read-write"),
-            ("path", _) => path = Some(argument(json::string(option_value(&meta)?, "path")?)?),
+            ("path", _) => path = Some(check_argument(json::string(option_value(&meta)?, "path")?)?),
             ("reason", _) => reason = Some(json::string(option_value(&meta)?, "reason")?.value()),
             _ => {
                 let expected =
@@ -109,8 +109,8 @@ fn fs(group: &MetaList) -> Result<Capability> {
     Ok(Capability::Fs { access, path, reason })
 }
 
-fn http(input: ParseStream<'_>) -> Result<Capability> {
-    let url = http_target(input)?;
+fn parse_http(input: ParseStream<'_>) -> Result<Capability> {
+    let url = parse_http_target(input)?;
     let (mut methods, mut reason) = (vec!["GET".to_owned()], None);
     if !input.is_empty() {
         input.parse::<Token![,]>()?;
@@ -134,7 +134,7 @@ fn http(input: ParseStream<'_>) -> Result<Capability> {
 }
 
 /// Parses the destination of requests: a URL, `"{args.NAME}"` for the origin of an argument, or `any` for every granted address.
-fn http_target(input: ParseStream<'_>) -> Result<Option<String>> {
+fn parse_http_target(input: ParseStream<'_>) -> Result<Option<String>> {
     if input.peek(Ident) {
         let word: Ident = input.parse()?;
         if word == "any" {
@@ -145,18 +145,18 @@ fn http_target(input: ParseStream<'_>) -> Result<Option<String>> {
     }
     let url: LitStr = input.parse()?;
     if url.value().starts_with('{') {
-        return argument(&url).map(Some);
+        return check_argument(&url).map(Some);
     }
     check_url(&url)?;
     Ok(Some(url.value()))
 }
 
-fn env(input: ParseStream<'_>) -> Result<Capability> {
+fn parse_env(input: ParseStream<'_>) -> Result<Capability> {
     let mut names = Vec::new();
     let mut reason = None;
     while !input.is_empty() {
         if input.peek(LitStr) {
-            names.push(variable(&input.parse()?)?);
+            names.push(check_variable(&input.parse()?)?);
         } else {
             let meta: Meta = input.parse()?;
             match option_name(meta.path()).as_str() {
@@ -180,7 +180,7 @@ fn env(input: ParseStream<'_>) -> Result<Capability> {
 }
 
 /// Checks that a text can be the name of an environment variable.
-fn variable(name: &LitStr) -> Result<String> {
+fn check_variable(name: &LitStr) -> Result<String> {
     let text = name.value();
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_name {
@@ -190,7 +190,7 @@ fn variable(name: &LitStr) -> Result<String> {
 }
 
 /// Checks a reference to an argument of the call. The host checks that the tool has such an argument.
-fn argument(reference: &LitStr) -> Result<String> {
+fn check_argument(reference: &LitStr) -> Result<String> {
     let text = reference.value();
     let name = text.strip_prefix("{args.").and_then(|rest| rest.strip_suffix('}'));
     let is_name =

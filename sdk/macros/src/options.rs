@@ -70,14 +70,14 @@ pub(crate) fn parse(tokens: proc_macro2::TokenStream) -> Result<Options> {
 impl Options {
     fn set(&mut self, key: &str, meta: &Meta) -> Result<()> {
         match key {
-            "name" => self.name = Some(tool_name(option_value(meta)?)?),
-            "mode" => self.mode = Some(mode(option_value(meta)?)?),
-            "blocking" => self.blocking = Some(config(option_value(meta)?, key)?),
-            "display" => self.display = Some(config(option_value(meta)?, key)?),
-            "risk" => self.risk = Some(risk(option_value(meta)?)?),
-            "example" => self.examples.push(example(option_list(meta)?)?),
-            "limits" => self.limits = manifest::limits(option_list(meta)?)?,
-            "capabilities" => self.capabilities = manifest::capabilities(option_list(meta)?)?,
+            "name" => self.name = Some(parse_tool_name(option_value(meta)?)?),
+            "mode" => self.mode = Some(parse_mode(option_value(meta)?)?),
+            "blocking" => self.blocking = Some(parse_config(option_value(meta)?, key)?),
+            "display" => self.display = Some(parse_config(option_value(meta)?, key)?),
+            "risk" => self.risk = Some(parse_risk(option_value(meta)?)?),
+            "example" => self.examples.push(parse_example(option_list(meta)?)?),
+            "limits" => self.limits = manifest::parse_limits(option_list(meta)?)?,
+            "capabilities" => self.capabilities = manifest::parse_capabilities(option_list(meta)?)?,
             _ => return Err(unknown_option(meta.path(), EXPECTED_OPTIONS)),
         }
         Ok(())
@@ -140,13 +140,13 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<()> {
     Err(Error::new(span, text))
 }
 
-fn tool_name(value: &Expr) -> Result<LitStr> {
+fn parse_tool_name(value: &Expr) -> Result<LitStr> {
     let name = json::string(value, "name")?;
     check_name(&name.value(), name.span())?;
     Ok(name.clone())
 }
 
-fn mode(value: &Expr) -> Result<Mode> {
+fn parse_mode(value: &Expr) -> Result<Mode> {
     let text = json::string(value, "mode")?;
     match text.value().as_str() {
         "functional" => Ok(Mode::Functional),
@@ -159,7 +159,7 @@ fn mode(value: &Expr) -> Result<Mode> {
     }
 }
 
-fn risk(value: &Expr) -> Result<Risk> {
+fn parse_risk(value: &Expr) -> Result<Risk> {
     let text = json::string(value, "risk")?;
     match text.value().as_str() {
         "low" | "medium" | "high" | "critical" => Ok(Risk(text.clone())),
@@ -170,14 +170,14 @@ fn risk(value: &Expr) -> Result<Risk> {
     }
 }
 
-fn config(value: &Expr, key: &str) -> Result<Config> {
+fn parse_config(value: &Expr, key: &str) -> Result<Config> {
     match value {
         Expr::Lit(_) => json::object_text(value, key).map(Config::Text),
         _ => Ok(Config::Value(value.clone())),
     }
 }
 
-fn example(group: &MetaList) -> Result<Example> {
+fn parse_example(group: &MetaList) -> Result<Example> {
     let (mut input, mut output, mut asks) = (None, None, Vec::new());
     let mut seen = Vec::new();
     for meta in parse_list(group.tokens.clone())? {
@@ -188,7 +188,7 @@ fn example(group: &MetaList) -> Result<Example> {
         match key.as_str() {
             "input" => input = Some(json::object_text(option_value(&meta)?, "input")?),
             "output" => output = Some(json::value_text(option_value(&meta)?, "output")?),
-            "ask" => asks.push(question(option_value(&meta)?)?),
+            "ask" => asks.push(parse_question(option_value(&meta)?)?),
             "description" => return Err(Error::new_spanned(meta.path(), DESCRIPTION_ERROR)),
             _ => return Err(unknown_option(meta.path(), "expected `ask`, `input` or `output`")),
         }
@@ -197,7 +197,7 @@ fn example(group: &MetaList) -> Result<Example> {
     Ok(Example { input, output, asks })
 }
 
-fn question(value: &Expr) -> Result<LitStr> {
+fn parse_question(value: &Expr) -> Result<LitStr> {
     let text = json::string(value, "ask")?;
     if text.value().trim().is_empty() {
         return Err(Error::new(

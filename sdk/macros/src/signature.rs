@@ -18,7 +18,7 @@ const ARGUMENTS: &str = "a tool takes its input and, optionally, a `&Context`: `
 /// Checks the signature. Each error points at the part that is wrong.
 pub(crate) fn check(function: &ItemFn) -> Result<ToolFunction> {
     let signature = &function.sig;
-    check_plain(signature)?;
+    check_plain_function(signature)?;
     let (input, takes_context) = arguments(signature)?;
     let (input, borrows) = owned_type(input)?;
     Ok(ToolFunction {
@@ -30,7 +30,7 @@ pub(crate) fn check(function: &ItemFn) -> Result<ToolFunction> {
     })
 }
 
-fn check_plain(signature: &Signature) -> Result<()> {
+fn check_plain_function(signature: &Signature) -> Result<()> {
     let refuse = |span, text: &str| Err(Error::new(span, text));
     if let Some(keyword) = &signature.asyncness {
         return refuse(
@@ -62,6 +62,7 @@ fn owned_type(input: &Type) -> Result<(Type, bool)> {
     }
 }
 
+/// Returns the type of the input, and whether the function takes a context.
 fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
     let mut arguments = signature.inputs.iter();
     let (first, second) = (arguments.next(), arguments.next());
@@ -74,10 +75,10 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
             format!("no input; {ARGUMENTS}; without arguments, take `_: NoArgs`"),
         ));
     };
-    let input = typed(first)?;
-    let second_type = second.map(typed).transpose()?;
+    let input = argument_type(first)?;
+    let second_type = second.map(argument_type).transpose()?;
     if is_plain(input) || second_type.is_some_and(is_plain) {
-        return Err(plain_argument(signature));
+        return Err(plain_argument_error(signature));
     }
     match second_type {
         None => Ok((input, false)),
@@ -105,7 +106,7 @@ fn is_plain(argument: &Type) -> bool {
 }
 
 /// Returns the error for plain arguments, which shows the type to define instead with the author's names as its fields.
-fn plain_argument(signature: &Signature) -> Error {
+fn plain_argument_error(signature: &Signature) -> Error {
     let is_context = |ty: &Type| matches!(ty, Type::Reference(_)) && !is_plain(ty);
     let fields = signature.inputs.iter().filter_map(|argument| match argument {
         FnArg::Typed(argument) if !is_context(&argument.ty) => {
@@ -136,7 +137,7 @@ fn owned_text(ty: &Type) -> String {
     }
 }
 
-fn typed(argument: &FnArg) -> Result<&Type> {
+fn argument_type(argument: &FnArg) -> Result<&Type> {
     match argument {
         FnArg::Typed(argument) => Ok(&argument.ty),
         FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "a tool is a free function, not a method")),

@@ -122,7 +122,7 @@ fn a_tool_takes_an_input_and_optionally_a_context() {
 }
 
 #[test]
-fn a_name_is_one_that_the_host_accepts() {
+fn a_name_that_the_host_refuses_is_an_error() {
     let rule = "a lower case letter, then at most 63 of `a-z`, `0-9`, `_` and `-`";
     for name in ["", "Word", "1st", "a b", "-a", "_a", &"a".repeat(65)] {
         assert_refused(
@@ -207,7 +207,7 @@ fn plain_arguments_are_shown_as_the_fields_of_one_type() {
 }
 
 #[test]
-fn an_unknown_option_is_named() {
+fn mistakes_in_options_are_named() {
     assert_refused(
         quote!(mod_e = "x"),
         "unknown option `mod_e`; expected `name`, `mode`, `blocking`, `display`, `risk`, `example`, `limits` or `capabilities`",
@@ -240,8 +240,6 @@ fn json_is_checked_while_the_tool_compiles() {
         "`input` is not JSON: expected value at line 1 column 7",
     );
     assert_refused(quote!(example(input = "[]")), "`input` is not a JSON object");
-    assert_refused(quote!(example(output = "1")), "an example needs `input = ..`");
-    assert_refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
     assert_refused(
         quote!(blocking = "high"),
         "`blocking` is not JSON: expected value at line 1 column 1",
@@ -249,7 +247,9 @@ fn json_is_checked_while_the_tool_compiles() {
 }
 
 #[test]
-fn an_example_has_a_question_instead_of_a_description() {
+fn mistakes_in_an_example_are_named() {
+    assert_refused(quote!(example(output = "1")), "an example needs `input = ..`");
+    assert_refused(quote!(example(input = "{}", input = "{}")), "`input` is given twice");
     assert_refused(
         quote!(example(input = "{}", description = "two words")),
         "an example has no `description`: write `ask = \"..\"`, the question that a person would ask to get this input",
@@ -293,15 +293,7 @@ fn a_tool_of_any_mode_may_have_a_risk() {
 }
 
 #[test]
-fn a_capability_has_no_wildcards() {
-    assert_refused(
-        quote!(capabilities(net)),
-        "unknown option `net`; expected `fs(..)`, `http(..)` or `env(..)`",
-    );
-    assert_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
-    assert_refused(quote!(capabilities(http("https://x", methods("get")))), {
-        "unknown method `get`; expected one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-    });
+fn an_http_capability_has_a_full_url_without_wildcards() {
     for url in [
         "example.com",
         "ftp://example.com",
@@ -338,6 +330,14 @@ fn a_capability_may_depend_on_an_argument() {
 #[test]
 fn mistakes_in_a_capability_are_named() {
     assert_refused(
+        quote!(capabilities(net)),
+        "unknown option `net`; expected `fs(..)`, `http(..)` or `env(..)`",
+    );
+    assert_refused(quote!(capabilities(fs)), "expected `fs(read)` or `fs(read_write)`");
+    assert_refused(quote!(capabilities(http("https://x", methods("get")))), {
+        "unknown method `get`; expected one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+    });
+    assert_refused(
         quote!(capabilities(http(everything))),
         "expected a URL, `\"{args.NAME}\"` or `any`",
     );
@@ -371,7 +371,7 @@ fn a_mistake_leaves_the_item_in_place() {
 }
 
 #[test]
-fn types_take_no_options() {
+fn types_take_no_options_and_are_no_unions() {
     let root = quote!(::art_sdk);
     let text = data::expand(
         Role::Args,
@@ -387,7 +387,7 @@ fn types_take_no_options() {
     assert!(text.contains("a tool's types are structs and enums"), "{text}");
 }
 
-fn expanded(item: &TokenStream) -> String {
+fn expand_args(item: &TokenStream) -> String {
     data::expand(Role::Args, &quote!(::art_sdk), &TokenStream::new(), item).to_string()
 }
 
@@ -424,7 +424,7 @@ fn a_type_that_contains_itself_is_refused_with_alternatives() {
             }
         ),
     ] {
-        let text = expanded(&item);
+        let text = expand_args(&item);
         assert!(
             text.contains("`Tree` contains itself, so its schema would be infinite: define"),
             "{text}"
@@ -454,7 +454,7 @@ fn a_type_that_only_seems_to_contain_itself_is_accepted() {
             }
         ),
     ] {
-        let text = expanded(&item);
+        let text = expand_args(&item);
         assert!(!text.contains("compile_error"), "{text}");
     }
 }

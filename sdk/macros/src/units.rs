@@ -9,23 +9,23 @@ const DURATIONS: [Unit; 3] = [("ms", 1), ("s", 1000), ("min", 60_000)];
 
 /// Parses a number such as `2_000_000`.
 pub(crate) fn count(value: &Expr) -> Result<u64> {
-    number(value).ok_or_else(|| Error::new_spanned(value, "expected a number above zero, such as `2_000_000`"))
+    parse_number(value).ok_or_else(|| Error::new_spanned(value, "expected a number above zero, such as `2_000_000`"))
 }
 
 /// Parses a size such as `"16 MiB"`, or a number of bytes.
 pub(crate) fn bytes(value: &Expr) -> Result<u64> {
-    number(value)
-        .or_else(|| scaled(value, &SIZES))
+    parse_number(value)
+        .or_else(|| parse_scaled(value, &SIZES))
         .ok_or_else(|| Error::new_spanned(value, "expected a size such as `\"16 MiB\"`, or a number of bytes"))
 }
 
 /// Parses a duration such as `"5s"` to milliseconds. A number without a unit is refused as ambiguous.
 pub(crate) fn milliseconds(value: &Expr) -> Result<u64> {
-    scaled(value, &DURATIONS)
+    parse_scaled(value, &DURATIONS)
         .ok_or_else(|| Error::new_spanned(value, "expected a duration such as `\"5s\"`, `\"250ms\"` or `\"1min\"`"))
 }
 
-fn number(value: &Expr) -> Option<u64> {
+fn parse_number(value: &Expr) -> Option<u64> {
     match value {
         Expr::Lit(ExprLit {
             lit: Lit::Int(number), ..
@@ -34,7 +34,7 @@ fn number(value: &Expr) -> Option<u64> {
     }
 }
 
-fn scaled(value: &Expr, units: &[Unit]) -> Option<u64> {
+fn parse_scaled(value: &Expr, units: &[Unit]) -> Option<u64> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text), ..
     }) = value

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{MAX_RESPONSE_BYTES, Request, Response, shown, url};
+use super::{MAX_RESPONSE_BYTES, Request, Response, url, without_query};
 use crate::{Result, ToolError};
 use bindings::wasi::http::outgoing_handler::handle;
 use bindings::wasi::http::types::{
@@ -33,7 +33,7 @@ const READ_BYTES: u64 = 64 << 10;
 const WRITE_BYTES: usize = 4096;
 
 pub(super) fn send(request: &Request) -> Result<Response> {
-    let outgoing = outgoing(request)?;
+    let outgoing = to_outgoing(request)?;
     // A request without a body must not have an empty body either.
     let body = if request.body.is_empty() {
         None
@@ -41,10 +41,10 @@ pub(super) fn send(request: &Request) -> Result<Response> {
         let body = outgoing.body();
         Some(body.map_err(|()| ToolError::validation("the header `content-length` is not the length of the body"))?)
     };
-    let options = request.timeout.map(options).transpose()?;
+    let options = request.timeout.map(to_options).transpose()?;
     let pending = handle(outgoing, options).map_err(|error| failure(request, &error))?;
     if let Some(body) = body {
-        write(request, body)?;
+        write_body(request, body)?;
     }
     pending.subscribe().block();
     let response = match pending.get() {
@@ -52,12 +52,17 @@ pub(super) fn send(request: &Request) -> Result<Response> {
         Some(Ok(Err(error))) => return Err(failure(request, &error)),
         _ => return Err(ToolError::io("the host returned no response")),
     };
-    read(request, &response)
+    read_response(request, &response)
 }
 
-fn outgoing(request: &Request) -> Result<OutgoingRequest> {
-    let invalid = || ToolError::validation(format_args!("`{}` is no address of a page", shown(&request.url)));
-    let parts = url::parts(&request.url).ok_or_else(invalid)?;
+fn to_outgoing(request: &Request) -> Result<OutgoingRequest> {
+    let invalid = || {
+        ToolError::validation(format_args!(
+            "`{}` is no address of a page",
+            without_query(&request.url)
+        ))
+    };
+    let parts = url::split(&request.url).ok_or_else(invalid)?;
     let headers = Fields::new();
     for (name, value) in &request.headers {
         headers
@@ -73,7 +78,7 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest> {
     let outgoing = OutgoingRequest::new(headers);
     let scheme = if parts.secure { Scheme::Https } else { Scheme::Http };
     outgoing
-        .set_method(&method(&request.method))
+        .set_method(&to_method(&request.method))
         .and_then(|()| outgoing.set_scheme(Some(&scheme)))
         .and_then(|()| outgoing.set_authority(Some(parts.authority)))
         .and_then(|()| outgoing.set_path_with_query(Some(&parts.path_with_query)))
@@ -81,7 +86,7 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest> {
     Ok(outgoing)
 }
 
-fn method(name: &str) -> Method {
+fn to_method(name: &str) -> Method {
     match name {
         "GET" => Method::Get,
         "HEAD" => Method::Head,
@@ -94,7 +99,7 @@ fn method(name: &str) -> Method {
     }
 }
 
-fn options(timeout: Duration) -> Result<RequestOptions> {
+fn to_options(timeout: Duration) -> Result<RequestOptions> {
     let nanoseconds = Some(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let options = RequestOptions::new();
     options
@@ -106,7 +111,7 @@ fn options(timeout: Duration) -> Result<RequestOptions> {
 }
 
 /// Writes the body of a request. A server may answer before it has read all of it, so a closed stream is no error.
-fn write(request: &Request, body: OutgoingBody) -> Result<()> {
+fn write_body(request: &Request, body: OutgoingBody) -> Result<()> {
     let stream = body.write().map_err(|()| ToolError::io("the body cannot be written"))?;
     for part in request.body.chunks(WRITE_BYTES) {
         match stream.blocking_write_and_flush(part) {
@@ -119,7 +124,7 @@ fn write(request: &Request, body: OutgoingBody) -> Result<()> {
     OutgoingBody::finish(body, None).map_err(|error| failure(request, &error))
 }
 
-fn read(request: &Request, response: &IncomingResponse) -> Result<Response> {
+fn read_response(request: &Request, response: &IncomingResponse) -> Result<Response> {
     let headers = response.headers().entries().into_iter();
     let headers = headers.map(|(name, value)| (name, String::from_utf8_lossy(&value).into_owned()));
     let (status, headers) = (response.status(), headers.collect());
@@ -156,7 +161,7 @@ fn stream_failure(request: &Request, error: &bindings::wasi::io::error::Error) -
 
 /// Returns the error for a request that failed.
 fn failure(request: &Request, error: &ErrorCode) -> ToolError {
-    let url = shown(&request.url);
+    let url = without_query(&request.url);
     match error {
         ErrorCode::HttpRequestDenied => {
             ToolError::permission_denied(format_args!("{} `{url}` is not allowed", request.method))

@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Sets the function that answers the requests of this thread.
-pub(crate) fn answer(answer: Answer) {
+pub(crate) fn set_answer(answer: Answer) {
     ANSWER.set(Some(answer));
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// Splits a URL into its parts, or returns `None` if it does not begin with `http://` or `https://`.
-pub(super) fn parts(url: &str) -> Option<Parts<'_>> {
+pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     let url = url.trim();
     let (scheme, rest) = url.split_once("://")?;
     let secure = match scheme.to_ascii_lowercase().as_str() {
@@ -27,12 +27,12 @@ pub(super) fn parts(url: &str) -> Option<Parts<'_>> {
     Some(Parts {
         secure,
         authority,
-        path_with_query: format!("{slash}{}", encoded(path)),
+        path_with_query: format!("{slash}{}", encode(path)),
     })
 }
 
 /// Encodes the characters that a URL cannot contain.
-fn encoded(path: &str) -> String {
+fn encode(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {
         if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
@@ -49,38 +49,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_taken_apart() {
-        let parts = |url| {
-            let parts = parts(url).unwrap();
+    fn a_url_is_split_into_its_parts() {
+        let fields = |url| {
+            let parts = split(url).unwrap();
             (parts.secure, parts.authority.to_owned(), parts.path_with_query)
         };
         assert_eq!(
-            parts("https://a.example/b?c=d#e"),
+            fields("https://a.example/b?c=d#e"),
             (true, "a.example".to_owned(), "/b?c=d".to_owned())
         );
         assert_eq!(
-            parts(" HTTP://[::1]:8080?q "),
+            fields(" HTTP://[::1]:8080?q "),
             (false, "[::1]:8080".to_owned(), "/?q".to_owned())
         );
-        assert_eq!(parts("http://a"), (false, "a".to_owned(), "/".to_owned()));
+        assert_eq!(fields("http://a"), (false, "a".to_owned(), "/".to_owned()));
     }
 
     #[test]
-    fn what_a_url_cannot_contain_is_encoded() {
+    fn characters_that_a_url_cannot_contain_are_encoded() {
         assert_eq!(
-            parts("https://a.example/caf\u{e9} {x}?q=a b%20c\r\n")
+            split("https://a.example/caf\u{e9} {x}?q=a b%20c\r\n")
                 .unwrap()
                 .path_with_query,
             "/caf%C3%A9%20%7Bx%7D?q=a%20b%20c"
         );
         assert_eq!(
-            parts("https://a/b\r\nHost: c").unwrap().path_with_query,
+            split("https://a/b\r\nHost: c").unwrap().path_with_query,
             "/b%0D%0AHost:%20c"
         );
     }
 
     #[test]
-    fn what_is_no_address_of_a_page_is_refused() {
+    fn texts_that_are_no_http_urls_are_refused() {
         for url in [
             "",
             "a.example",
@@ -90,7 +90,7 @@ mod tests {
             "https://",
             "https:///a",
         ] {
-            assert_eq!(parts(url), None, "{url}");
+            assert_eq!(split(url), None, "{url}");
         }
     }
 }

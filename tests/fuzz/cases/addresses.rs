@@ -1,4 +1,4 @@
-//! F5: what a grant covers, compared with what the URL parser and the address of a connection say.
+//! F5: checks what a grant covers against the host, the port and the path that the URL parser reads.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -26,7 +26,8 @@ pub(crate) fn check(bytes: &[u8]) {
     }
 }
 
-/// Checks that the host which is compared is the host which is connected to.
+/// Checks that a target has the host, the port and the path of its URL, so that the address that is compared with a grant is the
+/// address that the request is sent to.
 fn check_target(text: &str) {
     let Ok(target) = Target::parse(text) else { return };
     let url = Url::parse(text).expect("a target is a URL");
@@ -36,16 +37,16 @@ fn check_target(text: &str) {
         .unwrap_or_default()
         .trim_start_matches('[')
         .trim_end_matches(']');
-    assert_eq!(host.strip_suffix('.').unwrap_or(host), shown(&target.host), "{text}");
+    assert_eq!(host.strip_suffix('.').unwrap_or(host), url_host(&target.host), "{text}");
     assert_eq!(Some(target.port), url.port_or_known_default(), "{text}");
     assert_eq!(target.path, url.path(), "{text}");
     assert!(!may_be_read_as_other_address(&target.host), "{text}: {}", target.host);
-    let sent = Target::parse(&written(&target)).expect("the address that is sent is an address");
+    let sent = Target::parse(&request_address(&target)).expect("the address of a request can be parsed");
     assert_eq!(sent, target, "{text}");
 }
 
 /// Returns a host as a URL writes it.
-fn shown(host: &str) -> String {
+fn url_host(host: &str) -> String {
     host.parse::<Ipv6Addr>().map_or_else(
         |_| host.to_owned(),
         |address| {
@@ -57,8 +58,8 @@ fn shown(host: &str) -> String {
     )
 }
 
-/// Returns the address as it is sent.
-fn written(target: &Target) -> String {
+/// Returns the address of a request as it is sent.
+fn request_address(target: &Target) -> String {
     let scheme = if target.secure { "https" } else { "http" };
     let (open, close) = if target.host.contains(':') {
         ("[", "]")
@@ -93,7 +94,7 @@ fn check_covered(scope: &HttpScope, target: &Target) {
         .unwrap_or_default()
         .trim_matches(['[', ']'])
         .to_owned();
-    let host = shown(&target.host);
+    let host = url_host(&target.host);
     let is_granted = if is_wildcard {
         host.ends_with(&format!(".{granted_host}"))
     } else {
@@ -102,8 +103,8 @@ fn check_covered(scope: &HttpScope, target: &Target) {
     assert!(is_granted, "{text} {host}");
     assert_eq!(granted.port_or_known_default(), Some(target.port), "{text}");
     assert_eq!(granted.scheme() == "https", target.secure, "{text}");
-    let (granted, asked) = (segments(granted.path()), segments(&target.path));
-    assert!(asked.starts_with(&granted), "{text} {}", target.path);
+    let (granted, requested) = (segments(granted.path()), segments(&target.path));
+    assert!(requested.starts_with(&granted), "{text} {}", target.path);
     let decoded = target.path.to_ascii_lowercase().replace("%2e", ".");
     assert!(!decoded.split('/').any(|segment| segment == ".."), "{}", target.path);
 }
@@ -112,12 +113,12 @@ fn segments(path: &str) -> Vec<&str> {
     path.trim_end_matches('/').split('/').collect()
 }
 
-/// Checks that what two grants have in common covers what both cover.
+/// Checks that the intersection of two grants covers exactly the requests that both cover.
 fn check_intersection(one: &HttpScope, other: &HttpScope, targets: &[Target]) {
     let common = one.intersect(other);
     for target in targets {
         let both = one.covers(target) && other.covers(target);
         let covered = common.as_ref().is_some_and(|common| common.covers(target));
-        assert_eq!(covered, both, "{one} {other} {}", written(target));
+        assert_eq!(covered, both, "{one} {other} {}", request_address(target));
     }
 }

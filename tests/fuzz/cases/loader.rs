@@ -1,4 +1,4 @@
-//! F1: the loader takes any bytes. Nothing of them is compiled or run.
+//! F1: gives any bytes to the loader. They are neither compiled nor run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
     Sandbox::new(&config).expect("a sandbox can be created")
 });
 
-/// Creates the sandbox, so that this is not counted for the first input.
+/// Creates the sandbox, so that its memory and its time are not counted for the first input.
 pub(crate) fn prepare() {
     LazyLock::force(&SANDBOX);
 }
@@ -38,7 +38,7 @@ pub(crate) fn check(bytes: &[u8]) {
         assert!(inspection.imports.iter().all(known), "{inspection:?}");
     }
     for error in [inspect(bytes).err(), loaded.err()].into_iter().flatten() {
-        // A message repeats names of the file only within a bound.
+        // A message contains names from the file only up to a maximum length.
         assert!(error.to_string().len() < 100_000);
     }
 }

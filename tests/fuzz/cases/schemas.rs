@@ -1,5 +1,5 @@
-//! F3: the admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and applies
-//! the one to the other.
+//! F3: the admission of schemas and the check of values. Generates a schema and a value from the bytes of a fuzz case, and checks
+//! the value against the schema.
 
 use art_tools::admission::{MAX_TEXT_BYTES, Root};
 use art_tools::schema::CompiledSchema;
@@ -11,7 +11,7 @@ const MAX_INPUT_BYTES: usize = 256 << 10;
 /// Names of properties and definitions.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 /// Maximum nesting depth of a generated schema or value.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Admits a schema, fills its defaults into a value, and checks the value.
 pub(crate) fn apply(schema: &Value, mut value: Value) {
@@ -35,7 +35,7 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
         return (schema, value);
     }
     let mut source = Source(bytes);
-    let mut schema = source.schema(DEPTH);
+    let mut schema = source.schema(MAX_DEPTH);
     if let Value::Object(members) = &mut schema {
         let definitions: Map<_, _> = NAMES
             .map(|name| (name.to_owned(), source.schema(4)))
@@ -43,7 +43,7 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
             .collect();
         members.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    (schema, source.value(DEPTH))
+    (schema, source.value(MAX_DEPTH))
 }
 
 /// Returns a float, whose magnitude `byte` chooses from the whole range of floats.
@@ -89,7 +89,7 @@ impl Source<'_> {
         }
     }
 
-    /// Returns one to four schemas, or as many copies of a flat one as fit into an admitted schema.
+    /// Returns one to four schemas, or up to 480 copies of a flat one, as far as they fit into an admitted schema.
     fn schemas(&mut self, depth: usize) -> Vec<Value> {
         match self.byte() {
             count @ 240.. => {
@@ -141,7 +141,7 @@ impl Source<'_> {
             5 => {
                 let keyword = self.choose(&["minLength", "maxItems", "minProperties", "minContains"]);
                 match self.byte() {
-                    unit @ 224.. => ("multipleOf", float(unit)),
+                    byte @ 224.. => ("multipleOf", float(byte)),
                     208..224 => ("required", json!([self.name()])),
                     192..208 => ("minimum", json!(0.5)),
                     limit => (keyword, limit.into()),
@@ -184,7 +184,7 @@ impl Source<'_> {
             4 => Value::String(self.text()),
             5 => (0..self.byte() % 6).map(|_| self.value(depth)).collect(),
             6 => match self.byte() {
-                count @ 240.. if depth >= DEPTH - 2 => self.large_object((count - 239) * 1_000),
+                count @ 240.. if depth >= MAX_DEPTH - 2 => self.large_object((count - 239) * 1_000),
                 count => {
                     let member = |_| (self.name(), self.value(depth));
                     Value::Object((0..count % 6).map(member).collect())

@@ -1,8 +1,8 @@
-//! F6: no secret is left in bytes that arrive in any parts.
+//! F6: no secret is left in bytes, however they are split into parts.
 
 use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 
-/// Reads a secret and a text, inserts forms of the secret into it, and redacts it in parts.
+/// Reads a secret and a text, inserts forms of the secret into the text, and redacts the text in parts.
 ///
 /// The first line is the secret. In the rest, the bytes 1 to 6 stand for its forms and 7 for the end of a part.
 pub(crate) fn check(bytes: &[u8]) {
@@ -17,10 +17,10 @@ pub(crate) fn check(bytes: &[u8]) {
         .clone();
     let parts: Vec<Vec<u8>> = rest
         .split(|byte| *byte == 7)
-        .map(|part| expanded(part, &value))
+        .map(|part| expand_forms(part, &value))
         .collect();
     let whole = parts.concat();
-    let (clean, seen) = redacted(&redactor, &parts);
+    let (clean, seen) = redact_parts(&redactor, &parts);
     assert_eq!(
         clean,
         redactor.bytes(&whole).into_owned(),
@@ -47,7 +47,7 @@ fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Returns a part with the forms of the secret in place of the bytes that stand for them.
-fn expanded(part: &[u8], value: &str) -> Vec<u8> {
+fn expand_forms(part: &[u8], value: &str) -> Vec<u8> {
     let forms = forms(value);
     let expand = |byte: &u8| match forms.get(usize::from(*byte).wrapping_sub(1)) {
         Some(form) => form.clone().into_bytes(),
@@ -56,14 +56,14 @@ fn expanded(part: &[u8], value: &str) -> Vec<u8> {
     part.iter().flat_map(expand).collect()
 }
 
-fn redacted(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
+fn redact_parts(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
     let mut stream = RedactedStream::new(redactor.clone());
     let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();
     clean.extend(stream.finish());
     (clean, stream.canary().is_some())
 }
 
-/// Returns the forms in which servers send values back, by code that shares nothing with that of the host.
+/// Returns the forms in which servers send values back. This code shares nothing with that of the host.
 fn forms(value: &str) -> [String; 6] {
     let bytes = value.as_bytes();
     let in_bytes = |form: fn(&u8) -> String| bytes.iter().map(form).collect::<String>();

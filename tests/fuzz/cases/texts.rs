@@ -21,7 +21,7 @@ pub(crate) fn check(bytes: &[u8]) {
     check_table(&value);
 }
 
-/// Checks that a result is shown in few lines that stay within their row, whatever it contains.
+/// Checks that all rows below the head of a table have the same number of cells, whatever the result contains.
 fn check_table(result: &Value) {
     let shown = labelled("Result", result);
     assert!(shown.starts_with("Result:"));
@@ -34,7 +34,7 @@ fn check_table(result: &Value) {
     assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
 }
 
-/// Returns whether a terminal shows a character as itself: an independent list of those that are not.
+/// Returns whether a terminal shows a character as itself. The lists do not come from the code of the host.
 fn is_harmless(c: char) -> bool {
     let point = u32::from(c);
     let controls = point < 0x20 && c != '\n' && c != '\t' || (0x7f..0xa0).contains(&point);

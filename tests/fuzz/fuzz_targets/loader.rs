@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 64 << 20;
 fuzz_target!(
     init: cases::loader::prepare(),
     |bytes: &[u8]| {
-        let peak = memory::peak(|| cases::loader::check(bytes));
+        let peak = memory::measure_peak(|| cases::loader::check(bytes));
         assert!(peak <= MAX_BYTES, "{peak} bytes");
     }
 );

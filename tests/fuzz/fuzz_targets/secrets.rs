@@ -1,4 +1,4 @@
-//! Checks that no form of a secret is left in bytes, however they are cut into parts.
+//! Checks that no form of a secret is left in bytes, however they are split into parts.
 
 #![no_main]
 

@@ -47,7 +47,7 @@ fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
         "canonicalize" => Ok(fs::canonicalize(path)?.to_string_lossy().into_owned()),
         "read_link" => Ok(fs::read_link(path)?.to_string_lossy().into_owned()),
         "modified" => modified(path),
-        "read_times" => read_times(path, number(extra)),
+        "read_times" => read_repeatedly(path, number(extra)),
         "race" => race(path, number(extra)),
         "read_middle" => read_middle(path, number(extra)),
         _ => change(operation, path, extra).map(|()| "done".to_owned()),
@@ -114,7 +114,7 @@ fn modified(path: &str) -> io::Result<String> {
 }
 
 /// Opens and reads a file `times` times, and counts how often that failed.
-fn read_times(path: &str, times: u64) -> io::Result<String> {
+fn read_repeatedly(path: &str, times: u64) -> io::Result<String> {
     let failed = (0..times).filter(|_| fs::read(path).is_err()).count();
     Ok(format!("{failed} failed"))
 }

@@ -55,16 +55,18 @@ fn attempt(what: &str, path: &str, number: u64) -> Result<(), ErrorCode> {
         "times" => set_times(path, number),
         "open" => open(path, OpenFlags::empty(), DescriptorFlags::READ).map(drop),
         "open_directory" => open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ).map(drop),
-        "create" => open(path, OpenFlags::CREATE, write()).map(drop),
+        "create" => open(path, OpenFlags::CREATE, read_write_flags()).map(drop),
         "truncate" => open(path, OpenFlags::TRUNCATE, DescriptorFlags::READ).map(drop),
-        "set_size" => open(path, OpenFlags::CREATE, write())?.set_size(number),
+        "set_size" => open(path, OpenFlags::CREATE, read_write_flags())?.set_size(number),
         "read_much" => open(path, OpenFlags::empty(), DescriptorFlags::READ)?
             .read(number, 0)
             .map(drop),
         "read_far" => open(path, OpenFlags::empty(), DescriptorFlags::READ)?
             .read(10, number)
             .map(drop),
-        "write_far" => open(path, OpenFlags::CREATE, write())?.write(b"x", number).map(drop),
+        "write_far" => open(path, OpenFlags::CREATE, read_write_flags())?
+            .write(b"x", number)
+            .map(drop),
         "hold" => hold(path, number),
         "write_zeroes" => write_zeroes(path, number),
         "write_unchecked" => write_unchecked(path, number),
@@ -72,7 +74,7 @@ fn attempt(what: &str, path: &str, number: u64) -> Result<(), ErrorCode> {
     }
 }
 
-fn write() -> DescriptorFlags {
+fn read_write_flags() -> DescriptorFlags {
     DescriptorFlags::READ | DescriptorFlags::WRITE
 }
 
@@ -84,8 +86,8 @@ fn root() -> Result<Descriptor, ErrorCode> {
         .ok_or(ErrorCode::NoEntry)
 }
 
-fn open(path: &str, how: OpenFlags, flags: DescriptorFlags) -> Result<Descriptor, ErrorCode> {
-    root()?.open_at(PathFlags::SYMLINK_FOLLOW, path, how, flags)
+fn open(path: &str, open_flags: OpenFlags, flags: DescriptorFlags) -> Result<Descriptor, ErrorCode> {
+    root()?.open_at(PathFlags::SYMLINK_FOLLOW, path, open_flags, flags)
 }
 
 fn set_times(path: &str, seconds: u64) -> Result<(), ErrorCode> {
@@ -93,7 +95,7 @@ fn set_times(path: &str, seconds: u64) -> Result<(), ErrorCode> {
         seconds,
         nanoseconds: u32::MAX,
     });
-    open(path, OpenFlags::empty(), write())?.set_times(time, time)?;
+    open(path, OpenFlags::empty(), read_write_flags())?.set_times(time, time)?;
     root()?.set_times_at(PathFlags::empty(), path, time, time)
 }
 
@@ -106,13 +108,13 @@ fn hold(path: &str, times: u64) -> Result<(), ErrorCode> {
 }
 
 fn write_zeroes(path: &str, bytes: u64) -> Result<(), ErrorCode> {
-    let stream = open(path, OpenFlags::CREATE, write())?.write_via_stream(0)?;
+    let stream = open(path, OpenFlags::CREATE, read_write_flags())?.write_via_stream(0)?;
     stream.write_zeroes(bytes).map_err(|_stream| ErrorCode::Io)
 }
 
 /// Writes without asking first how many bytes may be written.
 fn write_unchecked(path: &str, bytes: u64) -> Result<(), ErrorCode> {
-    let stream = open(path, OpenFlags::CREATE, write())?.write_via_stream(0)?;
+    let stream = open(path, OpenFlags::CREATE, read_write_flags())?.write_via_stream(0)?;
     stream
         .write(&vec![b'x'; bytes as usize])
         .map_err(|_stream| ErrorCode::Io)

@@ -37,10 +37,10 @@ fn raw_requests(input: In) -> Result<String> {
     let (attempt, text) = (input.attempt.as_str(), input.text.as_str());
     let request = OutgoingRequest::new(Fields::new());
     match attempt {
-        "header" => return Ok(described(Fields::new().append(text, b"x"))),
-        "value" => return Ok(described(Fields::new().append("x-test", text.as_bytes()))),
-        "many_headers" => return Ok(many_headers(text)),
-        "long_header" => return Ok(described(Fields::new().append("x-test", &vec![b'x'; number(text)]))),
+        "header" => return Ok(describe(Fields::new().append(text, b"x"))),
+        "value" => return Ok(describe(Fields::new().append("x-test", text.as_bytes()))),
+        "many_headers" => return Ok(append_headers(text)),
+        "long_header" => return Ok(describe(Fields::new().append("x-test", &vec![b'x'; number(text)]))),
         _ => {}
     }
     if prepare(&request, attempt, text, &input.authority).is_err() {
@@ -48,7 +48,7 @@ fn raw_requests(input: In) -> Result<String> {
     }
     match attempt {
         "trailers" => Ok(send_trailers(request, text)),
-        "wait" => Ok(wait(request, text)),
+        "wait" => Ok(send_with_timeouts(request, text)),
         "unfinished" => {
             drop(request.body());
             Ok(send(request))
@@ -79,14 +79,14 @@ fn number(text: &str) -> usize {
 }
 
 /// Adds `count` headers to one collection, and returns how that ended.
-fn many_headers(count: &str) -> String {
+fn append_headers(count: &str) -> String {
     let fields = Fields::new();
     let added = (0..number(count)).try_for_each(|_| fields.append("x-test", b"x"));
-    described(added)
+    describe(added)
 }
 
 /// Sends a request with all its timeouts set to a number of nanoseconds.
-fn wait(request: OutgoingRequest, nanoseconds: &str) -> String {
+fn send_with_timeouts(request: OutgoingRequest, nanoseconds: &str) -> String {
     let (options, time) = (RequestOptions::new(), nanoseconds.parse().ok());
     let set = options
         .set_connect_timeout(time)
@@ -95,7 +95,7 @@ fn wait(request: OutgoingRequest, nanoseconds: &str) -> String {
     set.map_or("refused".to_owned(), |()| send_with(request, Some(options)))
 }
 
-fn described<E: std::fmt::Debug>(result: Result<(), E>) -> String {
+fn describe<E: std::fmt::Debug>(result: Result<(), E>) -> String {
     result.map_or_else(|error| format!("{error:?}"), |()| "accepted".to_owned())
 }
 

@@ -25,14 +25,14 @@ fn without_wasi(input: In) -> Result<usize> {
         "churn" => churn(input.n),
         "hold" => Ok(black_box(vec![7_u8; input.n * MIB]).len()),
         "gather" => Ok(gather(input.n * MIB).len()),
-        "panic" => panics(),
+        "panic" => panic_on_request(),
         "clock" => Ok(usize::from(Instant::now().elapsed().is_zero())),
         other => Err(ToolError::validation(format_args!("`{other}` is not known"))),
     }
 }
 
 #[expect(clippy::panic, reason = "a test needs a guest that panics")]
-fn panics() -> ! {
+fn panic_on_request() -> ! {
     panic!("a requested panic")
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::manifest::{FileGrant, Fixture, Wat};
 use super::origin::Origin;
 use crate::handmade::Handmade;
-use crate::harness::{CALL_TIMEOUT, components, in_full, output, read, request};
+use crate::harness::{CALL_TIMEOUT, components, message_with_causes, output, read, request};
 
 /// A text that no guest may see. It is in the environment of the suite and in a file beside the granted folder.
 pub(crate) const CANARY: &str = "7b1d0f6a92c84e53b0d6a1f3c95e2847";
@@ -43,10 +43,10 @@ impl Fixture {
         let plugin = match (sandbox.load("attack", &self.bytes()), &self.refused) {
             (Ok(plugin), None) => plugin,
             (Ok(_), Some(_)) => return Err("it was not refused".to_owned()),
-            (Err(error), refused) => return is_expected_refusal(&in_full(&error), refused.as_deref()),
+            (Err(error), refused) => return is_expected_refusal(&message_with_causes(&error), refused.as_deref()),
         };
         let target = Target::new().await;
-        let call = self.admitted(&target);
+        let call = self.admitted_call(&target);
         let start = Instant::now();
         let outcome = tokio::time::timeout(CALL_TIMEOUT, plugin.execute(&call)).await;
         let outcome = outcome.map_err(|elapsed| format!("the call does not end: {elapsed}"))?;
@@ -67,12 +67,12 @@ impl Fixture {
         }
     }
 
-    fn admitted(&self, target: &Target) -> Admitted {
+    fn admitted_call(&self, target: &Target) -> Admitted {
         let steps = (0..self.times.unwrap_or(1)).flat_map(|_| &self.steps);
-        let steps: Vec<_> = steps.map(|step| target.step(step)).collect();
+        let steps: Vec<_> = steps.map(|step| target.absolute_step(step)).collect();
         let arguments = match (&self.arguments, steps.is_empty()) {
             (Value::Null, true) => json!({}),
-            (arguments, true) => target.filled_in(arguments),
+            (arguments, true) => target.fill_in(arguments),
             _ => json!({ "steps": steps }),
         };
         let grants = target.grants(self.files.as_ref(), &self.http);
@@ -140,7 +140,7 @@ impl Target {
         }
     }
 
-    fn step(&self, [operation, path, extra]: &[String; 3]) -> [String; 3] {
+    fn absolute_step(&self, [operation, path, extra]: &[String; 3]) -> [String; 3] {
         let below = self.folder.path().to_str().expect("a path that is text");
         [
             operation.clone(),
@@ -149,14 +149,14 @@ impl Target {
         ]
     }
 
-    fn filled_in(&self, value: &Value) -> Value {
+    fn fill_in(&self, value: &Value) -> Value {
         let text = value.to_string().replace("{server}", &self.origin.address.to_string());
         serde_json::from_str(&text).expect("it stays JSON")
     }
 
     fn grants(&self, files: Option<&FileGrant>, http: &[Value]) -> Arc<Grants> {
         let http = http.iter().map(|grant| {
-            let grant: HttpGrant = serde_json::from_value(self.filled_in(grant)).expect("a grant");
+            let grant: HttpGrant = serde_json::from_value(self.fill_in(grant)).expect("a grant");
             HttpRight {
                 scope: grant.url.clone(),
                 methods: grant.methods.clone(),
@@ -171,7 +171,7 @@ impl Target {
             tool: Arc::from("attack"),
             places: Arc::new(places),
             fs: files
-                .map(|grant| right(grant, &self.folder.path().join("notes")))
+                .map(|grant| fs_right(grant, &self.folder.path().join("notes")))
                 .into_iter()
                 .collect(),
             http: http.collect(),
@@ -186,21 +186,21 @@ impl Target {
             entries.map(|entry| entry.file_name()).collect()
         };
         let folder = self.folder.path();
-        let mut around = names(folder);
-        around.sort();
+        let mut entries_of_folder = names(folder);
+        entries_of_folder.sort();
         let is_written = files.is_some_and(|grant| grant.write);
         let same_notes = fs::read(folder.join("notes/a.txt")).is_ok_and(|text| text == b"first")
             && names(&folder.join("notes")).len() == 6;
-        around == ["notes", "outside.txt"]
+        entries_of_folder == ["notes", "outside.txt"]
             && fs::read(folder.join("outside.txt")).is_ok_and(|text| text == CANARY.as_bytes())
             && (is_written || same_notes)
     }
 }
 
-fn right(grant: &FileGrant, notes: &Path) -> FsRight {
+fn fs_right(grant: &FileGrant, notes: &Path) -> FsRight {
     let access = if grant.write { Access::ReadWrite } else { Access::Read };
     let base = FsGrant::new(notes.to_owned(), access);
-    let standing = FsGrant {
+    let limited_grant = FsGrant {
         max_bytes: grant.max_bytes.unwrap_or(base.max_bytes),
         max_files: grant.max_files.unwrap_or(base.max_files),
         ..base
@@ -209,7 +209,7 @@ fn right(grant: &FileGrant, notes: &Path) -> FsRight {
         guest: guest_path(notes.to_str().expect("a path that is text")).expect("a path without tricks"),
         path: notes.to_owned(),
         access,
-        grant: Arc::new(standing),
+        grant: Arc::new(limited_grant),
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Fixture {
     /// The requests that the call may send, as in a file of grants.
     pub(crate) http: Vec<Value>,
     /// The limits that differ from the default ones.
-    pub(crate) limits: LimitsOf,
+    pub(crate) limits: AttackLimits,
     /// How the call has to end.
     pub(crate) ends: Option<String>,
     /// A part of the error with which the component has to be refused before it is called.
@@ -124,14 +124,14 @@ pub(crate) struct Wat {
 /// The limits of a call that an attack may set.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct LimitsOf {
+pub(crate) struct AttackLimits {
     fuel: Option<u64>,
     timeout_ms: Option<u64>,
     memory_bytes: Option<u64>,
     host_calls: Option<u64>,
 }
 
-impl LimitsOf {
+impl AttackLimits {
     /// Returns all limits of the call.
     pub(crate) fn all(self) -> Limits {
         let base = Limits::EXECUTE;
@@ -170,6 +170,6 @@ pub(crate) fn manifest() -> Manifest {
 
 /// Returns all attacks with the identifiers of their threats.
 pub(crate) fn fixtures() -> Vec<(String, Fixture)> {
-    let of_threat = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
-    manifest().into_iter().flat_map(of_threat).collect()
+    let with_id = |(id, threat): (String, Threat)| threat.run.into_iter().map(move |fixture| (id.clone(), fixture));
+    manifest().into_iter().flat_map(with_id).collect()
 }

@@ -20,7 +20,7 @@ impl Chance {
     }
 
     /// Returns a number below `bound`.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn number_below(&mut self, bound: u64) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -30,7 +30,7 @@ impl Chance {
     }
 
     /// Returns `true` in `percent` of 100 cases.
-    pub(super) fn percent(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
+    pub(super) fn true_in_percent(&mut self, percent: u64) -> bool {
+        self.number_below(100) < percent
     }
 }

@@ -22,7 +22,7 @@ const PLACES: [FailPoint; 11] = [
 ];
 
 /// Returns whether only a process that stores a decision reaches this place.
-pub(super) fn is_of_decisions(place: FailPoint) -> bool {
+pub(super) fn needs_decision(place: FailPoint) -> bool {
     matches!(place, FailPoint::BeforeDecision | FailPoint::AfterDecision)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn suspend(tool: &str) -> World {
     world
 }
 
-pub(super) fn the_run(world: &World) -> RunRecord {
+pub(super) fn only_run(world: &World) -> RunRecord {
     let runs: [RunRecord; 1] = world.runs().try_into().unwrap();
     let [run] = runs;
     run
@@ -51,30 +51,30 @@ fn pending(world: &World) -> Option<String> {
 }
 
 /// Returns how often the run applied a decision, and how its calls ended.
-fn taken_and_endings(world: &World) -> (usize, Vec<String>) {
-    let journal = world.journal(&the_run(world).trace_id);
-    let taken = journal.iter().filter(|entry| entry.kind == "call_decided").count();
+fn decisions_and_endings(world: &World) -> (usize, Vec<String>) {
+    let journal = world.journal(&only_run(world).trace_id);
+    let decisions = journal.iter().filter(|entry| entry.kind == "call_decided").count();
     let ends = journal.iter().filter(|entry| entry.kind == "tool_ended");
     let ending = ends.filter_map(|entry| {
         let payload: Value = serde_json::from_str(&entry.payload).unwrap();
         payload.pointer("/end/ending")?.as_str().map(str::to_owned)
     });
-    (taken, ending.collect())
+    (decisions, ending.collect())
 }
 
 /// Approves the call if nobody has decided about it. Otherwise resumes the run, unless it has ended.
-fn go_on(world: &World, place: FailPoint) {
+fn decide_or_resume(world: &World, place: FailPoint) {
     let status = pending(world);
-    let went_on = match status.as_deref() {
+    let continued = match status.as_deref() {
         Some("open") => world.art(&["approve", "yes", "last"]).output,
-        _ if the_run(world).status.is_final() => return,
+        _ if only_run(world).status.is_final() => return,
         Some("decided") => world.art(&["runs", "resume", "last"]).output,
         _ => {
-            assert_eq!(taken_and_endings(world).0, 1, "{place:?}: the decision is lost");
+            assert_eq!(decisions_and_endings(world).0, 1, "{place:?}: the decision is lost");
             world.art(&["runs", "resume", "last"]).output
         }
     };
-    assert_ne!(went_on.code(), 7, "{place:?}: it still waits: {went_on}");
+    assert_ne!(continued.code(), 7, "{place:?}: it still waits: {continued}");
 }
 
 /// Kills the deciding process when it reaches `place`, and then finishes the run. Returns the number of effects, and how the
@@ -83,15 +83,15 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     let world = suspend(tool);
     let killed = world.run(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
     assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
-    let seen = world.journal(&the_run(&world).trace_id);
-    go_on(&world, place);
-    let run = the_run(&world);
-    judge::check_kept(&seen, &world.journal(&run.trace_id));
+    let seen = world.journal(&only_run(&world).trace_id);
+    decide_or_resume(&world, place);
+    let run = only_run(&world);
+    judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
     judge::check(&world, &run);
     judge::check_database(&world);
     assert_eq!(pending(&world), None, "{place:?}");
-    let (taken, endings) = taken_and_endings(&world);
-    assert_eq!(taken, 1, "{place:?}: {:?}", world.journal(&run.trace_id));
+    let (decisions, endings) = decisions_and_endings(&world);
+    assert_eq!(decisions, 1, "{place:?}: {:?}", world.journal(&run.trace_id));
     (world.effects().len(), endings)
 }
 
@@ -105,8 +105,8 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
             _ => (1, "success"),
         };
         let (effects, endings) = crash_at("effect", place);
-        let made = endings.last().map(String::as_str).unwrap_or_default();
-        assert_eq!((effects, made), expected, "{place:?}: {endings:?}");
+        let ending = endings.last().map(String::as_str).unwrap_or_default();
+        assert_eq!((effects, ending), expected, "{place:?}: {endings:?}");
     }
 }
 
@@ -120,13 +120,13 @@ fn an_approved_call_that_may_be_repeated_always_succeeds() {
             _ => 1,
         };
         let (effects, endings) = crash_at("repeatable_effect", place);
-        let made = endings.last().map(String::as_str);
-        assert_eq!((effects, made), (expected, Some("success")), "{place:?}: {endings:?}");
+        let ending = endings.last().map(String::as_str);
+        assert_eq!((effects, ending), (expected, Some("success")), "{place:?}: {endings:?}");
     }
 }
 
 #[test]
-fn a_decision_is_open_until_it_is_stored_and_then_waits_for_its_run() {
+fn a_call_is_open_until_its_decision_is_stored_and_then_decided() {
     for (place, status) in [
         (FailPoint::BeforeDecision, "open"),
         (FailPoint::AfterDecision, "decided"),

@@ -49,7 +49,7 @@ impl Tally {
     }
 
     /// Returns whether the crashes led to unknown outcomes as well as to repeated calls. Otherwise a test proves little.
-    pub(super) fn is_telling(&self) -> bool {
+    pub(super) fn is_conclusive(&self) -> bool {
         self.killed > 0 && self.killed_at_places > 0 && self.unknown > 0 && self.repeated > 0
     }
 }
@@ -75,7 +75,7 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// Opens the store, which checks the whole database, and reads the effects.
-    pub(super) fn of(world: &World) -> Self {
+    pub(super) fn read(world: &World) -> Self {
         let mut effects = BTreeMap::<_, Vec<_>>::new();
         for effect in world.effects() {
             effects.entry(effect.run.clone()).or_default().push(effect);
@@ -100,7 +100,7 @@ impl Evidence {
         let calls = calls(&journal);
         check_effects(self.effects(run), &calls);
         check_ends(&journal, &calls);
-        tally(&calls)
+        count_calls(&calls)
     }
 
     /// Checks that no observation of a thread is missing or stored twice.
@@ -113,7 +113,7 @@ impl Evidence {
 
 /// Checks a run with [`Evidence::check_run`], its thread, and the digests of its journal. Returns counts of its calls.
 pub(super) fn check(world: &World, run: &RunRecord) -> Tally {
-    let evidence = Evidence::of(world);
+    let evidence = Evidence::read(world);
     let tally = evidence.check_run(run);
     evidence.check_thread(&run.thread_id);
     let verified = world.art(&["runs", "verify", &run.trace_id]).output;
@@ -130,7 +130,7 @@ pub(super) fn check_database(world: &World) {
     assert_eq!(report.unwrap(), "ok");
 }
 
-fn tally(calls: &BTreeMap<String, Call>) -> Tally {
+fn count_calls(calls: &BTreeMap<String, Call>) -> Tally {
     let count = |which: &dyn Fn(&Call) -> bool| calls.values().filter(|call| which(call)).count();
     Tally {
         calls: count(&|call| call.ended.is_some()),
@@ -145,7 +145,7 @@ fn tally(calls: &BTreeMap<String, Call>) -> Tally {
 }
 
 /// Checks that a journal still begins with the entries that were read earlier.
-pub(super) fn check_kept(seen: &[JournalEntry], now: &[JournalEntry]) {
+pub(super) fn check_entries_kept(seen: &[JournalEntry], now: &[JournalEntry]) {
     assert_eq!(Some(seen), now.get(..seen.len()), "entries of a journal were lost");
 }
 
@@ -172,17 +172,17 @@ fn calls(journal: &[JournalEntry]) -> BTreeMap<String, Call> {
     let mut calls = BTreeMap::<String, Call>::new();
     for entry in journal {
         let payload: Value = serde_json::from_str(&entry.payload).unwrap();
-        let (text, at) = (|pointer| text(&payload, pointer), entry.sequence);
+        let (field, at) = (|pointer| text(&payload, pointer), entry.sequence);
         match entry.kind.as_str() {
             "tool_called" => {
-                let call = calls.entry(text("/callId")).or_default();
-                (call.tool, call.announced) = (text("/toolName"), at);
+                let call = calls.entry(field("/callId")).or_default();
+                (call.tool, call.announced) = (field("/toolName"), at);
                 call.announcements += 1;
             }
             "tool_ended" => {
-                let call = calls.entry(text("/end/result/callId")).or_default();
+                let call = calls.entry(field("/end/result/callId")).or_default();
                 assert!(call.ended.is_none(), "a call ended twice: {journal:?}");
-                call.ended = Some((at, text("/end/ending")));
+                call.ended = Some((at, field("/end/ending")));
             }
             _ => {}
         }

@@ -21,13 +21,13 @@ fn crash_at(place: FailPoint) {
         let killed = world.run(&["runs", "resume", &run.trace_id], Some(Kill::At(place, 1)));
         assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
     }
-    go_on(&world);
+    finish_run(&world);
     let run = world.run_of(QUESTION).unwrap();
     judge::check(&world, &run);
 }
 
 /// Resumes the run, or asks the question again if no run is stored.
-fn go_on(world: &World) {
+fn finish_run(world: &World) {
     let Some(run) = world.run_of(QUESTION) else {
         assert_eq!(world.effects(), [], "effects of a run that is not stored");
         let asked = world.art(&["run", QUESTION]).output;
@@ -42,13 +42,13 @@ fn go_on(world: &World) {
             .unwrap_or_else(|| panic!("no report: {}", resumed.output));
         judge::check_acknowledged(&report, &world.run_of(QUESTION).unwrap());
     }
-    judge::check_kept(&seen, &world.journal(&run.trace_id));
+    judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
 }
 
 #[test]
-fn a_crash_at_each_named_place_loses_nothing_and_repeats_no_effect() {
+fn a_crash_at_each_named_place_loses_no_run_and_repeats_only_repeatable_calls() {
     let places = FailPoint::ALL.into_iter();
     places
-        .filter(|place| !decisions::is_of_decisions(*place))
+        .filter(|place| !decisions::needs_decision(*place))
         .for_each(crash_at);
 }

@@ -47,7 +47,7 @@ impl<'a> Worker<'a> {
 
     fn work(mut self, until: Instant) -> Self {
         while Instant::now() < until {
-            match self.chance.below(8) {
+            match self.chance.number_below(8) {
                 0..3 => self.ask(&[]),
                 3 => self.ask(&["--thread", self.shared]),
                 4 => self.read(&["--json", "runs", "list"]),
@@ -74,7 +74,11 @@ impl<'a> Worker<'a> {
     }
 
     fn ask(&mut self, more: &[&str]) {
-        let kind = if self.chance.percent(50) { SHORT } else { "fully" };
+        let kind = if self.chance.true_in_percent(50) {
+            SHORT
+        } else {
+            "fully"
+        };
         let question = format!("Act {kind}, question {} of {}", self.commands, self.number);
         let Some(ended) = self.art(&[&["--json", "run"], more, &[question.as_str()]].concat()) else {
             return;
@@ -116,7 +120,7 @@ fn check(world: &World, answered: &BTreeMap<String, String>) {
         .map(|run| (run.trace_id.clone(), run.thread_id.clone()))
         .collect();
     assert_eq!(stored, *answered);
-    let evidence = Evidence::of(world);
+    let evidence = Evidence::read(world);
     for run in &runs {
         assert_eq!(run.status, RunState::Success, "{run:?}");
         let calls = evidence.check_run(run).calls;
@@ -130,7 +134,7 @@ fn check(world: &World, answered: &BTreeMap<String, String>) {
 }
 
 #[test]
-fn four_processes_on_one_home_lose_nothing_and_double_nothing() {
+fn four_processes_on_one_home_lose_no_run_and_double_no_effect() {
     let seed = Chance::seed();
     let seconds = std::env::var("ART_PROCESSES_SECONDS").map_or(SECONDS, |seconds| seconds.parse().unwrap());
     println!("ART_CRASH_SEED={seed} ART_PROCESSES_SECONDS={seconds}");
@@ -162,7 +166,7 @@ fn four_processes_on_one_home_lose_nothing_and_double_nothing() {
 }
 
 #[test]
-fn of_several_processes_that_resume_a_run_exactly_one_goes_on_with_it() {
+fn exactly_one_of_several_processes_resumes_a_run() {
     for _ in 0..5 {
         let world = World::new();
         let question = "Act and act again";

@@ -2,7 +2,7 @@
 
 use std::process::Child;
 
-use super::decisions::{suspend, the_run};
+use super::decisions::{only_run, suspend};
 use super::judge;
 use crate::program::CommandOutput;
 
@@ -18,15 +18,15 @@ fn racers() -> usize {
 
 // A38: several processes decide about the same call.
 #[test]
-fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
+fn exactly_one_of_many_processes_approves_the_same_call() {
     let world = suspend("effect");
     let list = world.art(&["--json", "approve", "list"]).output.json();
     let id = list.pointer("/0/call/suspensionId").and_then(|id| id.as_str()).unwrap();
-    let mut left = racers();
+    let mut remaining = racers();
     let (mut winners, mut losers) = (0, 0);
-    while left > 0 {
-        let wave = left.min(WAVE);
-        left -= wave;
+    while remaining > 0 {
+        let wave = remaining.min(WAVE);
+        remaining -= wave;
         let start = |_| world.command(&["approve", "yes", id]).spawn().unwrap();
         // All processes are started before the test waits for the first of them.
         let started: Vec<Child> = (0..wave).map(start).collect();
@@ -46,7 +46,7 @@ fn of_many_processes_that_approve_the_same_call_one_has_an_effect() {
     }
     assert_eq!((winners, losers), (1, racers() - 1));
     assert_eq!(world.effects().len(), 1);
-    let run = the_run(&world);
+    let run = only_run(&world);
     let journal = world.journal(&run.trace_id);
     assert_eq!(journal.iter().filter(|entry| entry.kind == "call_decided").count(), 1);
     judge::check(&world, &run);

@@ -16,7 +16,7 @@ const ROUNDS: u64 = 200;
 const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
 /// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
-const ROUNDS_OF_HOME: u64 = 25;
+const ROUNDS_PER_HOME: u64 = 25;
 /// Maximum number of crashes of one run. After these, nothing kills the process that resumes the run.
 const MAX_CRASHES: u32 = 4;
 /// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
@@ -34,18 +34,27 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Asks a question, kills its hosts several times, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
-        let kind = if self.chance.percent(30) { SHORT } else { "fully" };
+        let kind = if self.chance.true_in_percent(30) {
+            SHORT
+        } else {
+            "fully"
+        };
         let question = format!("Act {kind} in round {number}");
-        let thread = self.shared.lock().unwrap().clone().filter(|_| self.chance.percent(30));
+        let thread = self
+            .shared
+            .lock()
+            .unwrap()
+            .clone()
+            .filter(|_| self.chance.true_in_percent(30));
         let mut args = vec!["--json", "run"];
         args.extend(thread.iter().flat_map(|thread| ["--thread", thread.as_str()]));
         args.push(&question);
-        let kill = self.kill();
+        let kill = self.choose_kill();
         let asked = self.world.run(&args, kill);
         let mut tally = Tally::default();
         tally.add_kill(kill, &asked);
         match self.world.run_of(&question) {
-            Some(run) => self.follow(&run, asked.report(), &mut tally),
+            Some(run) => self.finish(&run, asked.report(), &mut tally),
             // The first host was killed before it stored anything.
             None => assert!(asked.was_killed() && asked.report().is_none(), "{}", asked.output),
         }
@@ -53,7 +62,7 @@ impl Worker<'_> {
     }
 
     /// Resumes a run until it has ended, and checks it.
-    fn follow(&mut self, run: &RunRecord, report: Option<serde_json::Value>, tally: &mut Tally) {
+    fn finish(&mut self, run: &RunRecord, report: Option<serde_json::Value>, tally: &mut Tally) {
         let mut reports = Vec::from_iter(report);
         for crashes in 0.. {
             let record = self.world.run_of(&run.query).expect("a run is not lost");
@@ -61,7 +70,9 @@ impl Worker<'_> {
                 break;
             }
             assert!(crashes < 100, "a run cannot be brought to its end: {record:?}");
-            let kill = self.kill().filter(|_| crashes < MAX_CRASHES && self.chance.percent(50));
+            let kill = self
+                .choose_kill()
+                .filter(|_| crashes < MAX_CRASHES && self.chance.true_in_percent(50));
             reports.extend(self.resume(&record, kill, tally));
         }
         let record = self.world.run_of(&run.query).expect("a run is not lost");
@@ -78,13 +89,16 @@ impl Worker<'_> {
         let start = now();
         let resumed = self.world.run(&["--json", "runs", "resume", &run.trace_id], kill);
         let journal = self.world.journal(&run.trace_id);
-        judge::check_kept(&seen, &journal);
+        judge::check_entries_kept(&seen, &journal);
         tally.add_kill(kill, &resumed);
         let (output, code) = (&resumed.output, resumed.output.0.status.code());
         if let Some(first) = journal.get(seen.len()) {
-            let took = first.timestamp.saturating_sub(start);
-            assert!(took < MAX_RECOVERY_MS, "the run went on only after {took} ms");
-            tally.slowest_recovery_ms = tally.slowest_recovery_ms.max(took);
+            let recovery_ms = first.timestamp.saturating_sub(start);
+            assert!(
+                recovery_ms < MAX_RECOVERY_MS,
+                "the run went on only after {recovery_ms} ms"
+            );
+            tally.slowest_recovery_ms = tally.slowest_recovery_ms.max(recovery_ms);
         } else if code.is_some() {
             // Another question in the same thread is in progress, or has ended the run.
             let text = output.to_string();
@@ -95,19 +109,19 @@ impl Worker<'_> {
     }
 
     /// Chooses how the next process is killed, or `None` if it is not killed.
-    fn kill(&mut self) -> Option<Kill> {
-        if self.chance.percent(15) {
+    fn choose_kill(&mut self) -> Option<Kill> {
+        if self.chance.true_in_percent(15) {
             return None;
         }
-        if self.chance.percent(40) {
-            let place = FailPoint::ALL.len() as u64;
-            let place = usize::try_from(self.chance.below(place)).unwrap();
-            let count = u32::try_from(self.chance.below(3)).unwrap() + 1;
+        if self.chance.true_in_percent(40) {
+            let places = FailPoint::ALL.len() as u64;
+            let place = usize::try_from(self.chance.number_below(places)).unwrap();
+            let count = u32::try_from(self.chance.number_below(3)).unwrap() + 1;
             return FailPoint::ALL.get(place).map(|place| Kill::At(*place, count));
         }
         // On an idle machine, an answer takes about a third of the longer bound.
-        let bound = if self.chance.percent(50) { 150 } else { 500 };
-        Some(Kill::After(Duration::from_millis(self.chance.below(bound))))
+        let bound = if self.chance.true_in_percent(50) { 150 } else { 500 };
+        Some(Kill::After(Duration::from_millis(self.chance.number_below(bound))))
     }
 }
 
@@ -120,7 +134,7 @@ fn now() -> u64 {
 /// Finishes the runs that no worker has seen. If a process is killed during its first commit while others have the database open,
 /// that commit may become visible only after all of them have closed the database and SQLite has recovered the log.
 fn finish_unseen(world: &World) {
-    for run in world.interrupted() {
+    for run in world.interrupted_runs() {
         let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
         assert!(resumed.report().is_some(), "{}", resumed.output);
         judge::check(world, &world.run_of(&run.query).unwrap());
@@ -152,18 +166,18 @@ fn run_rounds(seed: u64, first: u64, rounds: u64, tally: &Mutex<Tally>) {
 }
 
 #[test]
-fn crashes_at_random_moments_lose_nothing_and_repeat_no_effect() {
+fn crashes_at_random_moments_lose_no_run_and_repeat_only_repeatable_calls() {
     let seed = Chance::seed();
     let rounds = std::env::var("ART_CRASH_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     println!("ART_CRASH_SEED={seed} ART_CRASH_ROUNDS={rounds}");
     let tally = Mutex::new(Tally::default());
-    for first in (0..rounds).step_by(ROUNDS_OF_HOME as usize) {
-        run_rounds(seed, first, ROUNDS_OF_HOME.min(rounds - first), &tally);
+    for first in (0..rounds).step_by(ROUNDS_PER_HOME as usize) {
+        run_rounds(seed, first, ROUNDS_PER_HOME.min(rounds - first), &tally);
     }
     let tally = tally.into_inner().unwrap();
     println!("{tally:?}");
     assert!(
-        rounds < ROUNDS || tally.is_telling(),
+        rounds < ROUNDS || tally.is_conclusive(),
         "the crashes came at harmless moments only: {tally:?}"
     );
 }

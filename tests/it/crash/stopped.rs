@@ -12,9 +12,9 @@ use super::world::{Ended, World};
 use crate::program::CommandOutput;
 
 /// Maximum time until another host can take over the run, whose lease lasts 15 seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
 
-fn signal(process: &Child, signal: Signal) {
+fn send_signal(process: &Child, signal: Signal) {
     kill_process(Pid::from_child(process), signal).unwrap();
 }
 
@@ -22,7 +22,7 @@ fn signal(process: &Child, signal: Signal) {
 fn run_in_progress(world: &World, question: &str) -> RunRecord {
     let start = Instant::now();
     loop {
-        assert!(start.elapsed() < PATIENCE, "no tool is called");
+        assert!(start.elapsed() < TAKEOVER_TIMEOUT, "no tool is called");
         std::thread::sleep(Duration::from_millis(20));
         let Some(run) = world.run_of(question) else { continue };
         let journal = world.journal(&run.trace_id);
@@ -42,7 +42,7 @@ fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, Ended) {
         }
         let text = resumed.output.to_string();
         assert!(text.contains("is in use by another turn: wait for it"), "{text}");
-        assert!(start.elapsed() < PATIENCE, "the lease does not expire");
+        assert!(start.elapsed() < TAKEOVER_TIMEOUT, "the lease does not expire");
         std::thread::sleep(Duration::from_millis(500));
     }
     unreachable!("the loop ends only by a return");
@@ -56,13 +56,13 @@ fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     let question = format!("Act {SLOWLY}, {SHORT}");
     let first = world.command(&["run", &question]).spawn().unwrap();
     let run = run_in_progress(&world, &question);
-    signal(&first, Signal::STOP);
+    send_signal(&first, Signal::STOP);
     let (refusals, resumed) = resume_when_possible(&world, &run);
     assert!(refusals > 0, "the run was taken over while its lease lasted");
     let ended = world.run_of(&question).unwrap();
     judge::check_acknowledged(&resumed.report().unwrap(), &ended);
     let journal = world.journal(&run.trace_id);
-    signal(&first, Signal::CONT);
+    send_signal(&first, Signal::CONT);
     let first = CommandOutput(first.wait_with_output().unwrap());
     assert_ne!(first.code(), 0, "{first}");
     assert!(first.stderr().contains("was taken over by another turn"), "{first}");

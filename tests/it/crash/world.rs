@@ -19,7 +19,7 @@ use crate::program::CommandOutput;
 const SIGKILL: i32 = 9;
 
 /// Maximum duration of a command.
-const PATIENCE: Duration = Duration::from_secs(120);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A home, its model, and the file of the effects.
 pub(super) struct World {
@@ -87,10 +87,10 @@ impl World {
         let after = match kill {
             Some(Kill::At(place, count)) => {
                 command.env("ART_TEST_STOP_AT", format!("{}:{count}", place.name()));
-                PATIENCE
+                COMMAND_TIMEOUT
             }
             Some(Kill::After(after)) => after,
-            None => PATIENCE,
+            None => COMMAND_TIMEOUT,
         };
         let mut child = command.spawn().unwrap();
         // The pipes are read all the time, because a process that prints more than a pipe holds would wait forever for a reader.
@@ -105,7 +105,10 @@ impl World {
             stdout: stdout.join().unwrap(),
             stderr: stderr.join().unwrap(),
         });
-        assert!(start.elapsed() < PATIENCE, "`art {args:?}` does not end:\n{output}");
+        assert!(
+            start.elapsed() < COMMAND_TIMEOUT,
+            "`art {args:?}` does not end:\n{output}"
+        );
         Ended { output }
     }
 
@@ -116,7 +119,7 @@ impl World {
     /// Returns the effects so far.
     pub(super) fn effects(&self) -> Vec<EffectLine> {
         let text = fs::read_to_string(self.effects_file()).unwrap_or_default();
-        text.lines().map(effect).collect()
+        text.lines().map(parse_effect).collect()
     }
 
     pub(super) fn database(&self) -> PathBuf {
@@ -137,7 +140,7 @@ impl World {
     }
 
     /// Returns the runs that a crash left unfinished.
-    pub(super) fn interrupted(&self) -> Vec<RunRecord> {
+    pub(super) fn interrupted_runs(&self) -> Vec<RunRecord> {
         self.list(RunFilter {
             abandoned: true,
             ..RunFilter::default()
@@ -181,7 +184,7 @@ pub(super) fn wait<T, E: std::fmt::Debug>(future: impl Future<Output = Result<T,
     executor.block_on(future).unwrap()
 }
 
-fn effect(line: &str) -> EffectLine {
+fn parse_effect(line: &str) -> EffectLine {
     let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
     let [run, call, tool, key] = words.try_into().expect("a line of the effects has four words");
     EffectLine { run, call, tool, key }

@@ -14,11 +14,11 @@ pub(super) const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(LOOPB
 type Lookups = Arc<Mutex<HashMap<String, usize>>>;
 
 /// A name server that counts the look-ups.
-pub(super) struct Names {
+pub(super) struct NameServer {
     lookups: Lookups,
 }
 
-impl Names {
+impl NameServer {
     /// Starts the server.
     pub(super) fn start() -> Self {
         let socket = UdpSocket::bind(SERVER).unwrap();
@@ -46,7 +46,7 @@ fn serve(socket: &UdpSocket, lookups: &Lookups) {
 /// Returns the answer to a query with one question.
 fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
     const HEADER: usize = 12;
-    const VERSION_4: [u8; 2] = [0, 1];
+    const TYPE_A: [u8; 2] = [0, 1];
     let (mut name, mut at) = (String::new(), HEADER);
     while let length @ 1.. = usize::from(*query.get(at)?) {
         let label = query.get(at + 1..=at + length)?;
@@ -56,7 +56,7 @@ fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
     let name = name.trim_end_matches('.');
     let question = query.get(HEADER..at + 5)?;
     let addresses = match query.get(at + 1..at + 3)? {
-        kind if kind == VERSION_4 => addresses(name, lookups),
+        kind if kind == TYPE_A => addresses(name, lookups),
         _ => Vec::new(),
     };
     let count = u8::try_from(addresses.len()).ok()?;

@@ -68,7 +68,7 @@ fn record(socket: &OwnedFd, sink: &Mutex<Vec<SocketAddr>>) {
 fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
     const SYN: u8 = 2;
     const ACK: u8 = 16;
-    const NAMES: u16 = 53;
+    const DNS_PORT: u16 = 53;
     let head = usize::from(packet.first()? & 0xf) * 4;
     let port = |at: usize| {
         Some(u16::from_be_bytes([
@@ -76,11 +76,11 @@ fn contacted_server(packet: &[u8]) -> Option<SocketAddr> {
             *packet.get(head + at + 1)?,
         ]))
     };
-    let begins = match *packet.get(9)? {
+    let is_first = match *packet.get(9)? {
         TCP => packet.get(head + 13)? & (SYN | ACK) == SYN,
-        UDP => port(0)? != NAMES,
+        UDP => port(0)? != DNS_PORT,
         _ => false,
     };
     let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
-    begins.then_some((Ipv4Addr::from(address), port(2)?).into())
+    is_first.then_some((Ipv4Addr::from(address), port(2)?).into())
 }

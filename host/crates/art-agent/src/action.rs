@@ -73,7 +73,7 @@ pub struct FileArgument {
 impl ToolCall {
     /// Returns the event that announces the call, without digests of the tool and the input.
     #[must_use]
-    pub fn announced(&self, at: Timestamp) -> RunEvent {
+    pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {
             at,
             action: self.action,

@@ -1,6 +1,6 @@
-//! Attachments of the question. Prompts show the beginning of each attachment. A call that names an attachment as `attachment:NAME`
-//! gets its whole content, as text or in base64. A model with vision also gets files that are not text as part of the request.
-//! Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
+//! Attachments of the question. Prompts show the beginning of each attachment that is text. A call that names an attachment as
+//! `attachment:NAME` gets its whole content, as text or in base64. A model with vision also gets files that are not text as part of
+//! the request. Files that tools produced are named in the same form; the driver inserts them, because their content is in the store.
 
 use std::collections::BTreeSet;
 
@@ -43,11 +43,11 @@ impl Places {
 
 /// Returns whether a text in `arguments` looks like the name of a file.
 pub(crate) fn may_name_a_file(arguments: &Value) -> bool {
-    let mut is_there = false;
+    let mut found = false;
     visit_references(arguments, &Places::Anywhere, &mut String::new(), &mut |_, _| {
-        is_there = true
+        found = true
     });
-    is_there
+    found
 }
 
 /// Replaces each text in `arguments` that is exactly `attachment:NAME` by the content of that attachment.
@@ -91,7 +91,7 @@ pub(crate) fn media(attachments: &[QueryAttachment], vision: bool) -> Vec<Media>
     media.collect()
 }
 
-/// Returns the size of the file in bytes, before encoding.
+/// Returns the size of an attachment in bytes, before encoding.
 pub(crate) fn bytes(attachment: &QueryAttachment) -> usize {
     match &attachment.base64 {
         None => attachment.text.len(),
@@ -135,7 +135,7 @@ pub(crate) fn check(
     })
 }
 
-/// Calls `on_reference` with the JSON pointer and the name of each attachment that `arguments` name.
+/// Calls `on_reference` for each text in `arguments` that names an attachment or a file, with its JSON pointer and the name.
 fn visit_references(
     arguments: &Value,
     places: &Places,
@@ -197,7 +197,7 @@ mod tests {
         }]
     }
 
-    fn none() -> Files {
+    fn no_files() -> Files {
         Files::default()
     }
 
@@ -227,12 +227,12 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_file_is_that_before_its_encoding() {
+    fn the_size_of_a_file_is_measured_before_encoding() {
         assert_eq!((bytes(&picture()), bytes(&sales()[0])), (4, 7));
     }
 
     #[test]
-    fn a_name_is_replaced_by_the_text_at_any_depth() {
+    fn a_name_is_replaced_by_the_content_at_any_depth() {
         let arguments = json!({"csv": "attachment:sales.csv", "more": [{"x": "attachment:sales.csv"}]});
         assert_eq!(
             expand(&arguments, &Places::Anywhere, &sales()),
@@ -241,16 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn text_that_only_contains_a_name_stays() {
+    fn a_name_within_a_text_or_as_a_key_is_not_replaced() {
         let arguments = json!({"csv": "see attachment:sales.csv", "attachment:sales.csv": 1});
         assert_eq!(expand(&arguments, &Places::Anywhere, &sales()), arguments);
-        assert_eq!(check(&arguments, &Places::Anywhere, &sales(), &none()), None);
+        assert_eq!(check(&arguments, &Places::Anywhere, &sales(), &no_files()), None);
     }
 
     #[test]
     fn the_error_for_an_unknown_name_lists_the_known_ones() {
         assert_eq!(
-            check(&json!(["attachment:x.csv"]), &Places::Anywhere, &sales(), &none()),
+            check(&json!(["attachment:x.csv"]), &Places::Anywhere, &sales(), &no_files()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x.csv`; use one of `sales.csv`".to_owned()
@@ -259,9 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn without_attachments_the_error_names_none() {
+    fn without_attachments_the_error_says_that_there_are_none() {
         assert_eq!(
-            check(&json!("attachment:x"), &Places::Anywhere, &[], &none()),
+            check(&json!("attachment:x"), &Places::Anywhere, &[], &no_files()),
             Some((
                 ToolErrorCode::NotFound,
                 "there is no attachment `x`; the question has none".to_owned()
@@ -270,15 +270,20 @@ mod tests {
     }
 
     #[test]
-    fn attachments_that_exceed_every_input_limit_together_are_refused() {
+    fn attachments_that_together_exceed_every_input_limit_are_refused() {
         let mut large = picture();
         large.base64 = Some("x".repeat(1 << 20));
         let repeated = |n: usize| json!({"images": vec!["attachment:a.png"; n]});
         assert_eq!(
-            check(&repeated(4), &Places::Anywhere, std::slice::from_ref(&large), &none()),
+            check(
+                &repeated(4),
+                &Places::Anywhere,
+                std::slice::from_ref(&large),
+                &no_files()
+            ),
             None
         );
-        let (code, reason) = check(&repeated(5), &Places::Anywhere, &[large], &none()).unwrap();
+        let (code, reason) = check(&repeated(5), &Places::Anywhere, &[large], &no_files()).unwrap();
         assert_eq!(code, ToolErrorCode::ValidationError);
         assert!(
             reason.contains("over 5242880 bytes, and no tool takes more than 4194304"),

@@ -51,7 +51,7 @@ impl CallIds {
     /// Returns the call with the identifier that the model gave, if that is valid and new, or else with a generated one.
     pub(crate) fn identify(&mut self, trace_id: &str, raw: RawCall) -> ParsedToolCall {
         let valid = raw.call_id.filter(|id| is_valid_id(id) && !self.used.contains(id));
-        let call_id = valid.unwrap_or_else(|| self.next(trace_id));
+        let call_id = valid.unwrap_or_else(|| self.next_id(trace_id));
         self.used.insert(call_id.clone());
         ParsedToolCall {
             call_id,
@@ -60,7 +60,7 @@ impl CallIds {
         }
     }
 
-    fn next(&mut self, trace_id: &str) -> String {
+    fn next_id(&mut self, trace_id: &str) -> String {
         loop {
             self.generated += 1;
             let id = nth_call_id(trace_id, self.generated);
@@ -108,14 +108,14 @@ mod tests {
 
     // A20: names of call fields, and missing identifiers.
     #[test]
-    fn a_missing_call_id_is_the_next_of_the_run() {
+    fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();
         assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 1));
         assert_eq!(ids.identify("run", raw(None)).call_id, nth_call_id("run", 2));
     }
 
     #[test]
-    fn a_call_id_is_used_once() {
+    fn a_call_id_that_is_already_used_is_replaced() {
         let mut ids = CallIds::default();
         assert_eq!(ids.identify("run", raw(Some("a"))).call_id, "a");
         assert_eq!(ids.identify("run", raw(Some("a"))).call_id, nth_call_id("run", 1));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_does_not_make_another_call() {
+    fn the_order_of_keys_does_not_change_the_fingerprint() {
         let call = |arguments| CallIds::default().identify("run", RawCall::new(None, "t".to_owned(), arguments));
         let one = call(json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
         let same = call(json!({"b": [{"d": 3, "c": 2}], "a": 1}));

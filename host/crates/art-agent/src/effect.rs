@@ -78,7 +78,7 @@ impl Outbox {
     }
 
     /// Records an ERROR observation.
-    pub(crate) fn error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
+    pub(crate) fn observe_error(&mut self, phase: &str, parent: Option<&str>, message: &str) {
         let content = json!({"phase": phase, "error": message, "stack": null, "timestamp": self.at});
         self.observe(ObservationType::Error, parent, content);
     }

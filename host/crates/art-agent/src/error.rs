@@ -57,7 +57,7 @@ pub enum ApplyError {
         action: ActionId,
         /// Identifier of the call.
         call_id: String,
-        /// `missing`, `given twice`, or `of no call of the action`.
+        /// What is wrong with the result, such as `missing` or `given twice`.
         fault: &'static str,
     },
 }

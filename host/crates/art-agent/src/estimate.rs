@@ -9,9 +9,9 @@ mod record;
 use serde::{Deserialize, Serialize};
 
 pub use model::{CostQuantiles, ModelBasis, ModelEstimate, ModelRecord, StepEstimate, WorkQuantiles};
-pub(crate) use model::{REPLY_TOKENS, steps};
+pub(crate) use model::{REPLY_TOKENS, estimate_steps};
 pub use plan::{AnswerEstimate, CallEstimate, PlanEstimate};
-pub(crate) use plan::{Estimator, answer, json_bytes};
+pub(crate) use plan::{Estimator, estimate_answer, json_bytes};
 pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
 
 /// The median and the 95th percentile of a quantity.
@@ -57,7 +57,7 @@ impl Quantiles {
         }
     }
 
-    /// Applies `function`, which must not decrease, to both quantiles.
+    /// Applies `function` to both quantiles. It must not map a larger number to a smaller one.
     #[must_use]
     pub fn map(self, function: impl Fn(u64) -> u64) -> Self {
         Self {
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_quantiles_of_few_numbers_are_some_of_them() {
+    fn each_quantile_is_one_of_the_numbers_or_0_if_there_are_none() {
         let of = |numbers: &[u64]| {
             let quantiles = Quantiles::of(numbers.iter().copied());
             (quantiles.median, quantiles.p95)
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn at_least_as_many_numbers_as_promised_are_at_most_a_quantile(numbers in prop::collection::vec(0_u64..50, 1..60)) {
+        fn half_of_the_numbers_are_at_most_the_median_and_95_percent_at_most_p95(numbers in prop::collection::vec(0_u64..50, 1..60)) {
             let quantiles = Quantiles::of(numbers.iter().copied());
             let at_most = |bound: u64| numbers.iter().filter(|number| **number <= bound).count();
             prop_assert!(at_most(quantiles.median) * 100 >= numbers.len() * 50);

@@ -387,8 +387,8 @@ pub struct RunStart {
     /// Price of the model, for the cost of calls that are estimated; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Context window of the model. If it is limited, a prompt lists only the tools that are most similar to the
-    /// question, and requests are cut to fit.
+    /// Context window of the model. If it is limited, prompts show the schemas of as many tools as fit, those most similar to the
+    /// question first, and requests are cut to fit.
     #[serde(
         default,
         rename = "contextTokens",

@@ -121,10 +121,10 @@ impl Files {
         self.all.get(self.earlier..).unwrap_or_default()
     }
 
-    /// Returns a name that is not in use: the sanitized name `wanted`, or else the first unused one of `name-2`, `name-3` and so
-    /// on.
+    /// Returns a name that is not in use: the name `wanted` after [`sanitize_name`], or else the first unused one of `name-2`, `name-3`
+    /// and so on.
     fn unique_name(&mut self, wanted: &str, attachments: &[QueryAttachment]) -> String {
-        let wanted = sanitized(wanted);
+        let wanted = sanitize_name(wanted);
         let is_taken =
             |name: &str| self.positions.contains_key(name) || attachments.iter().any(|other| other.name == name);
         if !is_taken(&wanted) {
@@ -142,7 +142,7 @@ impl Files {
 
 /// Returns the last path component of `wanted`, without characters that are special to a shell, a terminal or a file
 /// system.
-fn sanitized(wanted: &str) -> String {
+fn sanitize_name(wanted: &str) -> String {
     let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
     let name: String = last.chars().filter(visible).collect();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_differ_from_those_of_the_question() {
+    fn names_are_unique_and_differ_from_the_names_of_attachments() {
         let unique = names(&[
             Some("out.csv"),
             Some("out.csv"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn many_files_of_one_name_are_numbered_in_linear_time() {
+    fn many_files_of_one_name_get_consecutive_numbers() {
         let unique = names(&vec![Some("out.csv"); 50_000]);
         assert_eq!(unique.last().unwrap(), "out-50000.csv");
     }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     /// Returns an earlier question with files of these names and digests.
-    fn question_with(files: &[(&str, Option<&str>)]) -> ConversationMessage {
+    fn question_with_files(files: &[(&str, Option<&str>)]) -> ConversationMessage {
         let files = files
             .iter()
             .map(|(name, digest)| json!({"name": name, "mediaType": "text/csv", "bytes": 3, "digest": digest}));
@@ -255,8 +255,8 @@ mod tests {
     #[test]
     fn a_file_of_an_earlier_question_is_listed_once_and_only_if_it_is_stored() {
         let history = [
-            question_with(&[("a.csv", Some("d1")), ("lost.csv", None)]),
-            question_with(&[("a.csv", Some("d1")), ("a.csv", Some("d2"))]),
+            question_with_files(&[("a.csv", Some("d1")), ("lost.csv", None)]),
+            question_with_files(&[("a.csv", Some("d1")), ("a.csv", Some("d2"))]),
         ];
         let files = Files::of_earlier_runs(&history, &PesAgentStateData::default(), &[]);
         let names: Vec<_> = files
@@ -271,7 +271,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_name_is_a_single_path_component(wanted in any::<String>()) {
-            let name = sanitized(&wanted);
+            let name = sanitize_name(&wanted);
             prop_assert_eq!(std::path::Path::new(&name).file_name().unwrap(), name.as_str());
             prop_assert!(!name.starts_with(['-', '.']) && name.chars().count() <= MAX_NAME);
             prop_assert_eq!(printable(&name), name);

@@ -88,7 +88,7 @@ impl Batch {
     fn of(reply: &ExecutionReply) -> Self {
         let text = reply.content.as_str();
         Self {
-            text: text.map_or_else(String::new, |text| prompt::sanitize(&bounded(text))),
+            text: text.map_or_else(String::new, |text| prompt::sanitize(&truncate_for_prompt(text))),
             provider_state: reply.state.clone(),
             problems: reply.problems.clone(),
             ..Self::default()
@@ -151,8 +151,8 @@ impl ItemRun {
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
-            let is_whole = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
-            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success && is_whole(result);
+            let is_uncut = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
+            let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success && is_uncut(result);
             let results = item.tool_results.iter().filter(succeeded);
             let calls = results.filter_map(|result| {
                 let mut calls = item.actual_tool_calls.iter();
@@ -167,7 +167,7 @@ impl ItemRun {
     }
 
     /// Returns where the arguments of an open call may name files.
-    pub(crate) fn files_of(&self, call_id: &str) -> Places {
+    pub(crate) fn file_places(&self, call_id: &str) -> Places {
         self.batch.files.get(call_id).cloned().unwrap_or(Places::NONE)
     }
 
@@ -192,7 +192,7 @@ impl ItemRun {
             self.batch = Batch::of(reply);
             return self.start_batch(item, reply.calls.clone(), admission);
         }
-        match self.rejection(reply, admission.config) {
+        match self.correction_message(reply, admission.config) {
             Some(message) => {
                 self.push_reply(reply_text, reply);
                 self.messages.push(message);
@@ -215,30 +215,30 @@ impl ItemRun {
         let ran = results.iter().filter(|result| !result.metadata.not_run);
         self.called_tools.extend(ran.map(|result| result.tool_name.clone()));
         // Adds the results in the order of the calls, whatever the order in which the calls ended.
-        let result_of = |call: &ParsedToolCall| {
+        let find_result = |call: &ParsedToolCall| {
             let mut all = results.iter().chain(&batch.kept);
             all.find(|result| result.call_id == call.call_id).cloned()
         };
-        self.results.extend(batch.calls.iter().filter_map(result_of));
+        self.results.extend(batch.calls.iter().filter_map(find_result));
         if !std::mem::take(&mut self.runs_plan) {
-            self.tell(batch, results, files, config);
+            self.push_batch(batch, results, files, config);
             return self.ask_again(config);
         }
         match self.planned_output(item, &batch) {
             Ok(output) => NextStep::Complete(output),
             Err(reason) => {
-                let done: Vec<_> = self.succeeded(&batch).map(fingerprint).collect();
+                let done: Vec<_> = self.successful_calls(&batch).map(fingerprint).collect();
                 for call in done {
                     self.closed.entry(call).or_insert(Closed::Done);
                 }
-                self.tell(batch, results, files, config);
+                self.push_batch(batch, results, files, config);
                 NextStep::HandOver(reason)
             }
         }
     }
 
     /// Adds the calls of a reply and their results to the messages.
-    fn tell(&mut self, batch: Batch, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) {
+    fn push_batch(&mut self, batch: Batch, results: &[ToolResult], files: &[RunFile], config: ExecutionConfig) {
         let requests = batch.calls.iter().map(as_request).collect();
         self.messages.push(Message {
             provider_state: batch.provider_state,
@@ -256,7 +256,7 @@ impl ItemRun {
             }
         }
         let rejected = results.iter().filter(|result| result.metadata.rejected);
-        self.messages.extend(rejected.map(prompt::rejected));
+        self.messages.extend(rejected.map(prompt::rejection_message));
         if !batch.problems.is_empty() {
             self.messages.push(prompt::problem_message(&batch.problems));
         }
@@ -289,7 +289,7 @@ impl ItemRun {
     }
 
     /// Returns the calls that succeeded.
-    fn succeeded<'b>(&self, batch: &'b Batch) -> impl Iterator<Item = &'b ParsedToolCall> {
+    fn successful_calls<'b>(&self, batch: &'b Batch) -> impl Iterator<Item = &'b ParsedToolCall> {
         let successes = self
             .results
             .iter()
@@ -321,14 +321,14 @@ impl ItemRun {
         output.ok_or_else(|| "its planned calls gave no output".to_owned())
     }
 
-    /// Returns whether the next reply has to call a tool: the item requires one, and none was called yet. A model whose call was made
-    /// and failed may end the item.
+    /// Returns whether the next reply has to call a tool: the item is strict and requires one, none was called yet, and the run may
+    /// still make calls. A model whose call was made and failed may end the item.
     pub(crate) fn must_call(&self, item: &TodoItem) -> bool {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         strict && !item.required_tools.is_empty() && item.actual_tool_calls.is_empty() && !self.out_of_calls
     }
 
-    /// Returns whether the required tools were called with valid arguments. Their results do not matter (X19).
+    /// Returns the status that says whether the required tools were called. Their results do not matter (X19).
     pub(crate) fn validation(&self, item: &TodoItem) -> ValidationStatus {
         taef::validate(item, &self.called_tools, false).status
     }
@@ -370,13 +370,13 @@ impl ItemRun {
             self.reminders += 1;
             self.push_reply(reply_text, reply);
             self.messages
-                .push(prompt::enforcement(&validation.missing, &reply.problems));
+                .push(prompt::enforcement_message(&validation.missing, &reply.problems));
         }
         validation.enforce
     }
 
     /// Returns the message that rejects a reply without calls, or `None` if the reply ends the item (P50).
-    fn rejection(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
+    fn correction_message(&mut self, reply: &ExecutionReply, config: ExecutionConfig) -> Option<Message> {
         let is_last_call = self.iteration >= config.max_iterations;
         if is_last_call && reply.has_content() && reply.problems.is_empty() {
             return None;
@@ -442,15 +442,15 @@ impl ItemRun {
             safe_stringify(&self.last_content, DEFAULT_STRINGIFY_LIMIT)
         };
         let parts: Vec<_> = std::iter::once(&reason).chain(problems).map(String::as_str).collect();
-        bounded(&parts.join("; "))
+        truncate_for_prompt(&parts.join("; "))
     }
 
     /// Adds the reply to the messages, without its calls.
     fn push_reply(&mut self, reply_text: &str, reply: &ExecutionReply) {
         let names: Vec<_> = reply.calls.iter().map(|call| call.tool_name.as_str()).collect();
         let text = match (reply_text.trim().is_empty(), names.is_empty()) {
-            (false, _) => bounded(reply_text),
-            (true, false) => bounded(&format!("(called {})", names.join(", "))),
+            (false, _) => truncate_for_prompt(reply_text),
+            (true, false) => truncate_for_prompt(&format!("(called {})", names.join(", "))),
             (true, true) => "(empty reply)".to_owned(),
         };
         self.messages.push(Message::assistant(prompt::sanitize(&text)));
@@ -458,6 +458,6 @@ impl ItemRun {
 }
 
 /// Truncates text for a prompt.
-fn bounded(text: &str) -> String {
+fn truncate_for_prompt(text: &str) -> String {
     truncate(text, DEFAULT_STRINGIFY_LIMIT)
 }

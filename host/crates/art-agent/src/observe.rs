@@ -35,29 +35,29 @@ fn content(result: &ToolResult) -> Value {
     let value = if text_len(result) <= MAX_OBSERVED_BYTES {
         serde_json::to_value(result)
     } else {
-        serde_json::to_value(shortened(result))
+        serde_json::to_value(shorten(result))
     };
     // Serialising a result cannot fail.
     value.unwrap_or_default()
 }
 
 /// Returns the result with long parts cut. The output becomes text, which ends with a marker if it was cut.
-fn shortened(result: &ToolResult) -> ToolResult {
+fn shorten(result: &ToolResult) -> ToolResult {
     let output = result.output.as_ref();
-    let output = output.map(|output| Value::String(shortened_text(&output.to_string())));
+    let output = output.map(|output| Value::String(shorten_text(&output.to_string())));
     ToolResult {
         call_id: truncate(&result.call_id, MAX_NAME_CHARS),
         tool_name: truncate(&result.tool_name, MAX_NAME_CHARS),
         status: result.status,
         output,
-        error: result.error.as_deref().map(shortened_text),
+        error: result.error.as_deref().map(shorten_text),
         code: result.code,
-        metadata: shortened_metadata(&result.metadata),
+        metadata: shorten_metadata(&result.metadata),
     }
 }
 
 /// Returns the metadata. If it is too large, returns only a few small fields and a marker.
-fn shortened_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
+fn shorten_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     let bytes = text_len(metadata);
     if bytes <= KEPT_METADATA_BYTES {
         return metadata.clone();
@@ -75,7 +75,7 @@ fn shortened_metadata(metadata: &ToolResultMetadata) -> ToolResultMetadata {
     shortened
 }
 
-fn shortened_text(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     let prefix = byte_prefix(text, KEPT_OUTPUT_BYTES);
     match text.len() - prefix.len() {
         0 => text.to_owned(),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_result_ends_with_the_number_of_removed_bytes() {
+    fn a_large_output_ends_with_the_number_of_removed_bytes() {
         let content = content(&result(json!("é".repeat(50_000))));
         let output = content["output"].as_str().unwrap();
         assert!(
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_content_never_exceeds_its_bound(text in "(\\PC|\"|\\\\){0,300}", times in 1usize..2_000) {
+        fn the_content_never_exceeds_its_maximum_size(text in "(\\PC|\"|\\\\){0,300}", times in 1usize..2_000) {
             let mut result = result(json!(text.repeat(times)));
             result.metadata.extra.insert("m".to_owned(), json!(text.repeat(times / 4)));
             prop_assert!(content(&result).to_string().len() <= MAX_OBSERVED_BYTES);

@@ -9,11 +9,11 @@ mod planning;
 mod stream;
 mod think;
 
-pub(crate) use answer::answer;
-pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, execution, is_blank};
+pub(crate) use answer::parse_answer;
+pub(crate) use execution::{Decision, ExecutionReply, PlanUpdate, is_blank, parse_execution};
 pub(crate) use json::{MARKER_END, MARKER_START};
-pub(crate) use kept::kept_plan;
-pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, planning};
+pub(crate) use kept::parse_kept_plan;
+pub(crate) use planning::{DraftItem, PlanDraft, PlanReply, parse_planning};
 pub use stream::AnswerStream;
 pub(crate) use think::split_thoughts;
 
@@ -92,9 +92,9 @@ mod tests {
             thinking: text.chars().rev().collect(),
             ..ModelReply::default()
         };
-        planning(&reply);
-        execution(&reply);
-        answer(&reply);
+        parse_planning(&reply);
+        parse_execution(&reply);
+        parse_answer(&reply);
     }
 
     proptest! {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn think_tags_enclose_thoughts_only_in_a_reply_without_separate_thoughts() {
-        let read = |thinking: &str| {
+        let split = |thinking: &str| {
             let texts = split_reply(&ModelReply {
                 text: "<think>a</think>b".to_owned(),
                 thinking: thinking.to_owned(),
@@ -119,8 +119,8 @@ mod tests {
             });
             (texts.thoughts, texts.content)
         };
-        assert_eq!(read(" "), ("a".to_owned(), "b".to_owned()));
-        assert_eq!(read("hm"), ("hm".to_owned(), "<think>a</think>b".to_owned()));
+        assert_eq!(split(" "), ("a".to_owned(), "b".to_owned()));
+        assert_eq!(split("hm"), ("hm".to_owned(), "<think>a</think>b".to_owned()));
     }
 
     #[test]

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_listed_once() {
+    fn a_repeated_source_is_listed_once() {
         let a = json!([{"sourceName": "A", "url": "https://a"}]);
         let ab = json!([{"sourceName": "A", "url": "https://a"}, {"sourceName": "B"}]);
         let mut item = crate::plan::tests::item("a", &[]);
@@ -177,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_an_output_is_its_result() {
+    fn the_field_data_of_an_output_is_its_result() {
         let results = [result(json!({"status": "ok", "data": [1]}), json!([]))];
         assert_eq!(last_output(&results), Some(Cow::Owned(json!([1]))));
     }
 
     #[test]
-    fn a_falsy_output_is_an_output() {
+    fn zero_counts_as_an_output() {
         assert_eq!(last_output(&[result(json!(0), json!([]))]), Some(Cow::Owned(json!(0))));
     }
 

@@ -255,7 +255,7 @@ impl Run {
                 received,
                 ..
             } => self.handle_model_failure(*action, error, received, &mut out),
-            RunEvent::ModelAsked { action, tokens, .. } => self.ask(*action, *tokens, &mut out),
+            RunEvent::ModelAsked { action, tokens, .. } => self.note_model_call(*action, *tokens, &mut out),
             RunEvent::ModelNotAsked { action, refusal, .. } => self.handle_refusal(*action, refusal, &mut out),
             RunEvent::ToolCalled { action, call_id, .. } => self.note_tool_call(*action, call_id),
             RunEvent::ToolEnded { action, end, .. } => self.handle_tool_end(*action, end, &mut out),
@@ -263,7 +263,7 @@ impl Run {
                 action, results, usage, ..
             } => self.handle_tool_results(*action, results, *usage, &mut out),
             RunEvent::CallSuspended { action, suspension, .. } => self.suspend_call(*action, suspension, &mut out),
-            RunEvent::PlanChecked { questions, .. } => self.check_questions(questions, &mut out),
+            RunEvent::PlanChecked { questions, .. } => self.record_plan_questions(questions, &mut out),
             RunEvent::CallDecided {
                 suspension_id,
                 decision,

@@ -1,4 +1,4 @@
-//! Selects the tools that a prompt lists if it cannot list all: those most similar to the question (BM25).
+//! Selects the tools that a prompt describes if it cannot describe all: those most similar to the question (BM25).
 
 use std::collections::BTreeSet;
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_turn_counts_too() {
+    fn the_message_before_the_question_counts_too() {
         let mut start = start("And tomorrow?", 1);
         let message = json!({"messageId": "m", "threadId": "t", "role": "USER", "content": "How is the weather?", "timestamp": 1});
         start.history = vec![serde_json::from_value(message).unwrap()];

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::plan::tests::item;
 
-    fn requires(tools: &[&str], mode: Option<ToolValidationMode>) -> TodoItem {
+    fn item_requiring(tools: &[&str], mode: Option<ToolValidationMode>) -> TodoItem {
         TodoItem {
             required_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
             tool_validation_mode: mode,
@@ -61,7 +61,7 @@ mod tests {
         }
     }
 
-    fn called(tools: &[&str]) -> BTreeSet<String> {
+    fn tool_set(tools: &[&str]) -> BTreeSet<String> {
         tools.iter().map(|tool| (*tool).to_owned()).collect()
     }
 
@@ -71,7 +71,7 @@ mod tests {
         let kind = |step_type, tools: &[&str]| {
             is_tool_step(&TodoItem {
                 step_type,
-                ..requires(tools, None)
+                ..item_requiring(tools, None)
             })
         };
         assert!(kind(Some(StepType::Tool), &[]));
@@ -82,22 +82,22 @@ mod tests {
     }
 
     #[test]
-    fn all_required_tools_called_is_passed() {
-        let verdict = validate(&requires(&["t"], None), &called(&["t", "u"]), true);
+    fn the_status_is_passed_if_all_required_tools_were_called() {
+        let verdict = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), true);
         assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Passed, false));
     }
 
     #[test]
-    fn a_missing_tool_is_failed_and_named() {
-        let verdict = validate(&requires(&["t", "u"], None), &called(&["u"]), true);
+    fn the_status_is_failed_if_a_required_tool_is_missing() {
+        let verdict = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), true);
         assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, true));
         assert_eq!(verdict.missing, ["t"]);
     }
 
     #[test]
-    fn a_step_without_required_tools_is_skipped() {
+    fn the_status_is_skipped_without_required_tools() {
         assert_eq!(
-            validate(&requires(&[], None), &called(&[]), true).status,
+            validate(&item_requiring(&[], None), &tool_set(&[]), true).status,
             ValidationStatus::Skipped
         );
     }
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn the_advisory_mode_never_enforces() {
         let verdict = validate(
-            &requires(&["t"], Some(ToolValidationMode::Advisory)),
-            &called(&[]),
+            &item_requiring(&["t"], Some(ToolValidationMode::Advisory)),
+            &tool_set(&[]),
             true,
         );
         assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, false));
@@ -114,6 +114,6 @@ mod tests {
 
     #[test]
     fn nothing_is_enforced_when_the_reminders_are_spent() {
-        assert!(!validate(&requires(&["t"], None), &called(&[]), false).enforce);
+        assert!(!validate(&item_requiring(&["t"], None), &tool_set(&[]), false).enforce);
     }
 }

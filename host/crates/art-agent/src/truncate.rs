@@ -59,16 +59,16 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
     json!(fit(entry, cut_entry))
 }
 
-/// Returns `whole` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON.
-fn fit<T: Clone + Serialize>(whole: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
+/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON.
+fn fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
     // Most values are so small that nothing in them has to be cut.
-    let size = measure(whole);
+    let size = measure(value);
     if size.bytes <= first && size.depth < MAX_DEPTH {
-        return Cow::Borrowed(whole);
+        return Cow::Borrowed(value);
     }
     let cut_to = |limit| {
-        let mut shortened = whole.clone();
+        let mut shortened = value.clone();
         cut(&mut shortened, limit);
         shortened
     };
@@ -167,8 +167,8 @@ mod tests {
         let text = shortened[0]["toolResults"][0]["output"].as_str().unwrap();
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
         assert!(is_cut(&json!(text)));
-        for whole in [json!("... [kept some of 9 bytes]"), json!("x"), json!({"a": text})] {
-            assert!(!is_cut(&whole), "{whole}");
+        for uncut in [json!("... [kept some of 9 bytes]"), json!("x"), json!({"a": text})] {
+            assert!(!is_cut(&uncut), "{uncut}");
         }
         assert!(shortened[0]["actualToolCalls"][0]["arguments"]["text"].is_string());
     }

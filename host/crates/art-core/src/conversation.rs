@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_that_cannot_be_read_name_no_file() {
+    fn unreadable_metadata_names_no_file() {
         let mut message = message(MessageRole::User);
         for wrong in [Value::Null, json!("a.csv"), json!([1])] {
             message.metadata.insert("attachments".to_owned(), wrong);

@@ -49,7 +49,7 @@ pub struct Intake {
 #[serde(rename_all = "camelCase")]
 pub struct Given {
     /// The limits; absent in JSON if they are the default.
-    #[serde(default = "limits_by_default", skip_serializing_if = "are_limits_by_default")]
+    #[serde(default = "default_limits", skip_serializing_if = "are_default_limits")]
     pub limits: Limits,
     /// The interfaces; absent in JSON if they are the default.
     #[serde(default = "LinkSet::by_default", skip_serializing_if = "is_by_default")]
@@ -59,11 +59,11 @@ pub struct Given {
     pub env: Vec<(String, String)>,
 }
 
-const fn limits_by_default() -> Limits {
+const fn default_limits() -> Limits {
     Limits::EXECUTE
 }
 
-fn are_limits_by_default(limits: &Limits) -> bool {
+fn are_default_limits(limits: &Limits) -> bool {
     *limits == Limits::EXECUTE
 }
 
@@ -86,7 +86,7 @@ impl Intake {
     /// Returns the maximum size of the crossings, in bytes of compact JSON.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
-        let bytes = |crossing: &Crossing| crossing.max_encoded_bytes() + encoded(crossing.answer.body_bytes());
+        let bytes = |crossing: &Crossing| crossing.max_encoded_bytes() + max_base64_bytes(crossing.answer.body_bytes());
         self.crossings.iter().map(bytes).sum()
     }
 
@@ -136,9 +136,15 @@ impl Crossing {
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
         let value = match &self.answer {
-            Answer::WallClock(seconds, nanoseconds) => digits(*seconds) + digits(u64::from(*nanoseconds)) + 3,
-            Answer::MonotonicClock(nanoseconds) => digits(*nanoseconds),
-            Answer::Polled(ready) => ready.iter().map(|index| digits(u64::from(*index)) + 1).sum::<usize>() + 2,
+            Answer::WallClock(seconds, nanoseconds) => digit_count(*seconds) + digit_count(u64::from(*nanoseconds)) + 3,
+            Answer::MonotonicClock(nanoseconds) => digit_count(*nanoseconds),
+            Answer::Polled(ready) => {
+                ready
+                    .iter()
+                    .map(|index| digit_count(u64::from(*index)) + 1)
+                    .sum::<usize>()
+                    + 2
+            }
             Answer::Waited => 0,
             Answer::Ready(_) | Answer::Cancelled(_) => "false".len(),
             Answer::File(answer) => answer.max_encoded_bytes(),
@@ -152,11 +158,11 @@ impl Crossing {
 }
 
 /// Returns the maximum size of bodies in base64. Each body has its own padding, for which the frame of the answer has room.
-const fn encoded(bytes: usize) -> usize {
+const fn max_base64_bytes(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-fn digits(number: u64) -> usize {
+fn digit_count(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |digits| digits as usize + 1)
 }
 
@@ -470,7 +476,7 @@ mod tests {
         #[test]
         fn no_crossing_is_larger_than_its_maximum(crossing in crossing()) {
             let text = serde_json::to_string(&crossing)?;
-            let maximum = crossing.max_encoded_bytes() + encoded(crossing.answer.body_bytes());
+            let maximum = crossing.max_encoded_bytes() + max_base64_bytes(crossing.answer.body_bytes());
             prop_assert!(text.len() < maximum, "{}", text);
         }
 
@@ -483,13 +489,13 @@ mod tests {
 
     #[test]
     fn a_record_is_compact_json() {
-        let one = |answer| Crossing { answer, count: 1 };
+        let single = |answer| Crossing { answer, count: 1 };
         let intake = Intake {
             seed: Some(Seed([0xa5; 32])),
             crossings: vec![
-                one(Answer::WallClock(1, 2)),
-                one(Answer::Polled(vec![0, 2])),
-                one(Answer::Waited),
+                single(Answer::WallClock(1, 2)),
+                single(Answer::Polled(vec![0, 2])),
+                single(Answer::Waited),
                 Crossing {
                     answer: Answer::Cancelled(false),
                     count: 100_000,
@@ -537,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_tool_is_given_is_an_empty_object() {
+    fn the_default_limits_and_interfaces_are_an_empty_object() {
         let given = Given {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),
@@ -563,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_with_another_digit_is_refused() {
+    fn a_seed_has_only_hexadecimal_digits_in_either_case() {
         assert_eq!(Seed::try_from("g".repeat(64)), Err(InvalidSeed));
         assert_eq!(Seed::try_from("0F".repeat(32)), Ok(Seed([0x0f; 32])));
     }

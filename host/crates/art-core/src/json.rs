@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_text_does_not_count_brackets_in_strings() {
+    fn the_depth_of_a_text_does_not_count_brackets_in_strings() {
         for (value, depth) in [
             (json!(1), 0),
             (json!([[], {"a": "\\\"[[["}]), 2),

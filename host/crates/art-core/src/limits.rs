@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn no_override_changes_nothing() {
+    fn an_empty_override_changes_nothing() {
         for base in [Limits::SCHEMA, Limits::EXECUTE, Limits::MAX] {
             assert_eq!(LimitOverrides::default().apply(base), Ok(base));
         }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_have_their_names_on_the_wire() {
+    fn limits_are_written_with_their_wire_names() {
         let written = serde_json::to_value(Limits::EXECUTE).unwrap();
         let names: Vec<_> = written.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(

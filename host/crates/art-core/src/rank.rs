@@ -25,8 +25,8 @@ const B: f32 = 0.75;
 /// not. At most 2,000 words of a document and 500 of a query are read.
 #[must_use]
 pub fn rank<T: AsRef<str>>(documents: &[T], query: &str, limit: usize) -> Vec<(usize, f32)> {
-    let query = Query::of(query);
-    Index::of_words(documents, Some(&query)).rank_by(&query, limit)
+    let query = Query::new(query);
+    Index::build(documents, Some(&query)).rank_by(&query, limit)
 }
 
 /// Documents that are ranked many times. Gives the same ranks as [`rank`], whose rules apply.
@@ -42,17 +42,17 @@ impl Index {
     /// Creates an index of `documents`.
     #[must_use]
     pub fn new<T: AsRef<str>>(documents: &[T]) -> Self {
-        Self::of_words(documents, None)
+        Self::build(documents, None)
     }
 
     /// Returns the positions and scores of the nearest documents, as [`rank`] does.
     #[must_use]
     pub fn rank(&self, query: &str, limit: usize) -> Vec<(usize, f32)> {
-        self.rank_by(&Query::of(query), limit)
+        self.rank_by(&Query::new(query), limit)
     }
 
     /// Creates an index of all words, or only of those of `query` if there is one. Other words only add to the lengths of the documents.
-    fn of_words<T: AsRef<str>>(documents: &[T], query: Option<&Query>) -> Self {
+    fn build<T: AsRef<str>>(documents: &[T], query: Option<&Query>) -> Self {
         let mut index = Self {
             lengths: Vec::with_capacity(documents.len()),
             found: HashMap::new(),
@@ -65,7 +65,7 @@ impl Index {
                 if query.is_some_and(|query| !query.may_have(word)) {
                     return;
                 }
-                let word = lower(word, &mut buffer);
+                let word = lower_case(word, &mut buffer);
                 if query.is_none_or(|query| query.words.contains(word)) {
                     index.add(word, document);
                 }
@@ -95,7 +95,7 @@ impl Index {
                 let document = *document as usize;
                 let length = self.lengths.get(document).copied().unwrap_or_default();
                 if let Some(score) = scores.get_mut(document) {
-                    *score += weight * saturated(*count, length, mean);
+                    *score += weight * saturation(*count, length, mean);
                 }
             }
         }
@@ -107,11 +107,11 @@ impl Index {
         ranked
     }
 
-    /// Returns the weight of a word that occurs in `having` documents. The fewer they are, the higher it is.
+    /// Returns the weight of a word that occurs in `document_count` documents. The fewer documents have the word, the higher its weight.
     #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-    fn weight(&self, having: usize) -> f32 {
-        let (having, all) = (having as f32, self.lengths.len() as f32);
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+    fn weight(&self, document_count: usize) -> f32 {
+        let (document_count, all) = (document_count as f32, self.lengths.len() as f32);
+        (1.0 + (all - document_count + 0.5) / (document_count + 0.5)).ln()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "the lengths are small")]
@@ -124,7 +124,7 @@ impl Index {
 
 /// Returns how much a word counts that occurs `count` times in a document of this length.
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn saturated(count: u32, length: u32, mean_length: f32) -> f32 {
+fn saturation(count: u32, length: u32, mean_length: f32) -> f32 {
     let length = K1 * (1.0 - B + B * (length as f32 / mean_length));
     count as f32 * (K1 + 1.0) / (count as f32 + length)
 }
@@ -133,30 +133,30 @@ fn saturated(count: u32, length: u32, mean_length: f32) -> f32 {
 struct Query {
     /// The words in lower case, sorted, each once.
     words: BTreeSet<String>,
-    /// The [initials](initial) of the words.
+    /// The [initials](initial_bit) of the words.
     initials: u32,
 }
 
 impl Query {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let mut words = BTreeSet::new();
         for_each_word(text, MAX_QUERY_WORDS, |word| {
-            words.insert(lower(word, &mut String::new()).to_owned());
+            words.insert(lower_case(word, &mut String::new()).to_owned());
         });
         Self {
-            initials: words.iter().fold(0, |initials, word| initials | initial(word)),
+            initials: words.iter().fold(0, |initials, word| initials | initial_bit(word)),
             words,
         }
     }
 
     /// Returns `false` for most words that are not in the query: ASCII words whose first letter begins no word of the query.
     fn may_have(&self, word: &str) -> bool {
-        !word.is_ascii() || self.initials & initial(word) != 0
+        !word.is_ascii() || self.initials & initial_bit(word) != 0
     }
 }
 
 /// Returns a bit for the first letter of a word, the same in upper and lower case if it is ASCII.
-fn initial(word: &str) -> u32 {
+fn initial_bit(word: &str) -> u32 {
     word.bytes().next().map_or(0, |byte| 1 << (byte & 31))
 }
 
@@ -179,7 +179,7 @@ fn for_each_word<'a>(text: &'a str, limit: usize, mut use_word: impl FnMut(&'a s
 }
 
 /// Returns a word in lower case, in `buffer`.
-fn lower<'a>(word: &str, buffer: &'a mut String) -> &'a str {
+fn lower_case<'a>(word: &str, buffer: &'a mut String) -> &'a str {
     buffer.clear();
     if word.is_ascii() {
         buffer.push_str(word);
@@ -252,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_ranked(
+        fn an_index_gives_the_same_ranks_for_any_texts(
             documents in prop::collection::vec("([aAbBkK\u{212a}1ß] ?|\\PC){0,12}", 0..6),
             query in "([aAbBkK\u{212a}1ß] ?|\\PC){0,12}",
         ) {

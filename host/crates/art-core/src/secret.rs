@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_told_from_text_or_sent_is_refused() {
+    fn a_value_of_the_wrong_length_or_with_forbidden_characters_is_refused() {
         secret("A", " 12345678\n").unwrap();
         for value in [
             "",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_that_of_a_variable() {
+    fn a_name_begins_with_a_letter_and_has_only_letters_digits_and_underscores() {
         for name in ["A", "GITHUB_TOKEN", "key2"] {
             check_name(name).unwrap();
         }

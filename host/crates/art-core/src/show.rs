@@ -26,11 +26,11 @@ pub fn labelled(label: &str, result: &Value) -> String {
             format!("{label}:\n\n{}", table(&rows))
         }
         Value::Object(object) => {
-            let field = |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), scalar(value));
-            format!("{label}: {}", joined(object.iter().map(field)))
+            let field = |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), value_text(value));
+            format!("{label}: {}", join(object.iter().map(field)))
         }
         Value::String(text) if text.contains('\n') => format!("{label}:\n\n{}", truncate(&text, MAX_VALUE)),
-        value => format!("{label}: {}", scalar(&value)),
+        value => format!("{label}: {}", value_text(&value)),
     }
 }
 
@@ -68,18 +68,18 @@ fn main_value(result: &Value) -> Value {
     part.map_or_else(|| result.clone(), main_value)
 }
 
-fn scalar(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     let text = match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
-        Value::Array(values) => joined(values.iter().map(scalar)),
+        Value::Array(values) => join(values.iter().map(value_text)),
         value => value.to_string(),
     };
     truncate(&text, MAX_VALUE)
 }
 
-fn joined(texts: impl Iterator<Item = String>) -> String {
+fn join(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
@@ -94,7 +94,10 @@ fn table(rows: &[&JsonObject]) -> String {
     let header = line(columns.iter().map(|name| cell(name)).collect());
     let mut lines = vec![header, line(vec!["---".to_owned(); columns.len()])];
     for row in shown() {
-        let value = |name: &&String| row.get(*name).map_or_else(String::new, |value| cell(&scalar(value)));
+        let value = |name: &&String| {
+            row.get(*name)
+                .map_or_else(String::new, |value| cell(&value_text(value)))
+        };
         lines.push(line(columns.iter().map(value).collect()));
     }
     if rows.len() > MAX_ROWS {

@@ -73,7 +73,7 @@ mod tests {
 
     // A83: identifiers of traces and spans.
     #[test]
-    fn roots_and_children_are_never_the_same_twice() {
+    fn the_identifiers_of_spans_and_traces_are_unique() {
         let roots: Vec<_> = (0..100).map(|_| SpanContext::root()).collect();
         let children = roots.iter().map(SpanContext::child);
         let mut spans: Vec<_> = roots.iter().cloned().chain(children).map(|span| span.span_id).collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn two_roots_of_a_run_are_two_spans() {
+    fn two_roots_of_a_run_have_different_span_identifiers() {
         let run = id::ordered();
         assert_ne!(SpanContext::root_of(&run).span_id, SpanContext::root_of(&run).span_id);
     }

@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    fn stopped_by(reason: &str) -> LlmMetadata {
+    fn metadata_with_stop_reason(reason: &str) -> LlmMetadata {
         LlmMetadata {
             stop_reason: Some(reason.to_owned().into()),
             ..LlmMetadata::default()
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_the_fold_of_its_events() {
+    fn a_reply_is_put_together_from_its_events() {
         let events = [
             StreamEvent::Thinking("hm".to_owned()),
             StreamEvent::Token("4".to_owned()),
@@ -288,7 +288,7 @@ mod tests {
             StreamEvent::Token("2".to_owned()),
             StreamEvent::ToolCall(call("b")),
             StreamEvent::Unanswered(vec!["who won".to_owned()]),
-            StreamEvent::Metadata(stopped_by("tool_use")),
+            StreamEvent::Metadata(metadata_with_stop_reason("tool_use")),
             StreamEvent::End,
         ];
         let mut reply = ModelReply::default();
@@ -301,7 +301,7 @@ mod tests {
             tool_calls: vec![call("a"), call("b")],
             state: None,
             unanswered: vec!["who won".to_owned()],
-            metadata: stopped_by("tool_use"),
+            metadata: metadata_with_stop_reason("tool_use"),
         };
         assert_eq!(reply, expected);
     }
@@ -313,22 +313,28 @@ mod tests {
             StreamEvent::Thinking("hm".to_owned()),
             StreamEvent::Token("four".to_owned()),
             StreamEvent::ToolCall(call("a")),
-            StreamEvent::Metadata(stopped_by("stop")),
+            StreamEvent::Metadata(metadata_with_stop_reason("stop")),
         ] {
             partial.push(&event);
         }
         let bytes = ("hm".len() + "four".len() + "calculator".len() + "{}".len()) as u64;
-        assert_eq!((partial.bytes, partial.metadata.clone()), (bytes, stopped_by("stop")));
+        assert_eq!(
+            (partial.bytes, partial.metadata.clone()),
+            (bytes, metadata_with_stop_reason("stop"))
+        );
         assert!(!partial.is_empty() && PartialReply::default().is_empty());
     }
 
     #[test]
-    fn the_last_counts_of_a_stream_are_kept() {
+    fn the_last_metadata_of_a_stream_is_kept() {
         let mut reply = ModelReply::default();
         for reason in ["length", "stop"] {
-            assert_eq!(reply.push(StreamEvent::Metadata(stopped_by(reason))), Ok(()));
+            assert_eq!(
+                reply.push(StreamEvent::Metadata(metadata_with_stop_reason(reason))),
+                Ok(())
+            );
         }
-        assert_eq!(reply.metadata, stopped_by("stop"));
+        assert_eq!(reply.metadata, metadata_with_stop_reason("stop"));
     }
 
     #[test]
@@ -356,7 +362,7 @@ mod tests {
     // A86, C85: token counts of several providers.
     #[test]
     fn the_total_of_a_call_counts_missing_numbers_as_zero() {
-        let used = |input_tokens, output_tokens| {
+        let counts_of = |input_tokens, output_tokens| {
             let usage = LlmMetadata {
                 input_tokens,
                 output_tokens,
@@ -365,10 +371,10 @@ mod tests {
             .usage();
             (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
         };
-        assert_eq!(used(Some(10), Some(7)), (10, 7, 17));
-        assert_eq!(used(Some(10), None), (10, 0, 10));
-        assert_eq!(used(None, None), (0, 0, 0));
-        assert_eq!(used(Some(u64::MAX), Some(1)), (u64::MAX, 1, u64::MAX));
+        assert_eq!(counts_of(Some(10), Some(7)), (10, 7, 17));
+        assert_eq!(counts_of(Some(10), None), (10, 0, 10));
+        assert_eq!(counts_of(None, None), (0, 0, 0));
+        assert_eq!(counts_of(Some(u64::MAX), Some(1)), (u64::MAX, 1, u64::MAX));
     }
 
     #[test]

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_cut_with_its_totals() {
+    fn cut_data_states_how_much_was_cut() {
         let json = format!("[{}]", vec!["0"; 10_000].join(","));
         let cut = safe_stringify(&vec![0; 10_000], DEFAULT_STRINGIFY_LIMIT);
         let marker = "... [truncated 10001 of 20001 characters]";
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(safe_stringify(&BTreeMap::from([((1, 2), 3)]), 100), "[stringify error]");
         // The nearest thing to a circular value: one that is being changed while it is written.
         let cell = RefCell::new(1);
-        let _held = cell.borrow_mut();
+        let _borrowed = cell.borrow_mut();
         assert_eq!(safe_stringify(&cell, 100), "[stringify error]");
     }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_lines_overrides_and_characters_without_width_become_visible() {
+    fn invisible_characters_become_visible() {
         let marks = [
             '\u{200b}'..='\u{200f}',
             '\u{2028}'..='\u{202e}',

@@ -236,7 +236,7 @@ mod tests {
 
     // A28: nested and unclosed think tags.
     #[test]
-    fn blocks_nest() {
+    fn nested_blocks_are_one_thought() {
         assert_eq!(
             parts(["<think>a<think>b</think>c</think>x"]),
             r#"T"a<think>b</think>c" |"" t"x""#

@@ -26,7 +26,7 @@ pub struct ToolSchema {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Shared<Value>>,
     /// Example calls.
-    #[serde(default, skip_serializing_if = "has_none")]
+    #[serde(default, skip_serializing_if = "has_no_examples")]
     pub examples: Examples,
     /// How the host handles a call.
     #[serde(default)]
@@ -58,7 +58,7 @@ impl ToolSchema {
     }
 }
 
-fn has_none(examples: &Examples) -> bool {
+fn has_no_examples(examples: &Examples) -> bool {
     examples.is_empty()
 }
 

@@ -141,16 +141,16 @@ mod tests {
 
     #[test]
     fn the_usage_of_several_model_calls_adds_up() {
-        let of = |n| ModelUsage {
+        let model_usage = |n| ModelUsage {
             model_calls: n,
             input_tokens: n,
             output_tokens: n,
         };
-        let mut sum = of(2);
-        sum += of(3);
-        assert_eq!(sum, of(5));
-        sum += of(u64::MAX);
-        assert_eq!(sum, of(u64::MAX));
+        let mut sum = model_usage(2);
+        sum += model_usage(3);
+        assert_eq!(sum, model_usage(5));
+        sum += model_usage(u64::MAX);
+        assert_eq!(sum, model_usage(u64::MAX));
     }
 
     #[test]

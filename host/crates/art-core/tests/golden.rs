@@ -36,7 +36,7 @@ struct Contract {
     /// Whether an unknown key is an error.
     strict: bool,
     /// Parses a document and serialises it.
-    round_trip: fn(&Value) -> serde_json::Result<String>,
+    round_trip_fn: fn(&Value) -> serde_json::Result<String>,
 }
 
 impl Contract {
@@ -46,8 +46,8 @@ impl Contract {
     }
 
     /// Returns the document after a round trip.
-    fn round_trip(&self, document: &Value) -> String {
-        let written = (self.round_trip)(document);
+    fn expect_round_trip(&self, document: &Value) -> String {
+        let written = (self.round_trip_fn)(document);
         assert!(written.is_ok(), "{}: {written:?} for {document:#}", self.name);
         written.unwrap()
     }
@@ -85,7 +85,7 @@ fn contract<T: Serialize + DeserializeOwned>(
         required,
         defaults,
         strict: false,
-        round_trip: round_trip::<T>,
+        round_trip_fn: round_trip::<T>,
     }
 }
 
@@ -109,7 +109,7 @@ macro_rules! golden {
     };
 }
 
-/// Returns the types of tools, their results, and questions to a person.
+/// Returns the contracts of tools, their results, and questions to a person.
 fn tools_and_people() -> Vec<Contract> {
     let result = &["callId", "toolName", "status"];
     let schema = &["name", "description", "inputSchema"];
@@ -144,7 +144,7 @@ fn tools_and_people() -> Vec<Contract> {
     ]
 }
 
-/// Returns the types of prompts, streams and providers.
+/// Returns the contracts of prompts, streams and providers.
 fn prompts_and_models() -> Vec<Contract> {
     let message = &["messageId", "threadId", "role", "content", "timestamp"];
     let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
@@ -174,7 +174,7 @@ fn prompts_and_models() -> Vec<Contract> {
     ]
 }
 
-/// Returns the types of questions, settings and answers.
+/// Returns the contracts of questions, settings and answers.
 fn runs() -> Vec<Contract> {
     let metadata = &[
         "threadId",
@@ -203,7 +203,7 @@ fn runs() -> Vec<Contract> {
     ]
 }
 
-/// Returns the types of plans and their changes.
+/// Returns the contracts of plans and their changes.
 fn plans() -> Vec<Contract> {
     let item = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
     let state = json!({
@@ -224,7 +224,7 @@ fn plans() -> Vec<Contract> {
     ]
 }
 
-/// Returns the types of errors, usage, cost and limits.
+/// Returns the contracts of errors, usage, cost and limits.
 fn errors_and_costs() -> Vec<Contract> {
     let tokens = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
     let usage = json!({
@@ -256,7 +256,7 @@ fn contracts() -> Vec<Contract> {
 fn every_document_is_unchanged_after_a_round_trip() {
     for contract in contracts() {
         assert_eq!(
-            contract.round_trip(&contract.golden),
+            contract.expect_round_trip(&contract.golden),
             pretty(&contract.golden),
             "{}",
             contract.name
@@ -268,7 +268,9 @@ fn every_document_is_unchanged_after_a_round_trip() {
 fn the_error_for_a_missing_required_key_names_the_key() {
     for contract in contracts() {
         for key in contract.required {
-            let error = (contract.round_trip)(&contract.without(key)).unwrap_err().to_string();
+            let error = (contract.round_trip_fn)(&contract.without(key))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(&format!("`{key}`")), "{}: {error}", contract.name);
         }
     }
@@ -279,7 +281,7 @@ fn an_absent_optional_key_stays_absent_or_has_its_default() {
     for contract in contracts() {
         let keys = contract.golden.as_object().unwrap().keys();
         for key in keys.filter(|key| !contract.required.contains(&key.as_str())) {
-            let written = contract.round_trip(&contract.without(key));
+            let written = contract.expect_round_trip(&contract.without(key));
             assert_eq!(
                 written,
                 pretty(&contract.expected_without(key)),
@@ -296,7 +298,7 @@ fn only_strict_contracts_refuse_unknown_keys() {
         let mut document = contract.golden.clone();
         document["notAKey"] = json!({});
         assert_eq!(
-            (contract.round_trip)(&document).is_err(),
+            (contract.round_trip_fn)(&document).is_err(),
             contract.strict,
             "{}",
             contract.name
@@ -525,7 +527,7 @@ fn a_message_whose_content_does_not_fit_its_role_is_refused() {
 }
 
 #[test]
-fn content_may_be_null_with_tool_calls_and_an_object_in_a_request() {
+fn assistant_content_may_be_null_and_request_content_an_object_or_null() {
     let accepted = [
         json!({"role": "assistant", "content": null}),
         json!({"role": "assistant", "content": "text"}),
@@ -575,6 +577,6 @@ fn timings_of_a_model_call_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn an_observation_is_named_in_its_title() {
+fn the_wire_name_of_an_observation_type_is_in_upper_case() {
     assert_eq!(ObservationType::ToolExecution.wire_name(), "TOOL_EXECUTION");
 }

@@ -43,7 +43,7 @@ impl NotRegular {
 /// # Errors
 /// Fails if the file cannot be opened, and with [`NotRegular`] if it is a pipe, a device, a socket or a folder.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    regular(openat(CWD, path, flags(), Mode::empty())?)
+    check_regular(openat(CWD, path, open_flags(), Mode::empty())?)
 }
 
 /// Opens a regular file in an open folder for reading. Does not follow links and never blocks.
@@ -51,10 +51,10 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Same as [`open_regular`], and fails with [`NotRegular`] for a link.
 pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
-    match openat(folder, name, flags() | OFlags::NOFOLLOW, Mode::empty()) {
+    match openat(folder, name, open_flags() | OFlags::NOFOLLOW, Mode::empty()) {
         // `NOFOLLOW` fails with this error for a link.
         Err(Errno::LOOP) => Err(io::Error::other(NotRegular)),
-        opened => regular(opened?),
+        opened => check_regular(opened?),
     }
 }
 
@@ -103,11 +103,11 @@ pub fn lock(file: &File) -> io::Result<()> {
 
 /// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the
 /// controlling terminal of the process.
-fn flags() -> OFlags {
+fn open_flags() -> OFlags {
     OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
 }
 
-fn regular(opened: OwnedFd) -> io::Result<File> {
+fn check_regular(opened: OwnedFd) -> io::Result<File> {
     let file = File::from(opened);
     if file.metadata()?.is_file() {
         Ok(file)

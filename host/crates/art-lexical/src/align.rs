@@ -10,7 +10,7 @@ use crate::class::Filler;
 use crate::pattern::{Item, Pattern};
 use crate::reading::Reading;
 use crate::token::{Kind, Token};
-use crate::words::{is_article, is_asking, is_content};
+use crate::words::{is_article, is_content, is_question_word};
 
 /// Cost of a word or a slot that is left over. It exceeds the cost of any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
@@ -71,27 +71,27 @@ impl Alignment {
     /// Returns whether the alignment accounts for everything: no token is left over, and the question has all words of an example with the
     /// same template. One value that is unlike those of the examples is accepted if the question has all words of the pattern.
     pub(crate) fn is_sound(&self, pattern: &Pattern, reading: &Reading) -> bool {
-        let said = self.tokens(Effect::Match, reading).map(|token| &token.stem);
-        let said: BTreeSet<&String> = said.filter(|word| is_content(word)).collect();
+        let matched_words = self.tokens(Effect::Match, reading).map(|token| &token.stem);
+        let matched_words: BTreeSet<&String> = matched_words.filter(|word| is_content(word)).collect();
         let count = |is: fn(&Effect) -> bool| self.steps.iter().filter(|step| is(&step.0)).count();
         let unknown = count(|effect| matches!(effect, Effect::Fill(_, _, true)));
-        let is_whole = count(|effect| *effect == Effect::Lack) == 0;
+        let has_all_words = count(|effect| *effect == Effect::Lack) == 0;
         let mut asks = pattern.asks.each.iter();
-        let is_shown = asks.any(|ask| ask.iter().all(|word| said.contains(word)));
-        let has_word = said.iter().any(|word| !is_asking(word));
+        let has_words_of_example = asks.any(|ask| ask.iter().all(|word| matched_words.contains(word)));
+        let has_word = matched_words.iter().any(|word| !is_question_word(word));
         let has_value = has_word || count(|effect| matches!(effect, Effect::Fill(..))) > 0;
         let has_name = has_word || count(|effect| matches!(effect, Effect::Fill(_, Value::String(_), false))) > 0;
-        let is_clear = unknown == 0 || (unknown == 1 && is_whole && has_name);
+        let is_clear = unknown == 0 || (unknown == 1 && has_all_words && has_name);
         // A path without a word is no question.
-        let says_enough = !said.is_empty() || self.steps.iter().all(|step| !step.1.is_empty());
-        self.cost <= MAX_COST && has_value && is_shown && is_clear && says_enough
+        let has_question = !matched_words.is_empty() || self.steps.iter().all(|step| !step.1.is_empty());
+        self.cost <= MAX_COST && has_value && has_words_of_example && is_clear && has_question
     }
 }
 
 /// Returns the steps in which `item` matches the tokens from `at` on. A name in the data matches no word of the pattern: "how many
 /// employees" does not ask for the number of rows if there is a column `employees`. A value that is unlike those of the examples
-/// has no word of the examples.
-fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move> {
+/// must not contain a word of their questions.
+fn match_item(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move> {
     let rest = reading.rest(at);
     let Some(class) = &item.class else {
         let is_free = rest.first().is_some_and(|token| token.stem == item.key) && !reading.has_name(at..at + 1);
@@ -102,26 +102,26 @@ fn fit(pattern: &Pattern, item: &Item, reading: &Reading, at: usize) -> Vec<Move
         return Vec::new();
     }
     let words = &pattern.asks.words;
-    let knows = |length| rest.iter().take(length).any(|token| words.contains(&token.stem));
+    let has_known_word = |length| rest.iter().take(length).any(|token| words.contains(&token.stem));
     let fillers = class.fillers(rest, reading).into_iter();
-    let free = fillers.filter(|filler| !filler.is_unknown || !knows(filler.length));
+    let accepted = fillers.filter(|filler| !filler.is_unknown || !has_known_word(filler.length));
     let fill = |one: Filler| {
         let cost = if one.is_unknown { OTHER_WORD } else { 0.0 };
         let effect = Effect::Fill(item.key.clone(), one.value, one.is_unknown);
         Move(effect, 1, one.length, cost)
     };
-    free.map(fill).collect()
+    accepted.map(fill).collect()
 }
 
 /// Returns the step for a token of the question that the pattern lacks, or `None` at the end of the question.
-fn skip(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Move> {
+fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Move> {
     let (rest, takes_texts) = (reading.rest(at), !pattern.texts.is_empty());
     let token = rest.first()?;
     let is_context = || reading.data.iter().any(|data| data.context.contains(token.word()));
     // "it" is the attachment where there is no earlier result.
     let is_file = || reading.has_file() && token.stem == "it";
     let is_name = reading.has_name(at..at + 1);
-    let (effect, length, cost) = match reading.reference(rest) {
+    let (effect, length, cost) = match reading.earlier_reference_length(rest) {
         _ if token.kind == Kind::Mark || is_article(token.word()) => (Effect::Differ, 1, 0.0),
         _ if takes_texts && token.is_data() => (Effect::Text, 1, SMALL),
         Some(length) if takes_texts => (Effect::Text, length, OTHER_WORD),
@@ -147,20 +147,20 @@ pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
     let end = (pattern.items.len(), reading.tokens.len());
     let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);
     // No step leads back, so the cost of the first remaining position is final.
-    while let Some(((item, token), way)) = cheapest.pop_first() {
+    while let Some(((item, token), alignment)) = cheapest.pop_first() {
         if (item, token) == end {
-            return Some(way);
+            return Some(alignment);
         }
         let next = pattern.items.get(item);
         let phrase = reading.phrases.get(token).into_iter().flatten();
-        let mut moves = next.map_or_else(Vec::new, |item| fit(pattern, item, reading, token));
+        let mut moves = next.map_or_else(Vec::new, |item| match_item(pattern, item, reading, token));
         moves.extend(next.map(drop_item));
-        moves.extend(skip(pattern, reading, token));
+        moves.extend(skip_token(pattern, reading, token));
         moves.extend(phrase.map(|length| Move(Effect::Differ, 0, *length, SMALL)));
-        for Move(effect, taken, length, cost) in moves {
-            let (next, cost) = ((item + taken, token + length), way.cost + cost);
+        for Move(effect, item_count, length, cost) in moves {
+            let (next, cost) = ((item + item_count, token + length), alignment.cost + cost);
             if cost < MAX_LEFT_OVER && cheapest.get(&next).is_none_or(|known| cost < known.cost) {
-                let mut steps = way.steps.clone();
+                let mut steps = alignment.steps.clone();
                 steps.push(Rc::new((effect, token..token + length)));
                 cheapest.insert(next, Alignment { cost, steps });
             }

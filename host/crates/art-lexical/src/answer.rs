@@ -9,7 +9,7 @@ use crate::find::CANNOT;
 
 /// Returns the answer for `task`, and the sentences of the plan about parts of the question that no tool can answer.
 pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
-    let mut blocks: Vec<String> = task.steps.iter().map(block).collect();
+    let mut blocks: Vec<String> = task.steps.iter().map(format_step).collect();
     // The plan has a sentence for each part that no tool can answer.
     let unanswered = task.plan.lines().filter(|line| line.starts_with(CANNOT));
     let unanswered = unanswered.map(str::to_owned).collect_vec();
@@ -31,17 +31,17 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
 }
 
 /// Returns the paragraph about one step.
-fn block(step: &TaskStep) -> String {
+fn format_step(step: &TaskStep) -> String {
     let subject = label(&step.description);
     match &step.outcome {
-        StepOutcome::Completed { results, .. } => completed(&subject, results),
+        StepOutcome::Completed { results, .. } => format_results(&subject, results),
         StepOutcome::Failed(error) => format!("{subject}: failed, {}", one_line(error)),
         StepOutcome::Unfinished(reason) => format!("{subject}: not done, {}", one_line(reason)),
     }
 }
 
 /// Returns the results of a step as text, numbered if the step had several calls.
-fn completed(subject: &str, results: &[Value]) -> String {
+fn format_results(subject: &str, results: &[Value]) -> String {
     let label = |number| match results.len() {
         1 => subject.to_owned(),
         count => format!("{subject} ({number} of {count})"),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pattern::{Pattern, patterns};
 use crate::token::{Token, tokens};
-use crate::words::is_plain;
+use crate::words::is_content_word;
 use crate::{CompileSchema, Validator};
 
 /// Maximum number of patterns that one question is aligned with.
@@ -29,12 +29,12 @@ pub(crate) struct Catalog {
 pub(crate) type Tool = (ToolSchema, OnceLock<Option<Box<dyn Validator>>>);
 
 impl Catalog {
-    /// Learns from the examples of `tools`.
+    /// Creates the catalog from the examples of `tools`.
     pub(crate) fn new(tools: &[ToolSchema], compile: CompileSchema) -> Self {
         let numbered = tools.iter().enumerate();
         let all = numbered.flat_map(|(tool, schema)| patterns(tool, schema));
         let patterns = all.take(MAX_ALIGNED).collect_vec();
-        let contents = patterns.iter().map(|pattern| content(&pattern.ask)).collect();
+        let contents = patterns.iter().map(|pattern| content_stems(&pattern.ask)).collect();
         Self {
             tools: tools.iter().map(|tool| (tool.clone(), OnceLock::new())).collect(),
             compile,
@@ -54,7 +54,7 @@ impl Catalog {
 
     /// Returns the questions of the nearest examples that share a word with `text`: nearest first, one for each tool, at most `limit`.
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
-        let ranked = rank(&self.contents, &content(text), self.patterns.len());
+        let ranked = rank(&self.contents, &content_stems(text), self.patterns.len());
         let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));
         let nearest = ranked.unique_by(|pattern| pattern.tool).take(limit);
         nearest.map(|pattern| pattern.ask.as_str()).collect()
@@ -62,7 +62,11 @@ impl Catalog {
 }
 
 /// Returns the stems of the words with content in a text, joined by blanks.
-fn content(text: &str) -> String {
+fn content_stems(text: &str) -> String {
     let tokens = tokens(text, &[]);
-    tokens.iter().filter(|token| is_plain(token)).map(Token::word).join(" ")
+    tokens
+        .iter()
+        .filter(|token| is_content_word(token))
+        .map(Token::word)
+        .join(" ")
 }

@@ -10,7 +10,7 @@ use crate::earlier::EARLIER;
 use crate::place::Place;
 use crate::reading::Reading;
 use crate::token::{Kind, Token, beginnings, stems, tokens};
-use crate::words::{is_functional, is_plain};
+use crate::words::{is_content_word, is_functional};
 
 /// Maximum number of unknown words in an open slot.
 const MAX_OPEN: usize = 3;
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     /// Whether the values have numbers or dates. If not, the slot is open: it also accepts words that no example shows.
     has_operands: bool,
     /// The kinds of values that are one token.
-    alone: BTreeSet<String>,
+    single_kinds: BTreeSet<String>,
     /// Whether the examples have a value in quotes.
     are_quoted: bool,
 }
@@ -79,7 +79,7 @@ impl Filler {
 
 impl Class {
     /// Returns the run of an open slot, which also accepts words that no example shows. Returns `None` for any other class.
-    pub(crate) fn open(&mut self) -> Option<&mut Run> {
+    pub(crate) fn as_open_run(&mut self) -> Option<&mut Run> {
         match self {
             Self::Run(run) if !run.has_operands => Some(run),
             _ => None,
@@ -89,10 +89,10 @@ impl Class {
     /// Returns every way to fill a slot of this class with tokens at the beginning of `tokens`.
     pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         match self {
-            Self::Number => Vec::from_iter(number(tokens, reading)),
-            Self::Choice(choices) => named(tokens, [choices]),
-            Self::Key => named(tokens, reading.data.iter().map(|data| &data.keys)),
-            Self::Cell => named(tokens, reading.data.iter().map(|data| &data.cells)),
+            Self::Number => Vec::from_iter(number_filler(tokens, reading)),
+            Self::Choice(choices) => name_fillers(tokens, [choices]),
+            Self::Key => name_fillers(tokens, reading.data.iter().map(|data| &data.keys)),
+            Self::Cell => name_fillers(tokens, reading.data.iter().map(|data| &data.cells)),
             Self::Place(place) => Vec::from_iter(tokens.first().and_then(|token| place.filler(token))),
             Self::Run(run) => run.fillers(tokens, reading),
             Self::Text(_) => {
@@ -111,8 +111,9 @@ impl Run {
         for tokens in values.map(|value| tokens(value, &[])) {
             run.has_operands |= tokens.iter().any(Token::is_operand);
             let mut kinds = tokens.iter().map(kind).collect_vec();
-            run.alone.extend(kinds.first().filter(|_| kinds.len() == 1).cloned());
-            kinds.iter_mut().take(1).for_each(|kind| *kind = first(kind));
+            run.single_kinds
+                .extend(kinds.first().filter(|_| kinds.len() == 1).cloned());
+            kinds.iter_mut().take(1).for_each(|kind| *kind = first_kind(kind));
             let all = [EDGE.to_owned()].into_iter().chain(kinds).chain([EDGE.to_owned()]);
             run.pairs.extend(all.tuple_windows());
         }
@@ -122,21 +123,21 @@ impl Run {
     fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
         let has_content = |one: &Filler| tokens.iter().take(one.length).any(|token| !is_functional(token.word()));
-        let shown = named(tokens, [&self.shown]).into_iter().filter(has_content);
-        let runs = self.runs(tokens, reading);
-        shown.chain(runs).chain(self.others(tokens)).collect()
+        let shown = name_fillers(tokens, [&self.shown]).into_iter().filter(has_content);
+        let runs = self.operand_fillers(tokens, reading);
+        shown.chain(runs).chain(self.open_fillers(tokens)).collect()
     }
 
     /// Returns every value with a number or a date at the beginning of `tokens` whose neighbouring tokens also follow each other in
     /// the values of examples. A reference to an earlier result counts as a number.
-    fn runs(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    fn operand_fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         let (mut runs, mut text, mut at, mut has_operand) = (Vec::new(), String::new(), 0, false);
         let (mut before, mut end) = (EDGE.to_owned(), usize::MAX);
         while let Some(rest @ [token, ..]) = tokens.get(at..) {
-            let reference = reading.reference(rest);
+            let reference = reading.earlier_reference_length(rest);
             let reference = reference.map(|length| (length, NUMBER.to_owned(), EARLIER));
             let (length, kind, written) = reference.unwrap_or_else(|| (1, kind(token), &token.text));
-            let next = if at == 0 { first(&kind) } else { kind.clone() };
+            let next = if at == 0 { first_kind(&kind) } else { kind.clone() };
             if !self.pairs.contains(&(before, next.clone())) {
                 break;
             }
@@ -144,7 +145,7 @@ impl Run {
             text.push_str(written);
             end = rest.get(length - 1).map_or(end, |last| last.end);
             has_operand |= token.is_operand() || kind == NUMBER;
-            let is_whole = at > 0 || self.alone.contains(&kind);
+            let is_whole = at > 0 || self.single_kinds.contains(&kind);
             at += length;
             if has_operand && is_whole && self.pairs.contains(&(next.clone(), EDGE.to_owned())) {
                 runs.push(Filler::new(at, text.as_str(), false));
@@ -156,10 +157,10 @@ impl Run {
 
     /// Returns values that need not be in an example: a quoted text, or a few words with content. They have at most as many words
     /// as the longest value of the examples: units have up to three words, a word to find has one.
-    fn others(&self, tokens: &[Token]) -> Vec<Filler> {
+    fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN);
-        let words = beginnings(tokens, longest).filter(|words| !self.has_operands && words.iter().all(is_plain));
+        let words = beginnings(tokens, longest).filter(|words| !self.has_operands && words.iter().all(is_content_word));
         let plain = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
         let quoted = tokens.first().filter(|token| token.kind == Kind::Quoted);
         let quoted = quoted.filter(|_| self.are_quoted || !self.has_operands).into_iter();
@@ -183,17 +184,17 @@ fn kind(token: &Token) -> String {
 }
 
 /// Returns the kind of the first token of a value. A word at the beginning is of another kind than the same word within a value.
-fn first(kind: &str) -> String {
+fn first_kind(kind: &str) -> String {
     let edge = if matches!(kind, NUMBER | DATE) { "" } else { EDGE };
     format!("{edge}{kind}")
 }
 
-fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
+fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     let is_sign = |token: &Token| matches!(token.text.as_str(), "-" | "−");
     let signed = usize::from(tokens.first().is_some_and(is_sign));
     let token = tokens.get(signed)?;
     if token.kind != Kind::Number {
-        return Some(Filler::new(reading.reference(tokens)?, EARLIER, false));
+        return Some(Filler::new(reading.earlier_reference_length(tokens)?, EARLIER, false));
     }
     let number: f64 = token.text.parse().ok()?;
     let text = if signed > 0 { -number } else { number }.to_string();
@@ -202,7 +203,7 @@ fn number(tokens: &[Token], reading: &Reading) -> Option<Filler> {
 }
 
 /// Returns the known names at the beginning of `tokens`, the longest first.
-fn named<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a Names>) -> Vec<Filler> {
+fn name_fillers<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a Names>) -> Vec<Filler> {
     let known: Vec<&Names> = known.into_iter().collect();
     let filler = |words: &[Token]| {
         let stems = stems(words).to_lowercase();

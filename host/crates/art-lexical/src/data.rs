@@ -6,7 +6,7 @@ use art_core::task::TaskFile;
 use itertools::Itertools;
 use serde_json::Value;
 
-use crate::token::{folded, stem};
+use crate::token::{fold_text, stem};
 use crate::words::is_functional;
 
 /// Maximum number of names that are read from one text.
@@ -86,10 +86,11 @@ impl Data {
             .keys
             .keys()
             .filter_map(|key| Some(key.split_once(' ')?.0.to_owned()));
-        let about = records.chain(parts(name).filter(|_| is_file));
-        data.context.extend(about.filter(|word| !data.keys.contains_key(word)));
-        add_parts(&mut data.keys, 1);
-        add_parts(&mut data.cells, 0);
+        let context_words = records.chain(word_stems(name).filter(|_| is_file));
+        data.context
+            .extend(context_words.filter(|word| !data.keys.contains_key(word)));
+        add_unique_words(&mut data.keys, 1);
+        add_unique_words(&mut data.cells, 0);
         data
     }
 
@@ -111,7 +112,7 @@ impl Data {
                 let is_only = map.values().filter(|value| value.is_object()).count() == 1;
                 for (key, value) in map {
                     if value.is_array() || (is_only && value.is_object()) {
-                        self.context.extend(parts(key));
+                        self.context.extend(word_stems(key));
                     }
                     add(&mut self.keys, key);
                     self.read_json(value);
@@ -124,7 +125,7 @@ impl Data {
     }
 
     /// Returns the argument that passes the text to a tool, and the form of the text.
-    pub(crate) fn passed(&self) -> (Value, Form) {
+    pub(crate) fn to_argument(&self) -> (Value, Form) {
         let prefix = if self.is_file { ATTACHMENT } else { "" };
         (Value::from(format!("{prefix}{}", self.name)), self.form)
     }
@@ -133,7 +134,7 @@ impl Data {
 /// Adds a text to `names`, with its stems as key.
 fn add(names: &mut Names, text: &str) {
     if text.len() <= MAX_NAME && names.len() < MAX_NAMES {
-        names.insert(folded(text), text.to_owned());
+        names.insert(fold_text(text), text.to_owned());
     }
 }
 
@@ -145,12 +146,12 @@ pub(crate) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> Names {
 }
 
 /// Adds the words that are part of only one name. The first `skipped` words of a name are not added.
-fn add_parts(names: &mut Names, skipped: usize) {
+fn add_unique_words(names: &mut Names, skipped: usize) {
     let mut only: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {
         for word in stems.split(' ').skip(skipped).filter(|word| !is_functional(word)) {
-            let of = only.entry(word.to_owned()).or_insert_with(|| Some(name.clone()));
-            *of = of.take().filter(|of| of == name);
+            let owner = only.entry(word.to_owned()).or_insert_with(|| Some(name.clone()));
+            *owner = owner.take().filter(|owner| owner == name);
         }
     }
     for (word, name) in only.into_iter().filter_map(|(word, name)| Some((word, name?))) {
@@ -159,7 +160,7 @@ fn add_parts(names: &mut Names, skipped: usize) {
 }
 
 /// Returns the stems of the words in a name.
-fn parts(name: &str) -> impl Iterator<Item = String> {
+fn word_stems(name: &str) -> impl Iterator<Item = String> {
     let words = name.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(stem)
 }

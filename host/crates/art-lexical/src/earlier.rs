@@ -19,7 +19,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// Returns the place of the main value of a step of an earlier question, or `None` if the step is not completed or has no such value.
-    pub(crate) fn of(step: &TaskStep) -> Option<Self> {
+    pub(crate) fn of_step(step: &TaskStep) -> Option<Self> {
         let path = match step.result()? {
             Value::Object(fields) => main_value(fields.iter().map(|(name, value)| (name, is_scalar(value))), &[])?,
             value => is_scalar(value).then(String::new)?,

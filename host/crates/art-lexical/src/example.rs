@@ -12,7 +12,7 @@ use crate::class::{Class, Run};
 use crate::data::{Data, Form, Names, names};
 use crate::place::Place;
 use crate::reading::Reading;
-use crate::token::{Kind, Token, folded, tokens};
+use crate::token::{Kind, Token, fold_text, tokens};
 
 /// Maximum length of the question of an example, in characters.
 const MAX_ASK: usize = 400;
@@ -51,7 +51,7 @@ impl Example {
     pub(crate) fn new(tool: &ToolSchema, example: &ToolExample) -> Option<Self> {
         let text = prefix(example.description.as_deref()?, MAX_ASK);
         let (mut leaves, input) = (Vec::new(), example.input.clone());
-        collect(&input, &tool.input_schema, "", &mut leaves);
+        collect_leaves(&input, &tool.input_schema, "", &mut leaves);
         let data = leaves.iter().map(|leaf| Data::of_value(&leaf.value));
         let reading = Reading {
             tokens: tokens(text, &[]),
@@ -69,25 +69,25 @@ impl Example {
         })
     }
 
-    fn read_leaves(&self) -> impl Iterator<Item = (&Reading, &Leaf)> {
+    fn leaves_with_reading(&self) -> impl Iterator<Item = (&Reading, &Leaf)> {
         self.leaves.iter().map(|leaf| (&self.reading, leaf))
     }
 }
 
 /// Adds the values within `value` to `leaves`. An object or a list that the schema does not describe is added as one value.
-fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
-    let schema = present(schema);
+fn collect_leaves(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
+    let schema = non_null_variant(schema);
     let fields = schema.get("properties").or_else(|| schema.get("additionalProperties"));
     match (value, fields, schema.get("items")) {
         (Value::Object(map), Some(fields), _) => {
             for (key, value) in map {
                 let field = fields.get(key).unwrap_or(fields);
-                collect(value, field, &format!("{pointer}/{key}"), leaves);
+                collect_leaves(value, field, &format!("{pointer}/{key}"), leaves);
             }
         }
         (Value::Array(items), _, Some(schema)) => {
             for (n, value) in items.iter().enumerate() {
-                collect(value, schema, &format!("{pointer}/{n}"), leaves);
+                collect_leaves(value, schema, &format!("{pointer}/{n}"), leaves);
             }
         }
         _ => {
@@ -103,19 +103,19 @@ fn collect(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>)
 }
 
 /// Returns the first variant of a schema that is not for null, or the schema itself if it has no variants.
-fn present(schema: &Value) -> &Value {
+fn non_null_variant(schema: &Value) -> &Value {
     let variants = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     let is_present = |variant: &&Value| variant.get("type") != Some(&Value::from("null"));
     variants.into_iter().flatten().find(is_present).unwrap_or(schema)
 }
 
 /// Returns the classes of the parameters in `examples`.
-pub(crate) fn classes(examples: &[Example]) -> Classes {
-    let leaves = examples.iter().flat_map(Example::read_leaves);
+pub(crate) fn learn_classes(examples: &[Example]) -> Classes {
+    let leaves = examples.iter().flat_map(Example::leaves_with_reading);
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
     // Open parameters accept the words of each other, such as both units of a conversion or both time zones.
-    let mut open = classes.values_mut().filter_map(Class::open).collect_vec();
+    let mut open = classes.values_mut().filter_map(Class::as_open_run).collect_vec();
     let all: Names = open.iter().flat_map(|run| run.shown.clone()).collect();
     open.iter_mut().for_each(|run| run.shown.clone_from(&all));
     let classes = classes.into_iter();
@@ -128,20 +128,22 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text).collect();
     let words = texts.iter().map(|(_, text)| *text);
     let are_in = |of: fn(&Data) -> &Names| {
-        let given = texts.iter().filter(|(reading, _)| !reading.data.is_empty());
-        let is_in = |text: &str, data: &[Data]| data.iter().any(|data| of(data).contains_key(&folded(text)));
-        let mut are_in = given.map(|(reading, text)| is_in(text, &reading.data));
-        are_in.next() == Some(true) && are_in.all(|is_in| is_in)
+        let texts_with_data = texts.iter().filter(|(reading, _)| !reading.data.is_empty());
+        let is_in = |text: &str, data: &[Data]| data.iter().any(|data| of(data).contains_key(&fold_text(text)));
+        let mut results = texts_with_data.map(|(reading, text)| is_in(text, &reading.data));
+        results.next() == Some(true) && results.all(|is_in| is_in)
     };
     // Dates and arithmetic in words do not count as whole texts.
     let has_operand = |text: &str| tokens(text, &[]).iter().any(Token::is_operand);
     let is_line = |value: &Value| !value.to_string().contains("\\n") && Data::of_value(value).form == Form::Prose;
     let is_run = |value: &Value| is_line(value) && value.as_str().is_some_and(has_operand);
     let all = values.iter().map(|(_, leaf)| &leaf.value);
-    let whole = all.clone().filter(|value| is_whole(value) && !is_run(value));
+    let whole_texts = all.clone().filter(|value| is_whole_text(value) && !is_run(value));
     match () {
         () if values.iter().any(|(_, leaf)| leaf.is_choice) => Class::Choice(names(words)),
-        () if whole.count() * 2 >= values.len() => Class::Text(all.map(|value| Data::of_value(value).form).collect()),
+        () if whole_texts.count() * 2 >= values.len() => {
+            Class::Text(all.map(|value| Data::of_value(value).form).collect())
+        }
         () if texts.is_empty() => Class::Number,
         () if are_in(|data| &data.keys) => Class::Key,
         () if are_in(|data| &data.cells) => Class::Cell,
@@ -156,7 +158,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
 
 /// Returns whether a value is a whole text, an object or a list, and not a word or a code. A code has few words that consist only of
 /// letters.
-pub(crate) fn is_whole(value: &Value) -> bool {
+pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();
     };

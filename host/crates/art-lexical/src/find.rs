@@ -12,7 +12,7 @@ use crate::align::{Alignment, Effect, align};
 use crate::catalog::Catalog;
 use crate::data::{ATTACHMENT, Data, Form, accepts};
 use crate::earlier::{EARLIER, Origin, main_output};
-use crate::pattern::{Pattern, Values, fill, put_texts};
+use crate::pattern::{Pattern, Values, fill_template, replace_texts};
 use crate::reading::{Reading, readings};
 use crate::token::Token;
 
@@ -62,7 +62,7 @@ impl Finder<'_> {
         let (mut calls, mut nearest) = (Vec::new(), (f64::INFINITY, UNLIKE.to_owned()));
         for reading in readings(text, self.files, self.earlier.is_some()) {
             for pattern in &self.catalog.patterns {
-                match self.call(&reading, pattern) {
+                match self.match_pattern(&reading, pattern) {
                     Ok(call) => calls.push(call),
                     Err(refusal) if refusal.0 < nearest.0 => nearest = refusal,
                     Err(_) => {}
@@ -81,7 +81,7 @@ impl Finder<'_> {
     }
 
     /// Returns the cost of the alignment of a text with `pattern`, and the call. Fails with the cost and the reason if there is no call.
-    fn call(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
+    fn match_pattern(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
         let unlike = || (f64::INFINITY, UNLIKE.to_owned());
         let alignment = align(pattern, reading).ok_or_else(unlike)?;
         let refuse = |reason: &str| (alignment.cost, reason.to_owned());
@@ -91,29 +91,29 @@ impl Finder<'_> {
             let reason = refuse(&format!("{words} was not understood"));
             return Err(if words.is_empty() { unlike() } else { reason });
         }
-        let texts = texts(pattern, reading, &alignment);
+        let texts = assign_texts(pattern, reading, &alignment);
         let mut values: Values = texts.ok_or_else(|| refuse("quote the text that is meant, or attach it"))?;
         values.extend(alignment.values());
-        let call = self.planned(pattern.tool, &fill(&pattern.template, &values));
+        let call = self.make_call(pattern.tool, &fill_template(&pattern.template, &values));
         let call = call.ok_or_else(|| refuse("the tool does not allow these values"))?;
         Ok((alignment.cost, call))
     }
 
     /// Returns the call with the input `template`, or `None` if the tool allows neither a number nor a text in place of an earlier result.
-    fn planned(&self, tool: usize, template: &Value) -> Option<Call> {
+    fn make_call(&self, tool: usize, template: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with = |text: &str| match text {
                 EARLIER => sample.clone(),
                 _ => text.replace(EARLIER, "1").into(),
             };
-            self.catalog.allows(tool, &put_texts(template, &with))
+            self.catalog.allows(tool, &replace_texts(template, &with))
         };
         let sample = [Value::from(1), Value::from("1")].into_iter().find(allows)?;
         let schema = self.catalog.tools.get(tool).map(|(schema, _)| schema)?;
         Some(Call {
             step: format!("step_{}", self.number),
             tool: schema.name.clone(),
-            arguments: put_texts(template, &|text| self.reference(text, sample.is_string())),
+            arguments: replace_texts(template, &|text| self.reference(text, sample.is_string())),
             output: main_output(schema, template),
         })
     }
@@ -141,15 +141,15 @@ impl Finder<'_> {
 /// Returns the texts for the slots that accept whole texts: those of the question in their order, then attachments that the
 /// question does not name. Returns `None` if a slot has no text or a text has no slot. Also returns `None` if there are attachments
 /// but the question has only other texts: a quoted word is not the text that a question with an attachment is about.
-fn texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Values> {
-    let passed = |token: &Token| {
+fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> Option<Values> {
+    let argument_of = |token: &Token| {
         let mut data = reading.data.iter();
         let data = data.find(|data| data.name.eq_ignore_ascii_case(&token.text));
-        data.map_or_else(|| (EARLIER.into(), Form::Prose), Data::passed)
+        data.map_or_else(|| (EARLIER.into(), Form::Prose), Data::to_argument)
     };
-    let mut texts = alignment.tokens(Effect::Text, reading).map(passed).collect_vec();
+    let mut texts = alignment.tokens(Effect::Text, reading).map(argument_of).collect_vec();
     let files = reading.data.iter().filter(|data| data.is_file);
-    let files = files.map(Data::passed).collect_vec();
+    let files = files.map(Data::to_argument).collect_vec();
     let is_given = |text: &(Value, Form)| files.is_empty() || text.0 == EARLIER || files.contains(text);
     let ignores_files = !texts.is_empty() && !texts.iter().any(is_given);
     let open = pattern.texts.get(texts.len()..).unwrap_or_default();

@@ -78,7 +78,7 @@ impl LexicalModel {
     /// Returns the catalog of `tools`, which is kept for later requests with the same tools.
     fn catalog(&self, tools: &[ToolSchema]) -> Arc<Catalog> {
         let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, catalog)) = catalogs.iter().find(|(of, _)| of == tools) {
+        if let Some((_, catalog)) = catalogs.iter().find(|(known, _)| known == tools) {
             return Arc::clone(catalog);
         }
         let catalog = Arc::new(Catalog::new(tools, self.compile));

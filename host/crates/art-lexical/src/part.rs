@@ -18,33 +18,37 @@ static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s
 /// A part of a question, and the call that it asks for or the reason for a refusal.
 pub(crate) type Part = (String, Result<Call, String>);
 
-/// Splits a text into at most `room` parts: after its first sentence, or else at the first connective between two calls. The text
+/// Splits a text into at most `max_parts` parts: after its first sentence, or else at the first connective between two calls. The text
 /// stays whole if it asks for one call, or if no part of it asks for a call.
-pub(crate) fn parts(finder: &Finder<'_>, text: &str, room: usize) -> Vec<Part> {
+pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
-    let whole = (text.to_owned(), finder.find(text));
-    if is_call(&whole) || room < 2 {
-        return vec![whole];
+    let undivided = (text.to_owned(), finder.find(text));
+    if is_call(&undivided) || max_parts < 2 {
+        return vec![undivided];
     }
-    let places = places(text);
+    let places = split_places(text);
     let end = places.iter().find(|(is_end, _)| *is_end);
     let tried = end.map_or(places.as_slice(), std::slice::from_ref);
     for (_, place) in tried {
         let (first, rest) = (text.get(..place.start), text.get(place.end..).unwrap_or_default());
-        let mut found = parts(finder, first.unwrap_or_default(), room - 1);
+        let mut found = split_question(finder, first.unwrap_or_default(), max_parts - 1);
         if end.is_none() && !found.iter().all(is_call) {
             continue;
         }
-        found.extend(parts(&after(finder, &found), rest, room.saturating_sub(found.len())));
+        found.extend(split_question(
+            &finder_after(finder, &found),
+            rest,
+            max_parts.saturating_sub(found.len()),
+        ));
         if found.iter().all(is_call) || (end.is_some() && found.iter().any(is_call)) {
             return found;
         }
     }
-    vec![whole]
+    vec![undivided]
 }
 
 /// Returns the finder for the text after `parts`.
-fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
+fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
     let mut next = finder.clone();
     for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
         let step = call.step.clone();
@@ -56,14 +60,15 @@ fn after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
 
 /// Returns the places where the text may be split, outside of quotes and data, and whether a sentence ends there. The mark that
 /// ends a sentence belongs to the sentence.
-fn places(text: &str) -> Vec<(bool, Range<usize>)> {
+fn split_places(text: &str) -> Vec<(bool, Range<usize>)> {
     let tokens = tokens(text, &[]);
-    let has = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;
+    let contains = |token: &Token, place: usize| token.is_data() && token.start < place && place < token.end;
     let all = BETWEEN.as_ref().into_iter().flat_map(|between| between.find_iter(text));
-    let free = all.filter(|place| !tokens.iter().any(|token| has(token, place.start())));
-    free.map(|place| {
-        let is_end = place.as_str().starts_with(['.', '?', '!', ';']);
-        (is_end, place.start() + usize::from(is_end)..place.end())
-    })
-    .collect()
+    let allowed = all.filter(|place| !tokens.iter().any(|token| contains(token, place.start())));
+    allowed
+        .map(|place| {
+            let is_end = place.as_str().starts_with(['.', '?', '!', ';']);
+            (is_end, place.start() + usize::from(is_end)..place.end())
+        })
+        .collect()
 }

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::class::{Class, Run};
 use crate::data::{Forms, names};
-use crate::example::{Classes, Example, Leaf, classes, is_whole};
-use crate::token::{Kind, folded};
-use crate::words::{is_article, is_asking, is_content};
+use crate::example::{Classes, Example, Leaf, is_whole_text, learn_classes};
+use crate::token::{Kind, fold_text};
+use crate::words::{is_article, is_content, is_question_word};
 
 /// First character of the name of each slot, so that no value of an input is mistaken for a slot.
 const SLOT: char = '\u{e000}';
@@ -72,8 +72,8 @@ impl Asks {
     /// Returns whether `word` stands only before other slots than `slot`. For example, `from` never stands before the unit that is
     /// converted to.
     pub(crate) fn leads_elsewhere(&self, word: &str, slot: &str) -> bool {
-        let mut led = self.leads.iter().filter(|(lead, _)| lead == word).peekable();
-        led.peek().is_some() && !led.any(|(_, led)| led == slot)
+        let mut slots = self.leads.iter().filter(|(lead, _)| lead == word).peekable();
+        slots.peek().is_some() && !slots.any(|(_, following)| following == slot)
     }
 }
 
@@ -81,19 +81,19 @@ impl Asks {
 pub(crate) type Values = BTreeMap<String, Value>;
 
 /// Returns `template` with `values` in place of the names of their slots.
-pub(crate) fn fill(template: &Value, values: &Values) -> Value {
-    put_texts(template, &|text| {
+pub(crate) fn fill_template(template: &Value, values: &Values) -> Value {
+    replace_texts(template, &|text| {
         values.get(text).cloned().unwrap_or_else(|| text.into())
     })
 }
 
 /// Returns `template` with each text replaced by what `value` returns for it.
-pub(crate) fn put_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Value {
+pub(crate) fn replace_texts(template: &Value, value: &impl Fn(&str) -> Value) -> Value {
     match template {
         Value::String(text) => value(text),
-        Value::Array(items) => items.iter().map(|item| put_texts(item, value)).collect(),
+        Value::Array(items) => items.iter().map(|item| replace_texts(item, value)).collect(),
         Value::Object(map) => {
-            let entries = map.iter().map(|(key, item)| (key.clone(), put_texts(item, value)));
+            let entries = map.iter().map(|(key, item)| (key.clone(), replace_texts(item, value)));
             Value::Object(entries.collect())
         }
         other => other.clone(),
@@ -109,9 +109,9 @@ pub(crate) fn patterns(tool: usize, schema: &ToolSchema) -> Vec<Pattern> {
     let examples = examples
         .filter_map(|example| Example::new(schema, example))
         .collect_vec();
-    let classes = classes(&examples);
-    let learn = |example| learn(tool, example, &examples, &classes);
-    let mut patterns = examples.iter().filter_map(learn).collect_vec();
+    let classes = learn_classes(&examples);
+    let pattern = |example| learn(tool, example, &examples, &classes);
+    let mut patterns = examples.iter().filter_map(pattern).collect_vec();
     share_words(&mut patterns);
     patterns
 }
@@ -124,10 +124,10 @@ fn share_words(patterns: &mut [Pattern]) {
         let asks = Arc::make_mut(all.entry(pattern.template.to_string()).or_default());
         asks.words.extend(words.clone());
         let pairs = pattern.items.iter().tuple_windows();
-        let leads = pairs.filter(|(lead, led)| lead.class.is_none() && led.class.is_some());
+        let leads = pairs.filter(|(word, next)| word.class.is_none() && next.class.is_some());
         asks.leads
-            .extend(leads.map(|(lead, led)| (lead.key.clone(), led.key.clone())));
-        if words.iter().any(|word| !is_asking(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
+            .extend(leads.map(|(word, next)| (word.key.clone(), next.key.clone())));
+        if words.iter().any(|word| !is_question_word(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
             asks.each.insert(words);
         }
     }
@@ -143,9 +143,9 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
     let (mut slots, mut texts) = (Vec::new(), Vec::new());
     for leaf in example.leaves.iter().filter(|leaf| !leaf.value.is_null()) {
         let (class, key) = (classes.get(&leaf.parameter)?, format!("{SLOT}{}", leaf.pointer));
-        let mut fitting = fitting(class, example, leaf, examples).into_iter();
-        let said = fitting.find_map(|class| Some((say(example, leaf, &class, &slots)?, class)));
-        let key = match (said, class.as_ref()) {
+        let mut candidates = candidate_classes(class, example, leaf, examples).into_iter();
+        let found = candidates.find_map(|class| Some((find_value(example, leaf, &class, &slots)?, class)));
+        let key = match (found, class.as_ref()) {
             (Some((place, class)), _) => {
                 slots.push((place, Item::new(&key, Some(class))));
                 key
@@ -155,9 +155,9 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
                 key
             }
             // If the question says a value only once, it also stands for an equal value.
-            (None, Class::Key | Class::Cell) => equal(example, leaf, &template)?,
+            (None, Class::Key | Class::Cell) => find_equal_slot(example, leaf, &template)?,
             // A whole text of an example is never passed along for other questions.
-            (None, _) if is_whole(&leaf.value) => return None,
+            (None, _) if is_whole_text(&leaf.value) => return None,
             (None, _) => continue,
         };
         *template.pointer_mut(&leaf.pointer)? = key.into();
@@ -186,7 +186,7 @@ fn learn(tool: usize, example: &Example, examples: &[Example], classes: &Classes
 
 /// Returns the classes by which a value may be found in a question: a short text may stand among the words, as in "the letters in the word
 /// strawberry", a number may be a condition on a cell, and a choice may be that of another example with the same parameters.
-fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
+fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     match class.as_ref() {
         Class::Text(_) => vec![Arc::clone(class), Arc::new(Class::Run(Run::default()))],
         // The columns of a file that is only named by its path are unknown.
@@ -205,14 +205,14 @@ fn fitting(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Examp
 }
 
 /// Returns the name of the slot of an equal value of the example, or `None` if there is none.
-fn equal(example: &Example, leaf: &Leaf, template: &Value) -> Option<String> {
+fn find_equal_slot(example: &Example, leaf: &Leaf, template: &Value) -> Option<String> {
     let equal = example.leaves.iter().filter(|other| other.value == leaf.value);
     let mut values = equal.filter_map(|other| template.pointer(&other.pointer)?.as_str());
     values.find(|text| text.starts_with(SLOT)).map(str::to_owned)
 }
 
 /// Returns the range of the tokens that say a value of the input, outside of those in `slots`. Returns `None` if there are none.
-fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, Item)]) -> Option<Range<usize>> {
+fn find_value(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, Item)]) -> Option<Range<usize>> {
     let tokens = &example.reading.tokens;
     (0..tokens.len()).find_map(|at| {
         let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
@@ -226,7 +226,7 @@ fn say(example: &Example, leaf: &Leaf, class: &Class, slots: &[(Range<usize>, It
 /// Returns whether words of a question say the value of an example: numbers are compared as numbers, texts by their stems without
 /// blanks, other values as JSON.
 fn is_same(said: &Value, value: &Value) -> bool {
-    let bare = |text: &str| folded(text).replace(' ', "");
+    let bare = |text: &str| fold_text(text).replace(' ', "");
     match (said, value) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
         (Value::String(a), Value::String(b)) => bare(a) == bare(b),

@@ -19,7 +19,7 @@ pub(crate) struct Place {
 impl Place {
     /// Learns from the values of a parameter. Returns `None` unless all of them are paths or all are addresses.
     pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Option<Self> {
-        let kind = values.clone().map(kind).all_equal_value().ok()??;
+        let kind = values.clone().map(place_kind).all_equal_value().ok()??;
         let endings = values.map(ending).collect();
         Some(Self { kind, endings })
     }
@@ -28,7 +28,7 @@ impl Place {
     /// in" an archive asks for something else than "what is in" a text. So is a word with a slash, which may be "and/or".
     pub(crate) fn filler(&self, token: &Token) -> Option<Filler> {
         let is_place = match token.kind {
-            Kind::Quoted => kind(&token.text) == Some(self.kind),
+            Kind::Quoted => place_kind(&token.text) == Some(self.kind),
             Kind::Word => self.kind == Kind::Path && token.text.contains('/'),
             kind => kind == self.kind,
         };
@@ -39,7 +39,7 @@ impl Place {
 }
 
 /// Returns whether a text is a path or an address, or `None` if it is neither. A path may have blanks.
-fn kind(text: &str) -> Option<Kind> {
+fn place_kind(text: &str) -> Option<Kind> {
     let kind = tokens(text, &[]).last()?.kind;
     matches!(kind, Kind::Path | Kind::Url).then_some(kind)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::catalog::Catalog;
 use crate::earlier::Origin;
 use crate::find::{Call, Finder, MAX_TEXTS};
-use crate::part::{MAX_PARTS, parts};
+use crate::part::{MAX_PARTS, split_question};
 
 /// Maximum length of a question, in characters. The host refuses longer ones.
 const MAX_QUERY: usize = 8_000;
@@ -25,11 +25,11 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         catalog,
         files: &task.files,
         number: u64::from(highest.unwrap_or(0)) + 1,
-        earlier: done.and_then(Origin::of),
+        earlier: done.and_then(Origin::of_step),
         remaining: Rc::new(Cell::new(MAX_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
-    for (text, call) in parts(&finder, query, MAX_PARTS) {
+    for (text, call) in split_question(&finder, query, MAX_PARTS) {
         match call {
             Ok(call) => {
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));

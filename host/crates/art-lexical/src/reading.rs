@@ -45,12 +45,12 @@ impl Reading {
         pairs.any(|(token, data)| data.keys.contains_key(&token.stem) || is_cell(token, data))
     }
 
-    fn phrase(&self, at: usize) -> Option<usize> {
+    fn phrase_length_at(&self, at: usize) -> Option<usize> {
         phrase_length(self.rest(at), self.has_file()).filter(|length| !self.has_name(at..at + length))
     }
 
     /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none.
-    pub(crate) fn reference(&self, tokens: &[Token]) -> Option<usize> {
+    pub(crate) fn earlier_reference_length(&self, tokens: &[Token]) -> Option<usize> {
         reference_length(tokens).filter(|_| self.may_refer)
     }
 }
@@ -69,14 +69,16 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<R
     let all = tails.chain([plain.clone()]).filter(|tokens| tokens.len() <= MAX_TOKENS);
     let read = all.map(|tokens| {
         let is_text = |token: &&Token| matches!(token.kind, Kind::Quoted | Kind::Data);
-        let given = tokens
+        let quoted_data = tokens
             .iter()
             .filter(is_text)
             .map(|token| Data::of_value(&token.text.as_str().into()));
-        let data = files.iter().filter_map(Data::of_file).chain(given).collect();
+        let data = files.iter().filter_map(Data::of_file).chain(quoted_data).collect();
         let mut reading = Reading::default();
         (reading.tokens, reading.data, reading.may_refer) = (tokens, data, may_refer);
-        reading.phrases = (0..reading.tokens.len()).map(|at| reading.phrase(at)).collect();
+        reading.phrases = (0..reading.tokens.len())
+            .map(|at| reading.phrase_length_at(at))
+            .collect();
         reading
     });
     read.collect()

@@ -72,7 +72,7 @@ impl Token {
         let text = text.into();
         let stem = match kind {
             Kind::Word | Kind::Path => stem(&text),
-            Kind::Quoted => folded(&text),
+            Kind::Quoted => fold_text(&text),
             _ => text.to_lowercase(),
         };
         Self {
@@ -110,7 +110,7 @@ pub(crate) fn stem(word: &str) -> String {
 }
 
 /// Returns the stems of a text's words, joined by blanks. Texts with equal results count as the same text.
-pub(crate) fn folded(text: &str) -> String {
+pub(crate) fn fold_text(text: &str) -> String {
     text.split_whitespace().map(stem).join(" ")
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
 pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
-        let Some(next) = json(text, &found, &mut attempts).or_else(|| token(&found, files)) else {
+        let Some(next) = json_token(text, &found, &mut attempts).or_else(|| captured_token(&found, files)) else {
             break;
         };
         at = next.end;
@@ -138,7 +138,7 @@ pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
     tokens
 }
 
-fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token> {
+fn json_token(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token> {
     let start = found.name("symbol")?.start();
     let rest = text.get(start..).filter(|rest| rest.starts_with(['{', '[']))?;
     *attempts = attempts.checked_sub(1)?;
@@ -148,7 +148,7 @@ fn json(text: &str, found: &Captures<'_>, attempts: &mut usize) -> Option<Token>
     Some(Token::new(Kind::Data, written, start, start + written.len()))
 }
 
-fn token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
+fn captured_token(found: &Captures<'_>, files: &[&str]) -> Option<Token> {
     let mut groups = TOKEN.as_ref()?.capture_names().flatten();
     let (name, group) = groups.find_map(|name| Some((name, found.name(name)?)))?;
     let text = group.as_str();

@@ -29,7 +29,7 @@ pub(crate) fn is_functional(stem: &str) -> bool {
 }
 
 /// Returns whether a word with that stem asks for something, together with other words.
-pub(crate) fn is_asking(stem: &str) -> bool {
+pub(crate) fn is_question_word(stem: &str) -> bool {
     "how|mani|much|what|which|who|when|where"
         .split('|')
         .any(|one| one == stem)
@@ -37,28 +37,28 @@ pub(crate) fn is_asking(stem: &str) -> bool {
 
 /// Returns whether a word with that stem has content. Nouns for a text and words that refer to a result have none.
 pub(crate) fn is_content(stem: &str) -> bool {
-    !is_functional(stem) && !DOCUMENTS.contains(stem) && !refers(stem)
+    !is_functional(stem) && !DOCUMENTS.contains(stem) && !is_reference(stem)
 }
 
 /// Returns how many tokens at the beginning of `tokens` are a phrase of conversation, or a noun for a text that is attached or is
 /// named right after it. Returns `None` if there is no such phrase or noun.
 pub(crate) fn phrase_length(tokens: &[Token], has_file: bool) -> Option<usize> {
-    let is_free = |words: &&[Token]| {
+    let is_phrase = |words: &&[Token]| {
         let is_named = tokens
             .get(words.len())
             .is_some_and(|next| matches!(next.kind, Kind::Path | Kind::Url));
         let words = stems(words);
         CONVERSATION.contains(&words) || ((has_file || is_named) && DOCUMENTS.contains(&words))
     };
-    Some(beginnings(tokens, MAX_CONVERSATION).find(is_free)?.len())
+    Some(beginnings(tokens, MAX_CONVERSATION).find(is_phrase)?.len())
 }
 
-fn refers(words: &str) -> bool {
+fn is_reference(words: &str) -> bool {
     REFERENCES.split('|').any(|one| one == words)
 }
 
 /// Returns whether a token is a word with content.
-pub(crate) fn is_plain(token: &Token) -> bool {
+pub(crate) fn is_content_word(token: &Token) -> bool {
     token.kind == Kind::Word && is_content(&token.stem)
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn is_article(stem: &str) -> bool {
 /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none. "This file"
 /// refers to the file instead.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
-    let reference = beginnings(tokens, 2).find(|words| refers(&stems(words)))?;
+    let reference = beginnings(tokens, 2).find(|words| is_reference(&stems(words)))?;
     let is_noun = |next: &Token| next.kind == Kind::Word && !is_functional(&next.stem);
-    let points = matches!(reference, [word] if word.stem == "this") && tokens.get(1).is_some_and(is_noun);
-    (!points).then_some(reference.len())
+    let is_determiner = matches!(reference, [word] if word.stem == "this") && tokens.get(1).is_some_and(is_noun);
+    (!is_determiner).then_some(reference.len())
 }

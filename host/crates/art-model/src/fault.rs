@@ -28,7 +28,7 @@ pub(crate) fn not_configured(message: impl Into<String>) -> ModelError {
 }
 
 /// Returns a duration as text, rounded up: `12 s`, `3 min`, `2 h`.
-pub(crate) fn duration(time: Duration) -> String {
+pub(crate) fn format_duration(time: Duration) -> String {
     let seconds = time.as_millis().div_ceil(1000);
     match seconds {
         0..=119 => format!("{seconds} s"),
@@ -52,8 +52,8 @@ impl Redactor {
         Self { secrets }
     }
 
-    /// Returns `text` without the secrets. A beginning of a secret at the end of the text is redacted too, because providers cut
-    /// texts.
+    /// Returns `text` without the secrets. If the text ends with the beginning of a secret, of at least [`MIN_SECRET_BYTES`],
+    /// this is redacted too, because providers truncate texts.
     pub(crate) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_header_value_is_not_redacted() {
+    fn a_short_secret_is_not_redacted() {
         assert_eq!(redactor(&["a"]).clean("a cat"), "a cat");
     }
 
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_at_the_length_limit_is_redacted() {
+    fn a_secret_that_crosses_the_length_limit_is_redacted() {
         let text = redactor(&["sk-12345678"]).clean(&format!("{}sk-12345678", "x".repeat(MAX_CHARS - 3)));
         assert!(!text.contains("sk-"), "{text}");
     }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn durations_have_a_readable_unit() {
         let texts: Vec<_> = [0, 900, 61_000, 120_000, 7_200_000]
-            .map(|ms| duration(Duration::from_millis(ms)))
+            .map(|ms| format_duration(Duration::from_millis(ms)))
             .to_vec();
         assert_eq!(texts, ["0 s", "1 s", "61 s", "2 min", "2 h"]);
     }

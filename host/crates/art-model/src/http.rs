@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::fault::error;
 use crate::provider::{host, is_loopback};
-use crate::settings::{EngineLimits, time};
+use crate::settings::{EngineLimits, duration_from_ms};
 
 /// Maximum size of a response that does not stream, in bytes.
 const MAX_BODY_BYTES: usize = 2 << 20;
@@ -75,8 +75,8 @@ impl Transport {
         } else {
             self.limits
         };
-        let total = time(limits.total_timeout_ms);
-        let header_timeout = time(limits.header_timeout_ms).min(total);
+        let total = duration_from_ms(limits.total_timeout_ms);
+        let header_timeout = duration_from_ms(limits.header_timeout_ms).min(total);
         let started = Instant::now();
         let response = timeout(header_timeout, builder.send())
             .await
@@ -99,20 +99,20 @@ impl Transport {
             return Ok(client);
         }
         // Two threads may create a client at the same time. The first one is kept.
-        let client = self.build(loopback)?;
+        let client = self.build_client(loopback)?;
         Ok(cell.get_or_init(|| client))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this module creates the HTTP clients")]
-    fn build(&self, loopback: bool) -> Result<Client, ModelError> {
+    fn build_client(&self, loopback: bool) -> Result<Client, ModelError> {
         let builder = Client::builder()
             .tls_backend_preconfigured(tls::config(loopback)?)
             .user_agent(concat!("art/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())
-            .connect_timeout(time(self.limits.connect_timeout_ms))
-            .pool_idle_timeout(time(self.limits.connection_idle_ms));
+            .connect_timeout(duration_from_ms(self.limits.connect_timeout_ms))
+            .pool_idle_timeout(duration_from_ms(self.limits.connection_idle_ms));
         let builder = if loopback { builder.no_proxy() } else { builder };
         builder.build().map_err(|cause| {
             let message = format!(
@@ -135,12 +135,12 @@ const fn with_total_timeout_only(limits: EngineLimits) -> EngineLimits {
 
 impl HttpResponse {
     /// Reads the next piece of the body. Returns `None` at its end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
-        let idle = time(self.limits.idle_timeout_ms);
+    pub(crate) async fn next_chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
+        let idle = duration_from_ms(self.limits.idle_timeout_ms);
         let deadline = self.deadline.min(Instant::now() + idle);
         let Ok(result) = timeout_at(deadline, self.response.chunk()).await else {
             return Err(if deadline == self.deadline {
-                failure::total_timeout(&self.host, time(self.limits.total_timeout_ms))
+                failure::total_timeout(&self.host, duration_from_ms(self.limits.total_timeout_ms))
             } else {
                 failure::idle_timeout(&self.host, idle)
             });
@@ -155,9 +155,9 @@ impl HttpResponse {
 
     /// Reads the whole body. Its limit is lower than that of a stream, because parsing it as one value takes several times its
     /// size in memory.
-    pub(crate) async fn body(&mut self) -> Result<Vec<u8>, ModelError> {
+    pub(crate) async fn read_body(&mut self) -> Result<Vec<u8>, ModelError> {
         let mut body = Vec::new();
-        while let Some(chunk) = self.chunk().await? {
+        while let Some(chunk) = self.next_chunk().await? {
             body.extend_from_slice(&chunk);
             if body.len() > MAX_BODY_BYTES {
                 return Err(failure::too_long(&self.host, MAX_BODY_BYTES));
@@ -167,10 +167,10 @@ impl HttpResponse {
     }
 
     /// Reads the beginning of an error body, or as much of it as arrives.
-    pub(crate) async fn error_body(&mut self) -> Vec<u8> {
+    pub(crate) async fn read_error_body(&mut self) -> Vec<u8> {
         let mut body = Vec::new();
         while body.len() < self.limits.max_error_bytes {
-            match self.chunk().await {
+            match self.next_chunk().await {
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) | Err(_) => break,
             }

@@ -89,7 +89,7 @@ pub(crate) fn find_key(
 /// Returns the variables that may hold the key.
 fn variables<'a>(defaults: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'a str> {
     match (&settings.api_key_env, &settings.api_key_file) {
-        (Some(named), _) => vec![named],
+        (Some(variable), _) => vec![variable],
         (None, Some(_)) => Vec::new(),
         (None, None) => defaults.to_vec(),
     }
@@ -181,7 +181,7 @@ mod tests {
 
     const SECRET: &str = "sk-very-secret-1";
 
-    fn with_env(settings: &ProviderSettings, required: bool) -> Result<Key, ModelError> {
+    fn find_in_variables(settings: &ProviderSettings, required: bool) -> Result<Key, ModelError> {
         let environment = |name: &str| match name {
             "USUAL" => Some(format!(" {SECRET}\n")),
             "SPLIT" => Some(format!("{SECRET} more")),
@@ -191,7 +191,7 @@ mod tests {
         find_key("p", &["MISSING", "USUAL"], required, settings, &environment)
     }
 
-    fn named(variable: &str) -> ProviderSettings {
+    fn settings_with_variable(variable: &str) -> ProviderSettings {
         ProviderSettings {
             api_key_env: Some(variable.to_owned()),
             ..ProviderSettings::default()
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_key_is_found_in_a_default_variable_and_trimmed() {
-        let key = with_env(&ProviderSettings::default(), true).unwrap();
+        let key = find_in_variables(&ProviderSettings::default(), true).unwrap();
         assert_eq!(key.expose(), Some(SECRET));
         assert_eq!(key.source.to_string(), "environment variable `USUAL`");
         assert!(!format!("{key:?}").contains(SECRET));
@@ -208,27 +208,27 @@ mod tests {
 
     #[test]
     fn default_variables_are_not_read_if_the_settings_name_one() {
-        let error = with_env(&named("BLANK"), false).unwrap_err();
+        let error = find_in_variables(&settings_with_variable("BLANK"), false).unwrap_err();
         insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable `BLANK`, or set `api_key_file` in `[providers.p]` to a file with the key");
     }
 
     #[test]
-    fn a_variable_name_is_shown_only_if_it_looks_like_one() {
-        let error = with_env(&named("gsk_abc123"), true).unwrap_err();
+    fn a_variable_name_that_may_be_a_key_is_not_shown() {
+        let error = find_in_variables(&settings_with_variable("gsk_abc123"), true).unwrap_err();
         insta::assert_snapshot!(error, @"provider `p` has no key; set the environment variable that `api_key_env` names, or set `api_key_file` in `[providers.p]` to a file with the key");
     }
 
     #[test]
     fn an_invalid_key_is_refused_without_being_shown() {
-        let error = with_env(&named("SPLIT"), true).unwrap_err();
+        let error = find_in_variables(&settings_with_variable("SPLIT"), true).unwrap_err();
         insta::assert_snapshot!(error, @"environment variable `SPLIT` has a character that is not valid in a key; it must contain only the key, on one line");
     }
 
     #[test]
-    fn an_invalid_key_counts_as_set() {
+    fn a_key_is_set_if_its_variable_has_a_value_or_its_file_exists() {
         let environment = |name: &str| (name == "SPLIT").then(|| format!("{SECRET} more"));
         let is_set = |settings: &ProviderSettings| is_set(&["USUAL"], settings, &environment);
-        assert!(is_set(&named("SPLIT")) && !is_set(&named("MISSING")));
+        assert!(is_set(&settings_with_variable("SPLIT")) && !is_set(&settings_with_variable("MISSING")));
         assert!(!is_set(&ProviderSettings::default()));
         let file = |path: PathBuf| ProviderSettings {
             api_key_file: Some(path),
@@ -238,18 +238,18 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_requires_no_key_has_none() {
+    fn a_missing_key_is_accepted_if_none_is_required() {
         let key = find_key("p", &[], false, &ProviderSettings::default(), &|_| None).unwrap();
         assert_eq!((key.expose(), &key.source), (None, &KeySource::None));
     }
 
     #[cfg(unix)]
-    fn from_file(content: &[u8], mode: u32) -> Result<Key, ModelError> {
-        from_file_with_environment(content, mode, &|_| None)
+    fn find_in_file(content: &[u8], mode: u32) -> Result<Key, ModelError> {
+        find_in_file_or_variables(content, mode, &|_| None)
     }
 
     #[cfg(unix)]
-    fn from_file_with_environment(
+    fn find_in_file_or_variables(
         content: &[u8],
         mode: u32,
         environment: &dyn Fn(&str) -> Option<String>,
@@ -269,16 +269,16 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_key_file_takes_precedence_over_a_default_variable() {
-        let key = from_file_with_environment(b"from-file", 0o600, &|_| Some(SECRET.to_owned())).unwrap();
+        let key = find_in_file_or_variables(b"from-file", 0o600, &|_| Some(SECRET.to_owned())).unwrap();
         assert_eq!(key.expose(), Some("from-file"));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_key_file_must_be_readable_only_by_its_owner() {
-        let key = from_file(format!("{SECRET}\n").as_bytes(), 0o600).unwrap();
+        let key = find_in_file(format!("{SECRET}\n").as_bytes(), 0o600).unwrap();
         assert_eq!(key.expose(), Some(SECRET));
-        let error = from_file(SECRET.as_bytes(), 0o640).unwrap_err();
+        let error = find_in_file(SECRET.as_bytes(), 0o640).unwrap_err();
         assert!(error.message.contains("others can read"), "{error}");
     }
 
@@ -286,9 +286,9 @@ mod tests {
     #[test]
     fn a_key_file_that_is_empty_too_long_or_not_text_is_refused() {
         for content in [b"\n".as_slice(), &[b'k'; 9000], b"\xff\xfe"] {
-            assert!(from_file(content, 0o600).is_err());
+            assert!(find_in_file(content, 0o600).is_err());
         }
-        assert!(from_file(&[b'k'; 8192], 0o600).is_ok());
+        assert!(find_in_file(&[b'k'; 8192], 0o600).is_ok());
     }
 
     #[test]

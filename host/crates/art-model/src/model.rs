@@ -75,16 +75,16 @@ mod tests {
     use futures_util::stream;
 
     #[derive(Debug)]
-    struct Scripted(RuntimeProviderConfig, Vec<StreamEvent>);
+    struct ScriptedModel(RuntimeProviderConfig, Vec<StreamEvent>);
 
-    impl Scripted {
+    impl ScriptedModel {
         fn new(events: Vec<StreamEvent>) -> Self {
             let config = RuntimeProviderConfig::new("scripted", "m");
             Self(config, events)
         }
     }
 
-    impl Model for Scripted {
+    impl Model for ScriptedModel {
         fn config(&self) -> &RuntimeProviderConfig {
             &self.0
         }
@@ -98,10 +98,10 @@ mod tests {
         }
     }
 
-    fn fold(events: Vec<StreamEvent>) -> Result<ModelReply, ModelError> {
+    fn collect_reply(events: Vec<StreamEvent>) -> Result<ModelReply, ModelError> {
         let prompt = art_core::prompt::ArtStandardPrompt::default();
         let request = ModelRequest::new(prompt, art_core::stream::Phase::Planning);
-        futures_util::FutureExt::now_or_never(reply(&Scripted::new(events), request)).unwrap()
+        futures_util::FutureExt::now_or_never(reply(&ScriptedModel::new(events), request)).unwrap()
     }
 
     #[test]
@@ -111,12 +111,12 @@ mod tests {
             StreamEvent::Token("b".into()),
             StreamEvent::End,
         ];
-        assert_eq!(fold(events).unwrap().text, "ab");
+        assert_eq!(collect_reply(events).unwrap().text, "ab");
     }
 
     #[test]
     fn a_stream_that_stops_early_is_an_invalid_response() {
-        let error = fold(vec![StreamEvent::Token("a".into())]).unwrap_err();
+        let error = collect_reply(vec![StreamEvent::Token("a".into())]).unwrap_err();
         assert_eq!(error.code, ModelErrorCode::InvalidResponse);
     }
 
@@ -128,6 +128,9 @@ mod tests {
             retry_after_ms: None,
             unread: false,
         };
-        assert_eq!(fold(vec![StreamEvent::Error(cause.clone())]).unwrap_err(), cause);
+        assert_eq!(
+            collect_reply(vec![StreamEvent::Error(cause.clone())]).unwrap_err(),
+            cause
+        );
     }
 }

@@ -69,7 +69,7 @@ mod tests {
         }
     }
 
-    fn found(keys: &[&str], model: &str) -> Option<f64> {
+    fn find_input_price(keys: &[&str], model: &str) -> Option<f64> {
         let rows = keys.iter().zip(1_u32..);
         let table = PriceTable(rows.map(|(key, n)| ((*key).to_owned(), price(n.into()))).collect());
         let config = RuntimeProviderConfig::new("p", model);
@@ -108,18 +108,24 @@ mod tests {
             "big-4@001",
             "big-4-latest",
         ] {
-            assert_eq!(found(&["p:big-4"], model), Some(1.0), "{model}");
+            assert_eq!(find_input_price(&["p:big-4"], model), Some(1.0), "{model}");
         }
         for model in ["big-4-mini", "big-4-5", "big-4.1", "big", "big-40"] {
-            assert_eq!(found(&["p:big-4"], model), None, "{model}");
+            assert_eq!(find_input_price(&["p:big-4"], model), None, "{model}");
         }
     }
 
     #[test]
     fn the_longest_matching_name_is_used() {
-        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-mini"), Some(3.0));
-        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "big-max"), Some(2.0));
-        assert_eq!(found(&["p:*", "p:big-*", "p:big-mini"], "small"), Some(1.0));
+        assert_eq!(
+            find_input_price(&["p:*", "p:big-*", "p:big-mini"], "big-mini"),
+            Some(3.0)
+        );
+        assert_eq!(
+            find_input_price(&["p:*", "p:big-*", "p:big-mini"], "big-max"),
+            Some(2.0)
+        );
+        assert_eq!(find_input_price(&["p:*", "p:big-*", "p:big-mini"], "small"), Some(1.0));
     }
 
     #[test]
@@ -143,11 +149,11 @@ mod tests {
             provider_raw_usage: Some(serde_json::json!({"cache_creation_input_tokens": 200_000})),
             ..LlmMetadata::default()
         };
-        let set = Price {
+        let with_write_price = Price {
             cache_write: Some(10.0),
             ..price(2.0)
         };
-        for (price, expected) in [(price(2.0), 0.8 + 0.2 + 0.5), (set, 0.8 + 0.2 + 2.0)] {
+        for (price, expected) in [(price(2.0), 0.8 + 0.2 + 0.5), (with_write_price, 0.8 + 0.2 + 2.0)] {
             let cost = cost(&price, &metadata).unwrap();
             assert!((cost - expected).abs() < 1e-9, "{cost}");
         }
@@ -184,7 +190,7 @@ mod tests {
             long: Some(long),
             ..price(2.0)
         };
-        let cost_of = |input| {
+        let cost_with_input = |input| {
             let metadata = LlmMetadata {
                 input_tokens: Some(input),
                 output_tokens: Some(1000),
@@ -192,8 +198,8 @@ mod tests {
             };
             cost(&price, &metadata).unwrap()
         };
-        assert!((cost_of(100_000) - 0.201).abs() < 1e-9);
-        assert!((cost_of(100_001) - 1.020_01).abs() < 1e-9);
+        assert!((cost_with_input(100_000) - 0.201).abs() < 1e-9);
+        assert!((cost_with_input(100_001) - 1.020_01).abs() < 1e-9);
     }
 
     #[test]

@@ -147,7 +147,7 @@ pub(crate) trait Codec: Send + Sync + Debug {
 /// Decodes one streamed reply. Nothing follows `End` or `Error`.
 pub(crate) trait Decoder: Send + Debug {
     /// Decodes one event and adds the result to `out`.
-    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
+    fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
 
     /// Ends the stream. Adds `Metadata` and `End` if the reply is complete, and an `Error` with the code
     /// [`art_core::error::ModelErrorCode::NetworkError`] otherwise.
@@ -155,14 +155,14 @@ pub(crate) trait Decoder: Send + Debug {
 }
 
 /// Name of the schema of a reply, for providers that require one.
-const REPLY: &str = "reply";
+const REPLY_SCHEMA_NAME: &str = "reply";
 
 /// User turn that is inserted before a conversation that begins with a turn of the model, because some providers require a user
 /// turn first.
 const OPENING_TURN: &str = "Begin.";
 
 /// Returns the names in a list of models of any provider. Gemini prefixes them with `models/`.
-fn models(body: &Value) -> Vec<String> {
+fn model_names(body: &Value) -> Vec<String> {
     let list_paths = ["/data", "/models", ""];
     let list = list_paths.iter().find_map(|path| body.pointer(path)?.as_array());
     list.into_iter().flatten().filter_map(model_name).collect()

@@ -140,14 +140,14 @@ pub(crate) fn registry(
         }
         providers.insert(name.clone(), provider);
     }
-    let unset = ProviderSettings::default();
+    let default_settings = ProviderSettings::default();
     let built_in_names = CATALOG
         .iter()
         .filter(|defaults| defaults.base_url.is_some())
         .map(|defaults| defaults.name);
     for name in built_in_names.chain(settings.providers.keys().map(String::as_str)) {
-        let settings = settings.providers.get(name).unwrap_or(&unset);
-        providers.insert(name.to_owned(), connect::connect(name, settings, environment)?);
+        let settings = settings.providers.get(name).unwrap_or(&default_settings);
+        providers.insert(name.to_owned(), connect::create_provider(name, settings, environment)?);
     }
     Ok(providers)
 }
@@ -175,11 +175,11 @@ pub(crate) fn resolve(providers: &BTreeMap<String, Provider>, text: &str) -> Res
         );
         return Err(error(ModelErrorCode::ModelNotFound, message));
     }
-    check_model(model)?;
+    check_model_name(model)?;
     Ok(RuntimeProviderConfig::new(name, model))
 }
 
-fn check_model(model: &str) -> Result<(), ModelError> {
+fn check_model_name(model: &str) -> Result<(), ModelError> {
     if model.len() <= 256 && model.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(());
     }

@@ -10,9 +10,9 @@ use art_core::provider::RuntimeProviderConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::fault::{duration, error};
+use crate::fault::{error, format_duration};
 use crate::provider::Provider;
-use crate::settings::{EngineLimits, time};
+use crate::settings::{EngineLimits, duration_from_ms};
 
 /// Why a call was not admitted (C73).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum QueueRefusal {
     LocalProviderConflict { requested: String, active: String },
     #[error(
         "no free slot at provider `{provider}` within {}; send fewer calls at a time, or raise its `max_parallel`",
-        duration(*.waited)
+        format_duration(*.waited)
     )]
     ApiQueueTimeout { provider: String, waited: Duration },
     #[error("{waiting} calls already wait for provider `{provider}`; try again later")]
@@ -87,8 +87,8 @@ impl CallQueue {
         Self {
             providers: slots.collect(),
             local: Arc::default(),
-            timeout: time(limits.queue_timeout_ms),
-            local_timeout: time(limits.queue_timeout_ms.max(limits.total_timeout_ms)),
+            timeout: duration_from_ms(limits.queue_timeout_ms),
+            local_timeout: duration_from_ms(limits.queue_timeout_ms.max(limits.total_timeout_ms)),
             max_waiting: limits.max_queue,
         }
     }

@@ -155,7 +155,7 @@ impl Exchange {
             }));
             return Ok(());
         }
-        let body = response.body().await?;
+        let body = response.read_body().await?;
         let body = serde_json::from_slice(&body).map_err(|cause| not_json(response.host(), &cause))?;
         self.queue_events(self.remote.codec.decode_body(&body));
         Ok(())
@@ -176,11 +176,11 @@ impl Exchange {
     /// Reads and decodes the next piece of the response.
     async fn read(&mut self, mut stream: Box<ReplyStream>) -> Result<(), ModelError> {
         let mut events = Vec::new();
-        match stream.response.chunk().await? {
+        match stream.response.next_chunk().await? {
             Some(chunk) => stream.reader.push(&chunk, &mut events),
             None => stream.reader.finish(&mut events),
         }
-        if !stream.reader.ended() {
+        if !stream.reader.has_ended() {
             self.stage = Stage::Reading(stream);
         }
         self.queue_events(events);

@@ -77,7 +77,7 @@ mod tests {
     use proptest::prelude::*;
     use std::time::UNIX_EPOCH;
 
-    fn failed(code: ModelErrorCode, retry_after_ms: Option<u64>) -> ModelError {
+    fn error_with_code(code: ModelErrorCode, retry_after_ms: Option<u64>) -> ModelError {
         ModelError {
             code,
             message: String::new(),
@@ -95,7 +95,12 @@ mod tests {
             max_retries: 9,
             ..EngineLimits::default()
         };
-        decide(&limits, &failed(ModelErrorCode::NetworkError, None), retries, random)
+        decide(
+            &limits,
+            &error_with_code(ModelErrorCode::NetworkError, None),
+            retries,
+            random,
+        )
     }
 
     #[test]
@@ -128,7 +133,7 @@ mod tests {
     #[test]
     fn only_three_error_codes_are_retried() {
         use ModelErrorCode as Code;
-        let decide = |code| decide(&EngineLimits::default(), &failed(code, None), 0, 0.5);
+        let decide = |code| decide(&EngineLimits::default(), &error_with_code(code, None), 0, 0.5);
         for code in [Code::RateLimited, Code::NetworkError, Code::Timeout] {
             assert_eq!(decide(code), retry(1000), "{code:?}");
         }
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn there_are_at_most_as_many_retries_as_configured() {
-        let error = failed(ModelErrorCode::Timeout, None);
+        let error = error_with_code(ModelErrorCode::Timeout, None);
         let limits = EngineLimits::default();
         assert!(matches!(decide(&limits, &error, 2, 0.5), RetryDecision::Retry(_)));
         assert_eq!(decide(&limits, &error, 3, 0.5), RetryDecision::Fail);
@@ -163,12 +168,12 @@ mod tests {
     #[test]
     fn a_requested_delay_of_up_to_a_minute_is_used() {
         let limits = EngineLimits::default();
-        let decide = |ms| decide(&limits, &failed(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
+        let decide = |ms| decide(&limits, &error_with_code(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
         assert_eq!(decide(60_000), retry(60_000));
         assert_eq!(decide(60_001), retry(1000));
     }
 
-    fn header(name: &'static str, value: &str) -> Option<Duration> {
+    fn delay_in_header(name: &'static str, value: &str) -> Option<Duration> {
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
         // 1994-11-06 08:49:37 UTC.
@@ -177,12 +182,15 @@ mod tests {
 
     #[test]
     fn retry_after_is_read_as_seconds_decimals_and_dates() {
-        let seconds = |text| header("retry-after", text).map(|wait| wait.as_secs_f64());
+        let seconds = |text| delay_in_header("retry-after", text).map(|wait| wait.as_secs_f64());
         assert_eq!(seconds("7"), Some(7.0));
         assert_eq!(seconds(" 1.5 "), Some(1.5));
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:47 GMT"), Some(10.0));
         assert_eq!(seconds("1e9"), Some(MAX_REQUESTED_DELAY.as_secs_f64()));
-        assert_eq!(header("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+        assert_eq!(
+            delay_in_header("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
     }
 
     #[test]
@@ -197,7 +205,7 @@ mod tests {
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1990 08:49:37 GMT",
         ] {
-            assert_eq!(header("retry-after", text), None, "{text}");
+            assert_eq!(delay_in_header("retry-after", text), None, "{text}");
         }
     }
 
@@ -209,7 +217,7 @@ mod tests {
             ("retry-after", "0.001", Some(Duration::from_millis(1))),
             ("retry-after-ms", "1", Some(Duration::from_millis(1))),
         ] {
-            assert_eq!(header(name, text), expected, "{name}: {text}");
+            assert_eq!(delay_in_header(name, text), expected, "{name}: {text}");
         }
     }
 

@@ -145,7 +145,7 @@ impl Default for EngineLimits {
 }
 
 /// Converts milliseconds to a duration of at most a year, so that adding it to a time does not overflow.
-pub(crate) fn time(milliseconds: u64) -> Duration {
+pub(crate) fn duration_from_ms(milliseconds: u64) -> Duration {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     Duration::from_millis(milliseconds).min(YEAR)
 }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_has_no_header_value() {
+    fn debug_output_has_no_header_values_and_no_base_url() {
         let headers = BTreeMap::from([("x-team".to_owned(), "s3cret".to_owned())]);
         let settings = ProviderSettings {
             base_url: Some("https://u:s3cret@x.example".to_owned()),

@@ -69,7 +69,7 @@ impl SseDecoder {
     /// # Errors
     /// Fails if an event is too long. Earlier events are in `out`; all later calls fail too.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
-        self.check(0)?;
+        self.check_limit(0)?;
         let mut rest = bytes;
         while let Some((&byte, following)) = rest.split_first() {
             if std::mem::take(&mut self.after_cr) && byte == b'\n' {
@@ -77,12 +77,12 @@ impl SseDecoder {
                 continue;
             }
             let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.check(rest.len())?;
+                self.check_limit(rest.len())?;
                 self.line.extend_from_slice(rest);
                 break;
             };
             let (line, tail) = rest.split_at_checked(end).unwrap_or((rest, &[]));
-            self.check(line.len())?;
+            self.check_limit(line.len())?;
             self.after_cr = tail.first() == Some(&b'\r');
             self.end_line(line, out);
             rest = tail.get(1..).unwrap_or_default();
@@ -96,7 +96,7 @@ impl SseDecoder {
     /// # Errors
     /// Same as [`Self::push`].
     pub(crate) fn finish(&mut self, out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
-        self.check(0)?;
+        self.check_limit(0)?;
         if !self.line.is_empty() {
             self.end_line(&[], out);
         }
@@ -106,7 +106,7 @@ impl SseDecoder {
     }
 
     /// Checks that `additional` bytes of a line are within the limit.
-    fn check(&mut self, additional: usize) -> Result<(), TooLong> {
+    fn check_limit(&mut self, additional: usize) -> Result<(), TooLong> {
         let pending = self.line.len() + self.event.data.len();
         self.failed |= pending.saturating_add(additional) > self.max_bytes;
         if self.failed {

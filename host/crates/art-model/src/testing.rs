@@ -188,7 +188,7 @@ pub(crate) fn failure(code: ModelErrorCode) -> StreamEvent {
 
 /// A model that answers its calls with the given streams in order, and then with empty replies.
 #[derive(Debug)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedModel {
     config: RuntimeProviderConfig,
     streams: Mutex<VecDeque<Vec<StreamEvent>>>,
     endless: bool,
@@ -196,7 +196,7 @@ pub(crate) struct Scripted {
     pub(crate) shutdowns: AtomicUsize,
 }
 
-impl Scripted {
+impl ScriptedModel {
     pub(crate) fn new(streams: Vec<Vec<StreamEvent>>) -> Self {
         Self {
             config: RuntimeProviderConfig::new("s", "m"),
@@ -224,7 +224,7 @@ impl Scripted {
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn config(&self) -> &RuntimeProviderConfig {
         &self.config
     }

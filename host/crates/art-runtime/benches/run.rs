@@ -2,7 +2,7 @@
 //! the model answers.
 //!
 //! The baseline is the same three calls made by the tool system alone, in the same process. Times are processor times of all
-//! threads. The fastest of many rounds counts, since other work disturbs it least. `cargo bench -p art-runtime`.
+//! threads. The fastest of many rounds counts, since other work disturbs it least. Run it with `cargo bench -p art-runtime`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -72,7 +72,7 @@ fn arguments(number: u32) -> Value {
 }
 
 /// Builds the calculator as `art plugin build` would, and returns a folder with it.
-fn plugins() -> tempfile::TempDir {
+fn build_plugins() -> tempfile::TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let (target, folder) = (root.join("target/bench-guest"), tempfile::tempdir().unwrap());
     let built = Command::new(env!("CARGO"))
@@ -102,7 +102,7 @@ fn processor_time() -> Duration {
 }
 
 /// Returns the mean processor time of a piece of work in the fastest round, in microseconds. A round has `count` pieces.
-async fn fastest<F: Future>(count: u32, mut work: impl FnMut() -> F) -> f64 {
+async fn measure_fastest<F: Future>(count: u32, mut work: impl FnMut() -> F) -> f64 {
     let mut fastest = f64::INFINITY;
     for _ in 0..ROUNDS {
         let start = processor_time();
@@ -121,7 +121,7 @@ async fn ask(runtime: &Runtime) -> Answer {
     answer
 }
 
-async fn call(runtime: &Runtime, scope: &CallScope) {
+async fn make_calls(runtime: &Runtime, scope: &CallScope) {
     for number in 0..CALLS {
         let call = ParsedToolCall {
             call_id: format!("call_{number}"),
@@ -133,24 +133,24 @@ async fn call(runtime: &Runtime, scope: &CallScope) {
     }
 }
 
-fn row(name: &str, micros: f64, base: f64) {
-    println!("  {name:<34} {micros:>10.1} us {:>8.2}x", micros / base);
+fn print_row(name: &str, micros: f64, baseline: f64) {
+    println!("  {name:<34} {micros:>10.1} us {:>8.2}x", micros / baseline);
 }
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() {
-    let plugins = plugins();
+    let plugins = build_plugins();
     let in_memory = runtime(plugins.path(), Arc::new(MemoryStore::new())).await;
     let scope = CallScope {
         enabled_tools: EnabledTools::named(["calculator"]),
         ..CallScope::default()
     };
-    let calls = fastest(RUNS_PER_ROUND, || call(&in_memory, &scope)).await;
-    let run = fastest(RUNS_PER_ROUND, || ask(&in_memory)).await;
+    let calls = measure_fastest(RUNS_PER_ROUND, || make_calls(&in_memory, &scope)).await;
+    let run = measure_fastest(RUNS_PER_ROUND, || ask(&in_memory)).await;
     println!("\nprocessor time of a run with {CALLS} planned calls");
-    row("the calls alone", calls, calls);
-    row("the run in memory", run, calls);
-    row("the host's share", run - calls, calls);
+    print_row("the calls alone", calls, calls);
+    print_row("the run in memory", run, calls);
+    print_row("the host's share", run - calls, calls);
 
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(SqliteStore::open(folder.path().join("art.db")).unwrap());
@@ -160,8 +160,8 @@ async fn main() {
         ask(&stored).await;
     }
     let commits = (database.stats().commits - before) as f64 / f64::from(RUNS_PER_ROUND);
-    let run = fastest(1, || ask(&stored)).await;
-    row("the run with SQLite", run, calls);
+    let run = measure_fastest(1, || ask(&stored)).await;
+    print_row("the run with SQLite", run, calls);
     println!(
         "  {commits:.1} commits for the run, {:.1} for each call",
         commits / f64::from(CALLS)

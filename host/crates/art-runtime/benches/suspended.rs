@@ -1,5 +1,5 @@
 //! Measures the cost of a run that waits for a person's decision: the host's memory while it waits, and the host's time to
-//! resume it. `cargo bench -p art-runtime --bench suspended`.
+//! resume it. Run it with `cargo bench -p art-runtime --bench suspended`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -60,7 +60,7 @@ impl Model for InstantModel {
 }
 
 /// Returns a tool that asks before it acts.
-fn asks() -> DirectTool {
+fn asking_tool() -> DirectTool {
     let schema = ToolSchema {
         name: "asks".to_owned(),
         description: "Acts after a person has approved.".to_owned(),
@@ -94,7 +94,7 @@ async fn suspend(runtime: &Runtime, count: usize) -> Vec<(String, String)> {
 }
 
 /// Returns the resident memory of the process, in KiB.
-fn memory() -> u64 {
+fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     resident.trim().trim_end_matches(" kB").parse().unwrap()
@@ -123,18 +123,18 @@ async fn main() {
     let store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
     let model = Arc::new(InstantModel(RuntimeProviderConfig::new("bench", "prompt")));
     let builder = Runtime::builder().plugins(home.path()).own_model(model).store(store);
-    let runtime = builder.tool(asks()).build().await.unwrap();
+    let runtime = builder.tool(asking_tool()).build().await.unwrap();
     drop(suspend(&runtime, WARM_UP).await);
-    let before = memory();
+    let before = resident_kib();
     let suspended = suspend(&runtime, RUNS).await;
-    let grown = memory().saturating_sub(before);
-    let each = grown * 1024 / RUNS as u64;
+    let growth_kib = resident_kib().saturating_sub(before);
+    let bytes_per_run = growth_kib * 1024 / RUNS as u64;
     println!(
-        "{RUNS} suspended runs: {each} bytes of memory each, {} of the limit of {MAX_BYTES} bytes",
-        share(each as f64, MAX_BYTES as f64)
+        "{RUNS} suspended runs: {bytes_per_run} bytes of memory each, {} of the limit of {MAX_BYTES} bytes",
+        share(bytes_per_run as f64, MAX_BYTES as f64)
     );
     let mut times: Vec<Duration> = Vec::with_capacity(RUNS);
-    let worked_before = processor_time();
+    let time_before = processor_time();
     for (run, suspension) in &suspended {
         runtime.decide(suspension, Feedback::new(true, 0)).await.unwrap();
         let start = Instant::now();
@@ -145,16 +145,16 @@ async fn main() {
         times.push(start.elapsed());
         assert_eq!(answer.status(), RunStatus::Success);
     }
-    let worked = (processor_time() - worked_before) / RUNS as u32;
+    let time_per_run = (processor_time() - time_before) / RUNS as u32;
     println!(
-        "deciding on a suspended run and resuming it until it answers: {worked:?} of processor time, {} of the limit of {MAX_TIME:?}",
-        share(worked.as_secs_f64(), MAX_TIME.as_secs_f64())
+        "deciding on a suspended run and resuming it until it answers: {time_per_run:?} of processor time, {} of the limit of {MAX_TIME:?}",
+        share(time_per_run.as_secs_f64(), MAX_TIME.as_secs_f64())
     );
     times.sort_unstable();
-    let (median, slowest) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
+    let (median, percentile_99) = (times.get(RUNS / 2).unwrap(), times.get(RUNS * 99 / 100).unwrap());
     println!(
-        "wall-clock time of resuming, including disk access: {median:?} median, {slowest:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
+        "wall-clock time of resuming, including disk access: {median:?} median, {percentile_99:?} at the 99th percentile, {} and {} of the limit of {MAX_TIME:?}",
         share(median.as_secs_f64(), MAX_TIME.as_secs_f64()),
-        share(slowest.as_secs_f64(), MAX_TIME.as_secs_f64())
+        share(percentile_99.as_secs_f64(), MAX_TIME.as_secs_f64())
     );
 }

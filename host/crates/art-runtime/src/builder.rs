@@ -225,19 +225,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_next_runtime_of_a_home_has_the_earlier_questions() {
+    async fn the_next_runtime_of_a_home_continues_its_threads() {
         let home = tempfile::tempdir().unwrap();
         let builder = || Runtime::builder().home(home.path()).plugins(home.path().join("none"));
         let first = builder().build().await.unwrap();
         let answer = first.ask("What is 2+2?").await.unwrap();
         drop(first);
         let second = builder().build().await.unwrap();
-        let again = Question::from("And 3+3?").in_thread(&answer.thread_id);
-        assert_eq!(second.ask(again).await.unwrap().thread_id, answer.thread_id);
+        let question = Question::from("And 3+3?").in_thread(&answer.thread_id);
+        assert_eq!(second.ask(question).await.unwrap().thread_id, answer.thread_id);
     }
 
     #[tokio::test]
-    async fn settings_of_the_program_win_over_those_of_the_home() {
+    async fn settings_of_the_program_take_precedence_over_those_of_the_home() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("art.toml"), "model = \"nobody\"").unwrap();
         let builder = || Runtime::builder().home(home.path());

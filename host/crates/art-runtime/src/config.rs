@@ -171,7 +171,7 @@ pub struct Config {
 const MAX_WORKERS: usize = 256;
 
 /// Returns the number of sandbox threads if it is in range. Each thread reserves memory.
-fn checked_workers(workers: usize) -> Result<usize, ConfigError> {
+fn check_workers(workers: usize) -> Result<usize, ConfigError> {
     check_range("sandbox.workers", workers as u64, 1, MAX_WORKERS as u64).map(|()| workers)
 }
 
@@ -295,10 +295,10 @@ pub fn environment() -> BTreeMap<&'static str, OsString> {
         "XDG_CACHE_HOME",
         "XDG_DATA_HOME",
     ];
-    let set = names
+    let variables = names
         .into_iter()
         .filter_map(|name| Some((name, std::env::var_os(name)?)));
-    set.collect()
+    variables.collect()
 }
 
 impl Default for Config {
@@ -375,8 +375,8 @@ impl Config {
             limits: file.models,
         };
         let note = models::remove_ambiguous(overrides, &model, &file_settings);
-        let models = models::settings(overrides, &model.value, file_settings, &directories.config)?;
-        let templates = file.system_prompts.map(registry).transpose()?;
+        let models = models::merge_settings(overrides, &model.value, file_settings, &directories.config)?;
+        let templates = file.system_prompts.map(build_registry).transpose()?;
         let system_prompt = file.system_prompt.map(SystemPromptOverride::from);
         check_system_prompt(system_prompt.as_ref(), templates.as_ref())?;
         let from_state = |name: &str| path_setting(directories.state.join(name), &directories);
@@ -404,12 +404,12 @@ impl Config {
             prompts: from_file(file.prompts.map(check_prompt_names).transpose()?, BTreeMap::new()),
             database: from_state("art.db"),
             cache: path_setting(directories.cache.join("code"), &directories),
-            workers: from_file(file.sandbox.workers.map(checked_workers).transpose()?.map(Some), None),
+            workers: from_file(file.sandbox.workers.map(check_workers).transpose()?.map(Some), None),
             pooling: from_file(file.sandbox.pooling, true),
             compiler: None,
             compile_time: SandboxConfig::default().compile_time,
             tools: from_file(
-                file.tools.map(ToolSettings::checked).transpose()?,
+                file.tools.map(ToolSettings::check).transpose()?,
                 ToolSettings::default(),
             ),
             execution: from_file(
@@ -441,7 +441,7 @@ pub fn check_system_prompt(
 }
 
 /// Builds the registry of templates. Fails with [`ConfigError::TwoDefaultPrompts`] if two are marked as the default.
-fn registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPromptsRegistry, ConfigError> {
+fn build_registry(templates: BTreeMap<String, file::Template>) -> Result<SystemPromptsRegistry, ConfigError> {
     let mut defaults = templates
         .iter()
         .filter(|(_, template)| template.default)

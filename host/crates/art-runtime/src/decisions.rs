@@ -121,7 +121,7 @@ impl Runtime {
         owner: Owner,
     ) -> Result<Option<SuspendedState>, RuntimeError> {
         self.find_thread(thread_id, &owner).await?;
-        let waiting = waiting_in(self.store.as_ref(), thread_id).await?;
+        let waiting = find_waiting(self.store.as_ref(), thread_id).await?;
         Ok(waiting.map(|record| SuspendedState {
             suspension_id: record.call.suspension_id,
             item_id: record.item_id,
@@ -225,7 +225,7 @@ fn no_suspension(id: &str) -> RuntimeError {
     StoreError::NoSuspension { suspension_id }.into()
 }
 
-async fn waiting_in(store: &dyn Store, thread_id: &str) -> Result<Option<SuspensionRecord>, StoreError> {
+async fn find_waiting(store: &dyn Store, thread_id: &str) -> Result<Option<SuspensionRecord>, StoreError> {
     let filter = SuspensionFilter {
         thread_id: Some(thread_id.to_owned()),
         pending: true,
@@ -240,7 +240,7 @@ async fn waiting_in(store: &dyn Store, thread_id: &str) -> Result<Option<Suspens
 /// # Errors
 /// Fails with [`RuntimeError::ThreadWaits`] if the conversation waits. Also fails if the store cannot be read.
 pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Result<(), RuntimeError> {
-    let Some(record) = waiting_in(runtime.store.as_ref(), thread_id).await? else {
+    let Some(record) = find_waiting(runtime.store.as_ref(), thread_id).await? else {
         return Ok(());
     };
     Err(RuntimeError::ThreadWaits {
@@ -256,7 +256,7 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
-pub(crate) async fn ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(String, Decision)>, StoreError> {
+pub(crate) async fn load_ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(String, Decision)>, StoreError> {
     let filter = SuspensionFilter {
         trace_id: Some(trace_id.to_owned()),
         pending: true,
@@ -291,7 +291,7 @@ async fn expire(store: &dyn Store, record: SuspensionRecord) -> Result<Suspensio
 }
 
 /// Returns the event by which a run takes a decision.
-pub(crate) fn event(suspension_id: &str, decision: &Decision) -> RunEvent {
+pub(crate) fn decided_event(suspension_id: &str, decision: &Decision) -> RunEvent {
     RunEvent::CallDecided {
         at: now(),
         suspension_id: suspension_id.to_owned(),
@@ -300,7 +300,7 @@ pub(crate) fn event(suspension_id: &str, decision: &Decision) -> RunEvent {
 }
 
 /// Returns the decision in the form that the tool of an approved call receives, or `None` if the host asked and not the tool (C18).
-pub(crate) fn context(approval: &Approval) -> Option<HitlContext> {
+pub(crate) fn hitl_context(approval: &Approval) -> Option<HitlContext> {
     let asked = &approval.suspension;
     (asked.cause == SuspensionCause::Tool).then(|| asked.context(&approval.decision.feedback))
 }
@@ -336,7 +336,7 @@ pub(crate) fn new_suspensions(run: &Run, ids: &[String]) -> Vec<NewSuspension> {
 }
 
 /// Returns the suspensions for whose decisions a run waits.
-pub(crate) fn open(run: &Run) -> Vec<SuspensionRecord> {
+pub(crate) fn open_suspensions(run: &Run) -> Vec<SuspensionRecord> {
     let open = run.suspensions().into_iter().map(|open| SuspensionRecord {
         trace_id: run.trace_id().to_owned(),
         thread_id: run.started_with().props.thread_id.clone(),

@@ -103,9 +103,9 @@ struct Driver<'a> {
     ended: Vec<Ended>,
     /// The report of a direct call, once its end is committed.
     called: Option<Box<ToolReport>>,
-    /// The error if the start of the run could not be added to the log. The run ends with it after the watcher was notified of the
+    /// The error, if the start of the run could not be added to the log. The run ends with it after the watcher was notified of the
     /// start.
-    unwritten: Option<RuntimeError>,
+    start_error: Option<RuntimeError>,
 }
 
 /// The end of a call.
@@ -116,7 +116,7 @@ enum Ended {
 
 impl Ended {
     /// Returns the report of a tool call.
-    fn report(self) -> Option<ToolReport> {
+    fn into_tool_report(self) -> Option<ToolReport> {
         match self {
             Self::Tool(report) => Some(*report),
             Self::Model(_) => None,
@@ -152,7 +152,7 @@ impl<'a> Driver<'a> {
             calls: Vec::new(),
             ended: Vec::new(),
             called: None,
-            unwritten: None,
+            start_error: None,
         }
     }
 
@@ -177,10 +177,10 @@ impl<'a> Driver<'a> {
             lease.lease().clone(),
             new,
         );
-        attached::keep(&mut log, &run.started_with().props.attachments, &mut effects);
-        let unwritten = log.add(&started, effects).err();
+        attached::add_attachments(&mut log, &run.started_with().props.attachments, &mut effects);
+        let start_error = log.add(&started, effects).err();
         Ok(Self {
-            unwritten,
+            start_error,
             ..Self::new(runtime, run, (log, lease), cancel, watcher)
         })
     }
@@ -193,9 +193,9 @@ impl<'a> Driver<'a> {
         }
         let report = driven?;
         let has_released = self.log.has_released();
-        let (answer, lease) = self.answer(report);
+        let (answer, lease) = self.into_answer(report);
         if has_released {
-            lease.was_released();
+            lease.mark_released();
         } else {
             lease.release().await;
         }
@@ -206,7 +206,7 @@ impl<'a> Driver<'a> {
     /// fit. Then it is committed with its effects, and only then acted upon and shown.
     async fn drive(&mut self) -> Result<RunReport, RuntimeError> {
         self.notifier.run_started();
-        if let Some(error) = self.unwritten.take() {
+        if let Some(error) = self.start_error.take() {
             return Err(error);
         }
         loop {
@@ -215,7 +215,7 @@ impl<'a> Driver<'a> {
                 return self.finish(report).await;
             }
             self.commit().await?;
-            self.start(announced);
+            self.start_calls(announced);
             self.notifier.update(&self.run.view(), &self.calls);
             if let Some(report) = self.run.waiting_report() {
                 if self.take_decisions().await? {
@@ -226,7 +226,7 @@ impl<'a> Driver<'a> {
             }
             match self.next_event().await? {
                 Some(event) => self.handle(event)?,
-                None => self.stop().await?,
+                None => self.end_cancelled_run().await?,
             }
             self.handle_other_ends()?;
         }
@@ -236,7 +236,7 @@ impl<'a> Driver<'a> {
     /// decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
     async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
-        let ready = decisions::ready(self.runtime.store.as_ref(), trace_id).await;
+        let ready = decisions::load_ready(self.runtime.store.as_ref(), trace_id).await;
         // The run is safely suspended, so if the decisions cannot be read, it can still be resumed later.
         let decided = ready.unwrap_or_else(|error| {
             tracing::warn!(run = trace_id, %error, "the decisions about a suspended run cannot be read");
@@ -244,7 +244,7 @@ impl<'a> Driver<'a> {
         });
         for (suspension_id, decision) in &decided {
             if self.run.finished().is_none() {
-                self.apply(&decisions::event(suspension_id, decision))?;
+                self.apply(&decisions::decided_event(suspension_id, decision))?;
             }
         }
         Ok(!decided.is_empty())
@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
             files,
         } in known
         {
-            let question = self.work.question(&item_id, call, &files).await;
+            let question = self.work.question_about_call(&item_id, call, &files).await;
             questions.extend(question.map(|suspension| PlannedQuestion {
                 item_id,
                 index,
@@ -313,7 +313,7 @@ impl<'a> Driver<'a> {
         self.apply(&RunEvent::PlanChecked { at: now(), questions })
     }
 
-    fn start(&mut self, announced: Announced) {
+    fn start_calls(&mut self, announced: Announced) {
         for call in announced.models {
             let model = &self.run.started_with().model;
             self.work.start_model_call(call, model, &mut self.notifier);
@@ -332,7 +332,7 @@ impl<'a> Driver<'a> {
             let next = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Ok(None),
-                lost = self.lease.lost() => return Err(lost.into()),
+                lost = self.lease.wait_until_lost() => return Err(lost.into()),
                 next = self.work.next() => next,
             };
             match next {
@@ -346,7 +346,7 @@ impl<'a> Driver<'a> {
 
     /// Applies the ends of tool calls that have ended meanwhile, so that all of them share a commit.
     fn handle_other_ends(&mut self) -> Result<(), RuntimeError> {
-        // After a cancellation, `stop` reads the ends, because it puts calls that ended on their own first.
+        // After a cancellation, `end_cancelled_run` reads the ends, because it puts calls that ended on their own first.
         while !self.cancel.is_cancelled()
             && self.run.finished().is_none()
             && let Some(ended) = self.work.next_ended_tool(&mut self.notifier)
@@ -359,7 +359,7 @@ impl<'a> Driver<'a> {
     /// Applies the end of a call.
     fn handle(&mut self, event: WorkEvent) -> Result<(), RuntimeError> {
         match event {
-            WorkEvent::Replied(event) => {
+            WorkEvent::ModelEnded(event) => {
                 self.apply(&event)?;
                 self.ended.push(Ended::Model(event));
                 Ok(())
@@ -372,13 +372,13 @@ impl<'a> Driver<'a> {
     /// Applies the end of a tool call, and keeps its files, its log and its cost.
     fn end_call(&mut self, call: EndedCall) -> Result<(), RuntimeError> {
         let action = call.action;
-        let end = Box::new(self.keep(call));
+        let end = Box::new(self.log_call(call));
         self.apply(&RunEvent::ToolEnded { at: now(), action, end })
     }
 
     /// Adds the files, the log and the cost of a tool call to the log of the run. Returns the end of the call, with the digests of
     /// the files and the log.
-    fn keep(&mut self, call: EndedCall) -> CallEnd {
+    fn log_call(&mut self, call: EndedCall) -> CallEnd {
         let EndedCall {
             item_id, mut report, ..
         } = call;
@@ -407,7 +407,7 @@ impl<'a> Driver<'a> {
             ending: report.ending,
             usage: report.usage,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
-            intake: self.log.record_within_room(std::mem::take(&mut report.intake)),
+            intake: self.log.limit_intake(std::mem::take(&mut report.intake)),
             uses: report.uses.clone(),
             suspension: report.suspension.clone(),
         };
@@ -437,7 +437,7 @@ impl<'a> Driver<'a> {
 
     /// Ends a cancelled run. First applies the results of tools that have ended, because they are part of the run. These
     /// results may finish the run before the cancellation does.
-    async fn stop(&mut self) -> Result<(), RuntimeError> {
+    async fn end_cancelled_run(&mut self) -> Result<(), RuntimeError> {
         let interrupted = self.work.model_calls();
         for call in self.work.drain(&mut self.notifier).await {
             self.end_call_of_ending_run(call)?;
@@ -456,7 +456,7 @@ impl<'a> Driver<'a> {
             return self.end_call(call);
         }
         let item_id = call.item_id.clone();
-        let end = self.keep(call);
+        let end = self.log_call(call);
         self.log.add_observation(self.run.observation_of_call(&item_id, &end));
         Ok(())
     }
@@ -480,7 +480,7 @@ impl<'a> Driver<'a> {
         let drained = self.work.drain(&mut self.notifier).await;
         let message = in_one_line(error);
         if !error.is_lost_lease()
-            && let Err(error) = self.fail(&message, drained).await
+            && let Err(error) = self.end_failed_run(&message, drained).await
         {
             tracing::warn!(run = self.run.trace_id(), %error, "a run that failed could not be ended");
         }
@@ -490,14 +490,16 @@ impl<'a> Driver<'a> {
 
     /// Ends the run from its committed state, because the run in memory may be ahead of it. Ends of calls that were not committed
     /// yet are committed now. Does nothing if no event is committed.
-    async fn fail(&mut self, reason: &str, drained: Vec<EndedCall>) -> Result<(), RuntimeError> {
+    async fn end_failed_run(&mut self, reason: &str, drained: Vec<EndedCall>) -> Result<(), RuntimeError> {
         let events = self.log.reload().await?;
         if events.is_empty() {
             return Ok(());
         }
         self.run = Run::replay(&events).map_err(RuntimeError::internal)?;
         let mut reports: BTreeMap<String, ToolReport> = BTreeMap::new();
-        let known = std::mem::take(&mut self.ended).into_iter().filter_map(Ended::report);
+        let known = std::mem::take(&mut self.ended)
+            .into_iter()
+            .filter_map(Ended::into_tool_report);
         for report in known.chain(drained.into_iter().map(|call| call.report)) {
             reports.insert(report.result.call_id.clone(), report);
         }
@@ -530,9 +532,9 @@ impl<'a> Driver<'a> {
     }
 
     /// Returns the answer, and the lease to release.
-    fn answer(self, report: RunReport) -> (Answer, ThreadLease) {
+    fn into_answer(self, report: RunReport) -> (Answer, ThreadLease) {
         let answer = Answer {
-            waits_for: decisions::open(&self.run),
+            waits_for: decisions::open_suspensions(&self.run),
             thread_id: self.run.started_with().props.thread_id.clone(),
             trace_id: self.run.trace_id().to_owned(),
             model: self.run.started_with().model.clone(),

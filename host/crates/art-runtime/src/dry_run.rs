@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::drive::clock::now;
-use crate::drive::prepare::{merge_settings, start_for_model};
+use crate::drive::prepare::{merge_settings, run_start_for_model};
 use crate::drive::{CallSettings, Question};
 
 /// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new thread. The
@@ -35,7 +35,7 @@ pub async fn proposed_calls(
     };
     let start = RunStart {
         tools: tools.to_vec(),
-        ..start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
+        ..run_start_for_model(&engine.describe(model).map_err(|error| error.to_string())?, props)
     };
     let start = merge_settings(config, ThreadConfig::default(), CallSettings::default(), start);
     let started = RunEvent::Started {
@@ -62,7 +62,7 @@ pub async fn proposed_calls(
         }
         for call in calls {
             let (action, end) = (call.action, sample_end(&call.call, tools));
-            for event in [call.announced(0), RunEvent::ToolEnded { at: 0, action, end }] {
+            for event in [call.called_event(0), RunEvent::ToolEnded { at: 0, action, end }] {
                 run.apply(&event).map_err(|error| error.to_string())?;
             }
             proposed.push(call.call);

@@ -105,7 +105,7 @@ pub enum RuntimeError {
         id: String,
     },
     /// The run has ended, or waits for a decision, so this host cannot resume it.
-    #[error("{}", cannot_go_on(id, *status))]
+    #[error("{}", cannot_resume_message(id, *status))]
     RunHasEnded {
         /// The run.
         id: String,
@@ -150,7 +150,7 @@ pub enum RuntimeError {
 }
 
 /// Returns the message why a run that was not interrupted cannot be resumed, and what to do.
-fn cannot_go_on(id: &str, status: RunState) -> String {
+fn cannot_resume_message(id: &str, status: RunState) -> String {
     match status {
         RunState::Suspended => format!(
             "run `{id}` waits for the decision of a person, which only its earlier version of the host could take; its \

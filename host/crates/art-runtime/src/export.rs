@@ -131,7 +131,7 @@ impl Recording {
     /// Fails if the file cannot be read, is not a recorded run, has another version, was changed, or exceeds a limit.
     pub fn from_file(file: impl Read) -> Result<Self, RuntimeError> {
         let bytes = read_bounded(file)?;
-        let lines = verified_lines(&bytes)?;
+        let lines = verify_lines(&bytes)?;
         let mut lines = lines.split_inclusive(|byte| *byte == b'\n');
         check_header(lines.next().unwrap_or_default())?;
         let mut parts = Parts::default();
@@ -153,8 +153,8 @@ fn read_bounded(file: impl Read) -> Result<Vec<u8>, RuntimeError> {
     Ok(bytes)
 }
 
-/// Returns all lines but the last one, which has their digest.
-fn verified_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
+/// Returns all lines but the last one. Fails unless the last one has their digest.
+fn verify_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
     if !bytes.starts_with(br#"{"header":"#) {
         return Err(damaged("it is no recorded run; `art runs export` writes one"));
     }
@@ -163,7 +163,7 @@ fn verified_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
     let start = without_end.iter().rposition(|byte| *byte == b'\n').ok_or_else(cut)? + 1;
     let (lines, last) = bytes.split_at_checked(start).ok_or_else(cut)?;
     match parse_line(last) {
-        Ok(Line::End { digest: named }) if digest(lines) == named => Ok(lines),
+        Ok(Line::End { digest: expected }) if digest(lines) == expected => Ok(lines),
         Ok(Line::End { .. }) => Err(damaged("it was changed after it was written")),
         _ => Err(cut()),
     }
@@ -183,7 +183,7 @@ fn parse_line(line: &[u8]) -> Result<Line, RuntimeError> {
     serde_json::from_slice(line).map_err(|error| damaged(format!("a line of it cannot be understood: {error}")))
 }
 
-fn decoded(data: &str) -> Result<Vec<u8>, RuntimeError> {
+fn decode_base64(data: &str) -> Result<Vec<u8>, RuntimeError> {
     STANDARD
         .decode(data)
         .map_err(|error| damaged(format!("a line of it is not base64: {error}")))
@@ -225,16 +225,16 @@ impl Parts {
                 self.limits.add_entry(&entry)?;
                 self.entries.push(entry);
             }
-            Line::Blob { digest: named, data } => {
-                let bytes = decoded(&data)?;
-                if digest(&bytes) != named {
+            Line::Blob { digest: expected, data } => {
+                let bytes = decode_base64(&data)?;
+                if digest(&bytes) != expected {
                     return Err(damaged("a file in it does not have its digest"));
                 }
-                self.blobs.insert(named, bytes);
+                self.blobs.insert(expected, bytes);
             }
             Line::Component { name, digest, data } => {
                 self.limits.add_component()?;
-                let wasm = decoded(&data)?;
+                let wasm = decode_base64(&data)?;
                 if component_digest(&wasm) != digest {
                     return Err(damaged("a component in it does not have its digest"));
                 }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     /// Returns a file of these lines with the right digest at its end.
-    fn with_end(lines: &str) -> Vec<u8> {
+    fn file_with_end(lines: &str) -> Vec<u8> {
         let digest = digest(lines.as_bytes());
         format!("{lines}{{\"end\":{{\"digest\":\"{digest}\"}}}}\n").into_bytes()
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_is_the_same_after_it_was_a_file() {
+    fn a_recording_is_unchanged_after_its_file_is_written_and_read() {
         let recording = recording();
         let file = recording.to_file().unwrap();
         assert_eq!(Recording::from_file(file.as_slice()).unwrap(), recording);
@@ -354,9 +354,9 @@ mod tests {
     fn a_file_of_another_kind_or_a_later_version_is_refused() {
         assert!(refusal(b"hello").contains("no recorded run"));
         assert!(refusal(b"").contains("no recorded run"));
-        let other = with_end("{\"header\":{\"format\":\"x\",\"version\":1}}\n");
+        let other = file_with_end("{\"header\":{\"format\":\"x\",\"version\":1}}\n");
         assert!(refusal(&other).contains("no recorded run"));
-        let later = with_end("{\"header\":{\"format\":\"art-run\",\"version\":2}}\n");
+        let later = file_with_end("{\"header\":{\"format\":\"art-run\",\"version\":2}}\n");
         assert!(refusal(&later).contains("it has version 2"));
     }
 
@@ -371,7 +371,7 @@ mod tests {
     fn a_file_whose_journal_was_changed_is_refused_even_if_its_digest_is_right() {
         let file = String::from_utf8(file()).unwrap();
         let end = file.trim_end().rfind('\n').unwrap() + 1;
-        let changed = with_end(&file[..end].replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#));
+        let changed = file_with_end(&file[..end].replace(r#"\"query\":\"q\""#, r#"\"query\":\"p\""#));
         let error = Recording::from_file(changed.as_slice()).unwrap_err();
         assert!(
             matches!(error, RuntimeError::Store(art_store::StoreError::BrokenChain { .. })),
@@ -384,7 +384,7 @@ mod tests {
         let file = String::from_utf8(file()).unwrap();
         let end = file.trim_end().rfind('\n').unwrap() + 1;
         for (content, what) in [(b"file", "a file"), (b"wasm", "a component")] {
-            let changed = with_end(&file[..end].replace(&STANDARD.encode(content), "AAAA"));
+            let changed = file_with_end(&file[..end].replace(&STANDARD.encode(content), "AAAA"));
             assert!(refusal(&changed).contains(what), "{what}");
         }
     }
@@ -409,7 +409,7 @@ mod tests {
         }
 
         #[test]
-        fn a_file_that_was_cut_is_refused(position in any::<prop::sample::Index>()) {
+        fn a_truncated_file_is_refused(position in any::<prop::sample::Index>()) {
             let file = file();
             prop_assert!(Recording::from_file(&file[..position.index(file.len())]).is_err());
         }
@@ -417,11 +417,11 @@ mod tests {
         #[test]
         fn no_content_of_a_file_makes_the_reader_panic(
             lines in prop::collection::vec("\\PC{0,60}", 0..5),
-            whole in any::<bool>(),
+            has_end in any::<bool>(),
         ) {
             let header = "{\"header\":{\"format\":\"art-run\",\"version\":1}}\n";
             let lines = format!("{header}{}\n", lines.join("\n"));
-            let file = if whole { with_end(&lines) } else { lines.into_bytes() };
+            let file = if has_end { file_with_end(&lines) } else { lines.into_bytes() };
             prop_assert!(Recording::from_file(file.as_slice()).is_err());
         }
     }

@@ -47,7 +47,7 @@ pub struct GrantLock {
 /// The grants of a component cannot be used or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
-    /// It cannot be read.
+    /// The file of grants, or the list of components in quarantine, cannot be read.
     #[error("failed to read its grants `{path}`")]
     Read {
         /// The file.
@@ -56,7 +56,7 @@ pub enum GrantError {
         #[source]
         source: std::io::Error,
     },
-    /// It cannot be written.
+    /// The grants or the record of their component cannot be written, or the plugins folder cannot be locked.
     #[error("failed to write the grants `{path}`")]
     Write {
         /// The file.
@@ -71,7 +71,7 @@ pub enum GrantError {
         /// The file.
         path: PathBuf,
     },
-    /// It is not TOML, or has unknown keys.
+    /// The file of grants is not TOML, or has unknown keys.
     #[error("its grants `{path}` are invalid")]
     Parse {
         /// The file.
@@ -164,23 +164,23 @@ impl GrantFiles {
 
     fn read_file(&self, name: &str) -> Result<Option<String>, GrantError> {
         let path = self.path(name);
-        let failed = |source| GrantError::Read {
+        let read_error = |source| GrantError::Read {
             path: path.clone(),
             source,
         };
         let not_found = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
         let folder = match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
             Err(error) if not_found(&error) => return Ok(None),
-            folder => folder.map_err(failed)?,
+            folder => folder.map_err(read_error)?,
         };
         let file = match open_entry(&folder, &format!("{name}.toml")) {
             Err(error) if not_found(&error) => return Ok(None),
-            file => file.map_err(failed)?,
+            file => file.map_err(read_error)?,
         };
-        if file.metadata().map_err(failed)?.permissions().mode() & 0o002 != 0 {
+        if file.metadata().map_err(read_error)?.permissions().mode() & 0o002 != 0 {
             return Err(GrantError::NotPrivate { path });
         }
-        read_text(file, MAX_BYTES).map(Some).map_err(failed)
+        read_text(file, MAX_BYTES).map(Some).map_err(read_error)
     }
 
     /// Checks that everything in `policy` may be granted on this machine.
@@ -288,7 +288,7 @@ impl GrantFiles {
 }
 
 /// Writes a file of `folder` in place of an earlier one. Readers find the old file or the new one.
-fn replace(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
+fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;

@@ -31,11 +31,11 @@ pub use subscribers::Subscription;
 #[derive(Debug)]
 pub struct ArtInstance {
     runtime: Arc<Runtime>,
-    published: Arc<PublishingStore>,
+    publishing_store: Arc<PublishingStore>,
     gate: Gate,
     saving: StateSaving,
     /// Held while settings of a thread are read and written again.
-    settings: Arc<Mutex<()>>,
+    settings_lock: Arc<Mutex<()>>,
 }
 
 /// Creates an instance from a configuration.
@@ -45,14 +45,14 @@ pub struct ArtInstance {
 pub async fn create_art_instance(config: RuntimeBuilder<'_>) -> Result<ArtInstance, RuntimeError> {
     let saving = config.saving();
     let mut runtime = config.build().await?;
-    let published = Arc::new(PublishingStore::new(Arc::clone(&runtime.store)));
-    runtime.store = Arc::clone(&published) as Arc<dyn art_store::Store>;
+    let publishing_store = Arc::new(PublishingStore::new(Arc::clone(&runtime.store)));
+    runtime.store = Arc::clone(&publishing_store) as Arc<dyn art_store::Store>;
     Ok(ArtInstance {
         runtime: Arc::new(runtime),
-        published,
+        publishing_store,
         gate: Gate::default(),
         saving,
-        settings: Arc::default(),
+        settings_lock: Arc::default(),
     })
 }
 
@@ -63,7 +63,7 @@ impl ArtInstance {
     /// Same as [`Runtime::ask`]. Also fails if `trace_id` is set, since the host creates the identifiers of runs, and after
     /// [`close`](Self::close).
     pub async fn process(&self, props: AgentProps) -> Result<AgentFinalResponse, RuntimeError> {
-        let question = question_of(props)?;
+        let question = question_from_props(props)?;
         let answer = self.ask(question, CancellationToken::new(), &mut Unwatched).await?;
         Ok(answer.report.response)
     }
@@ -79,7 +79,7 @@ impl ArtInstance {
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
         let run = self.runtime.ask_watched(question, cancel.clone(), watcher);
-        self.gate.pass()?.watch(&cancel, run).await
+        self.gate.begin_run()?.carry_out(&cancel, run).await
     }
 
     /// Same as [`Runtime::resume`], until the instance is closed.
@@ -93,28 +93,28 @@ impl ArtInstance {
         watcher: &mut dyn Watcher,
     ) -> Result<Answer, RuntimeError> {
         let run = self.runtime.resume(run, cancel.clone(), watcher);
-        self.gate.pass()?.watch(&cancel, run).await
+        self.gate.begin_run()?.carry_out(&cancel, run).await
     }
 
     /// Returns the manager of threads without an owner, with their settings and states. [`StateManager::of_user`] returns that of
     /// a person.
     #[must_use]
     pub fn state_manager(&self) -> StateManager {
-        StateManager::new(Arc::clone(&self.runtime), self.saving, Arc::clone(&self.settings))
+        StateManager::new(Arc::clone(&self.runtime), self.saving, Arc::clone(&self.settings_lock))
     }
 
     /// Returns the manager of the messages of threads without an owner. [`ConversationManager::of_user`] returns that of a
     /// person.
     #[must_use]
     pub fn conversation_manager(&self) -> ConversationManager {
-        ConversationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.published))
+        ConversationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.publishing_store))
     }
 
     /// Returns the manager of the observations of threads without an owner. [`ObservationManager::of_user`] returns that of a
     /// person.
     #[must_use]
     pub fn observation_manager(&self) -> ObservationManager {
-        ObservationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.published))
+        ObservationManager::new(Arc::clone(&self.runtime), Arc::clone(&self.publishing_store))
     }
 
     /// Returns the runtime, with its configuration, its tools and its plans. [`close`](Self::close) does not wait for questions
@@ -133,7 +133,7 @@ impl ArtInstance {
     }
 }
 
-fn question_of(props: AgentProps) -> Result<Question, RuntimeError> {
+fn question_from_props(props: AgentProps) -> Result<Question, RuntimeError> {
     if props.trace_id.is_some() {
         let reason = "the host creates the identifiers of runs; leave `traceId` out";
         return Err(RuntimeError::Request(reason.to_owned()));

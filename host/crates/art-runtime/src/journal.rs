@@ -23,7 +23,7 @@ pub(crate) const LARGE: usize = 4 << 10;
 const MAX_LEVELS: usize = 3;
 
 /// The key of the digests in the text of an event.
-const KEY: &str = r#""values":[["#;
+const VALUES_KEY: &str = r#""values":[["#;
 
 /// A cache of the declarations of tools as they were last written, by the names of the tools. Most runs have the same tools as the
 /// run before.
@@ -71,14 +71,14 @@ pub(crate) fn encode(
     let event = without_tools(trace_id, event, declarations, &mut keep, &mut values)?;
     let mut payload = text(trace_id, event.as_ref(), &values)?;
     if payload.len() > LARGE {
-        let mut whole = serde_json::to_value(event.as_ref()).map_err(RuntimeError::internal)?;
-        take_large(&mut whole, "", 1, &mut |pointer, value| {
+        let mut event_value = serde_json::to_value(event.as_ref()).map_err(RuntimeError::internal)?;
+        extract_large_values(&mut event_value, "", 1, &mut |pointer, value| {
             if let Some(digest) = keep(Blob::new(value.to_string().into_bytes())) {
                 values.push((pointer, digest));
                 *value = Value::Null;
             }
         });
-        payload = text(trace_id, &whole, &values)?;
+        payload = text(trace_id, &event_value, &values)?;
     }
     Ok(NewEvent {
         kind: event.kind().to_owned(),
@@ -123,18 +123,18 @@ fn without_tools<'a>(
     Ok(Cow::Owned(RunEvent::Started { at: *at, start }))
 }
 
-/// Calls `take` with the large values in `parent` and their places. The values in `parent` are `level` levels deep in the event.
-fn take_large(parent: &mut Value, place: &str, level: usize, take: &mut impl FnMut(String, &mut Value)) {
+/// Calls `extract` with the large values in `parent` and their places. The values in `parent` are `level` levels deep in the event.
+fn extract_large_values(parent: &mut Value, place: &str, level: usize, extract: &mut impl FnMut(String, &mut Value)) {
     for (key, value) in children(parent) {
         if text_len(value) <= LARGE {
             continue;
         }
         let pointer = format!("{place}/{key}");
-        let is_whole = level >= MAX_LEVELS || value.is_string();
-        if is_whole || (level > 1 && !children(value).iter().any(|(_, child)| text_len(child) > LARGE)) {
-            take(pointer, value);
+        let is_extracted_whole = level >= MAX_LEVELS || value.is_string();
+        if is_extracted_whole || (level > 1 && !children(value).iter().any(|(_, child)| text_len(child) > LARGE)) {
+            extract(pointer, value);
         } else {
-            take_large(value, &pointer, level + 1, take);
+            extract_large_values(value, &pointer, level + 1, extract);
         }
     }
 }
@@ -156,17 +156,17 @@ fn children(value: &mut Value) -> Vec<(String, &mut Value)> {
 
 /// Returns the digests of the large values of an event.
 pub(crate) fn digests(payload: &str) -> Vec<String> {
-    let values = places(payload).unwrap_or_default();
+    let values = value_places(payload).unwrap_or_default();
     values.into_iter().map(|(_, digest)| digest).collect()
 }
 
-fn places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Error> {
+fn value_places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Places {
         #[serde(default)]
         values: Vec<(String, String)>,
     }
-    if !payload.contains(KEY) {
+    if !payload.contains(VALUES_KEY) {
         return Ok(Vec::new());
     }
     serde_json::from_str(payload).map(|Places { values }| values)
@@ -176,8 +176,8 @@ fn places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Error> {
 ///
 /// # Errors
 /// Fails with the reason if a value is missing, or if the text is not an event.
-pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> Result<Cow<'a, str>, String> {
-    let places = places(payload).map_err(|error| error.to_string())?;
+pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> Result<Cow<'a, str>, String> {
+    let places = value_places(payload).map_err(|error| error.to_string())?;
     if places.is_empty() {
         return Ok(Cow::Borrowed(payload));
     }
@@ -194,13 +194,13 @@ pub(crate) fn whole<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> 
         let left = room.checked_sub(bytes.len() as u64);
         room = left.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
         let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;
-        put(&mut event, &pointer, value).ok_or_else(|| format!("it has no place `{pointer}` for a value"))?;
+        insert_value(&mut event, &pointer, value).ok_or_else(|| format!("it has no place `{pointer}` for a value"))?;
     }
     Ok(Cow::Owned(event.to_string()))
 }
 
 /// Puts a value in its place: in place of another value, or at the end of a list. Returns `None` if there is no such place.
-fn put(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
+fn insert_value(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
     if let Some(place) = event.pointer_mut(pointer) {
         drop(mem::replace(place, value));
         return Some(());
@@ -223,7 +223,8 @@ pub async fn read_journal(store: &dyn Store, run: &RunRecord) -> Result<Vec<Jour
                 blobs.insert(digest, bytes);
             }
         }
-        let payload = whole(&entry.payload, &blobs).map_err(|reason| unreadable(run, entry.sequence, reason))?;
+        let payload =
+            restore_values(&entry.payload, &blobs).map_err(|reason| unreadable(run, entry.sequence, reason))?;
         if let Cow::Owned(payload) = payload {
             entry.payload = payload;
         }

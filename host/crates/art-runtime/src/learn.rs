@@ -21,7 +21,7 @@ pub struct ObservedRuns {
     pub unreadable: usize,
 }
 
-/// Reads the runs that `filter` selects. Calls of another component than that with `digest` do not count.
+/// Reads the runs that `filter` selects. Does not count a call that is known to have run a component with another digest.
 ///
 /// # Errors
 /// Fails if the store cannot be read.

@@ -66,7 +66,7 @@ impl Params {
             let value = self
                 .0
                 .get(name)
-                .map_or_else(|| Value::from(text.as_str()), |schema| read(schema, text));
+                .map_or_else(|| Value::from(text.as_str()), |schema| read_value(schema, text));
             if values.insert(name.clone(), value).is_some() {
                 problems.push(format!("the parameter `{name}` is given twice"));
             }
@@ -98,8 +98,8 @@ impl Params {
 
     fn defaults(&self) -> JsonObject {
         let default = |schema: &CompiledSchema| schema.schema().get("default").cloned();
-        let defaults = self.0.iter();
-        defaults
+        let schemas = self.0.iter();
+        schemas
             .filter_map(|(name, schema)| Some((name.clone(), default(schema)?)))
             .collect()
     }
@@ -107,8 +107,8 @@ impl Params {
     /// Returns every problem of the values.
     fn check(&self, values: &JsonObject) -> Vec<String> {
         let problems = values.iter().filter_map(|(name, value)| match self.0.get(name) {
-            None => Some(self.unknown(name)),
-            Some(schema) => check(schema, value).err().map(|problem| {
+            None => Some(self.unknown_name_error(name)),
+            Some(schema) => check_value(schema, value).err().map(|problem| {
                 let value = truncate(&value.to_string(), MAX_SHOWN_CHARS);
                 format!("`{value}` is not a value of the parameter `{name}`: {problem}")
             }),
@@ -116,7 +116,7 @@ impl Params {
         problems.collect()
     }
 
-    fn unknown(&self, name: &str) -> String {
+    fn unknown_name_error(&self, name: &str) -> String {
         let known: Vec<String> = self.0.keys().map(|name| format!("`{name}`")).collect();
         match known.as_slice() {
             [] => format!("the plan has no parameter `{name}`; it has none"),
@@ -125,18 +125,18 @@ impl Params {
     }
 }
 
-/// Returns the value that a text stands for: the text itself if the schema allows it or the text is not JSON, or else the JSON
-/// value.
-fn read(schema: &CompiledSchema, text: &str) -> Value {
+/// Returns the value that a text stands for: the text itself if the schema has the type `string` or allows the text, or if the
+/// text is not JSON; or else the JSON value.
+fn read_value(schema: &CompiledSchema, text: &str) -> Value {
     let as_text = Value::from(text);
-    let asks_for_text = schema.schema().get("type") == Some(&Value::from("string"));
-    if asks_for_text || check(schema, &as_text).is_ok() {
+    let must_be_text = schema.schema().get("type") == Some(&Value::from("string"));
+    if must_be_text || check_value(schema, &as_text).is_ok() {
         return as_text;
     }
     serde_json::from_str(text).unwrap_or(as_text)
 }
 
-fn check(schema: &CompiledSchema, value: &Value) -> Result<(), String> {
+fn check_value(schema: &CompiledSchema, value: &Value) -> Result<(), String> {
     let shape = Shape::of_payload(value).map_err(|error| format!("it is {error}"))?;
     schema
         .check(value, &shape, "it")
@@ -155,7 +155,7 @@ mod tests {
         })
     }
 
-    fn invoice() -> Params {
+    fn invoice_params() -> Params {
         let schemas = json!({
             "rate": {"type": "number", "minimum": 0},
             "name": {"type": "string"},
@@ -165,14 +165,14 @@ mod tests {
         params(schemas).unwrap()
     }
 
-    fn read(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
+    fn read_invoice(texts: &[(&str, &str)]) -> Result<JsonObject, Vec<String>> {
         let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-        invoice().read(&texts.iter().map(owned).collect::<Vec<_>>())
+        invoice_params().read(&texts.iter().map(owned).collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_text_stays_a_text_and_anything_else_is_read_as_json() {
-        let values = read(&[("rate", "17.5"), ("name", "12"), ("either", "null"), ("days", "[2, 3]")]).unwrap();
+    fn a_text_is_read_as_json_only_if_the_schema_forbids_text() {
+        let values = read_invoice(&[("rate", "17.5"), ("name", "12"), ("either", "null"), ("days", "[2, 3]")]).unwrap();
         assert_eq!(
             Value::Object(values),
             json!({"rate": 17.5, "name": "12", "either": "null", "days": [2, 3]})
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_that_cannot_be_used_is_named() {
+    fn the_errors_name_each_unusable_parameter() {
         let texts = [
             ("rate", "-1"),
             ("rate", "high"),
@@ -188,7 +188,7 @@ mod tests {
             ("nam", "x"),
             ("name", "x"),
         ];
-        insta::assert_snapshot!(read(&texts).unwrap_err().join("\n"), @r#"
+        insta::assert_snapshot!(read_invoice(&texts).unwrap_err().join("\n"), @r#"
         the parameter `rate` is given twice
         `"high"` is not a value of the parameter `rate`: it must be number
         `["x"]` is not a value of the parameter `days`: /0 must be integer
@@ -197,22 +197,22 @@ mod tests {
     }
 
     #[test]
-    fn a_default_is_the_value_if_none_is_given() {
-        let params = invoice();
+    fn a_parameter_without_a_value_takes_its_default() {
+        let params = invoice_params();
         let values = params.with_defaults(&JsonObject::new()).unwrap();
         assert_eq!(Value::Object(values.clone()), json!({"days": [1]}));
         assert_eq!(params.missing(&values), ["either", "name", "rate"]);
     }
 
     #[test]
-    fn a_given_value_wins_over_the_default() {
+    fn a_given_value_replaces_the_default() {
         let given = json!({"days": []});
-        let values = invoice().with_defaults(given.as_object().unwrap()).unwrap();
+        let values = invoice_params().with_defaults(given.as_object().unwrap()).unwrap();
         assert_eq!(Value::Object(values), given);
     }
 
     #[test]
-    fn schemas_are_admitted_as_those_of_tools_are() {
+    fn schemas_of_parameters_are_admitted_like_those_of_tools() {
         let schema = json!({"$ref": "https://example.org/schema"});
         let problems = params(json!({"a": schema, "b": {"type": "integer", "default": "x"}})).unwrap_err();
         assert!(

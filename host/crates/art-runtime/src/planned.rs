@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::drive::Question;
 use crate::drive::clock::now;
-use crate::drive::prepare::{ThreadContext, start_in};
+use crate::drive::prepare::{ThreadContext, run_start_in};
 use crate::dry_run::reply_event;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -79,7 +79,7 @@ impl Runtime {
             let event = reply_event(&self.engine, &run.started_with().model, call).await;
             run.apply(&event).map_err(RuntimeError::internal)?;
         }
-        let answer = run.finished().map(answer_of).transpose()?;
+        let answer = run.finished().map(answer_from_report).transpose()?;
         let mut plan = run.kept_plan();
         plan.tools = self.stamps(&plan);
         let check = self.check(&plan, &run);
@@ -108,7 +108,7 @@ impl Runtime {
         let plan = question.plan.take();
         let plan = plan.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
         let bound = plan.plan.with_values(&plan.values);
-        let excess = plan.plan.size_error(&plan.values);
+        let size_error = plan.plan.size_error(&plan.values);
         let to_run = PlanToRun {
             plan: bound.clone(),
             ..PlanToRun::default()
@@ -120,17 +120,17 @@ impl Runtime {
         })?;
         let mut review = PlanReview {
             check: self.check(&bound, &run),
-            changed_tools: changed(&bound.tools, &self.stamps(&bound)),
+            changed_tools: find_changed_tools(&bound.tools, &self.stamps(&bound)),
             estimate: None,
         };
         let too_long = Question::check_text(&bound.question)
             .err()
             .map(|error| error.to_string());
-        let excess = excess
+        let faults = size_error
             .into_iter()
             .chain(too_long)
             .map(|text| PlanFault { step: None, text });
-        review.check.faults.extend(excess);
+        review.check.faults.extend(faults);
         if review.check.faults.is_empty() && bound.params.is_empty() {
             add_estimate(&mut review, &run);
         }
@@ -143,7 +143,7 @@ impl Runtime {
             Some(id) => ThreadContext::find(self, id, question.user_id.as_deref()).await?,
             None => ThreadContext::new("plan".to_owned()),
         };
-        start_in(self, question, thread).await
+        run_start_in(self, question, thread).await
     }
 
     /// Checks a plan against the tools and results that a run can use. Also validates its constants in full, and checks the grants
@@ -223,20 +223,20 @@ fn is_within(place: &str, outer: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Adds the estimate of a plan without faults. If `run` ended before its first call because the plan exceeds budgets, adds these as
-/// faults.
+/// Adds the estimate of a plan without faults. If `run` ended before its first call because the plan exceeds budgets, adds the
+/// reasons as faults.
 fn add_estimate(review: &mut PlanReview, run: &Run) {
     let Some(report) = run.finished() else {
         review.estimate = Some(run.estimate().clone());
         return;
     };
     let metadata = &report.response.metadata;
-    let refused = metadata
+    let reasons = metadata
         .error
         .iter()
         .map(|error| &error.message)
         .chain(&metadata.limits_hit);
-    review.check.faults.extend(refused.map(|text| PlanFault {
+    review.check.faults.extend(reasons.map(|text| PlanFault {
         step: None,
         text: text.clone(),
     }));
@@ -260,7 +260,7 @@ fn end(mut run: Run) -> Result<RunReport, RuntimeError> {
 }
 
 /// Returns the answer that a model gave in place of a plan. Fails with [`RuntimeError::NotPlanned`] if the run failed.
-fn answer_of(report: &RunReport) -> Result<String, RuntimeError> {
+fn answer_from_report(report: &RunReport) -> Result<String, RuntimeError> {
     let metadata = &report.response.metadata;
     let text = &report.response.response.content;
     if metadata.status == RunStatus::Success {
@@ -273,7 +273,7 @@ fn answer_of(report: &RunReport) -> Result<String, RuntimeError> {
 }
 
 /// Returns the tools that differ. A tool that does not exist any more is left out.
-fn changed(planned: &BTreeMap<String, ToolStamp>, today: &BTreeMap<String, ToolStamp>) -> Vec<ChangedTool> {
+fn find_changed_tools(planned: &BTreeMap<String, ToolStamp>, today: &BTreeMap<String, ToolStamp>) -> Vec<ChangedTool> {
     let pairs = planned
         .iter()
         .filter_map(|(name, planned)| Some((name, planned, today.get(name)?)));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_plan_is_made_without_a_call_and_without_a_trace_in_the_store() {
+    async fn making_a_plan_calls_no_tool_and_stores_nothing() {
         let runtime = runtime().await;
         let planned = runtime.plan("How many people live in Paris?".into()).await.unwrap();
         let calls = (planned.metadata.llm_calls, planned.metadata.tool_calls);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_of_a_plan_runs_it_with_the_values_of_its_parameters() {
+    async fn a_question_with_a_plan_runs_it_with_the_given_values() {
         let runtime = runtime().await;
         let question = question(&json!({"city": "Rome"}));
         assert_eq!(question.query, "How many people live in Rome?");
@@ -378,8 +378,8 @@ mod tests {
         assert_eq!((review.check.faults, review.changed_tools), (vec![], vec![]));
         assert_eq!(review.estimate.unwrap().calls[0].tool_name, "population");
         let answer = runtime.ask(question).await.unwrap();
-        let made = &answer.steps().next().unwrap().actual_tool_calls[0];
-        assert_eq!(made.arguments, json!({"city": "Rome"}));
+        let call = &answer.steps().next().unwrap().actual_tool_calls[0];
+        assert_eq!(call.arguments, json!({"city": "Rome"}));
     }
 
     #[tokio::test]
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn constants_are_validated_in_full() {
+    async fn constant_arguments_are_validated_in_full() {
         let schema = json!({
             "name": "look_up",
             "description": "Looks up a code.",
@@ -432,18 +432,18 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_in_a_tool_is_named() {
+    fn a_changed_tool_displays_what_changed() {
         let stamp = |component: &str, input: &str, output: Option<&str>| ToolStamp {
             component: Some(component.to_owned()),
             input: input.to_owned(),
             output: output.map(str::to_owned),
         };
         let tools = |stamp| BTreeMap::from([("t".to_owned(), stamp)]);
-        let compared = |today| {
-            let changed = changed(&tools(stamp("a", "i", Some("o"))), &tools(today));
+        let describe_change = |today| {
+            let changed = find_changed_tools(&tools(stamp("a", "i", Some("o"))), &tools(today));
             changed.iter().map(ToString::to_string).collect::<String>()
         };
-        assert_eq!(compared(stamp("a", "i", Some("o"))), "");
+        assert_eq!(describe_change(stamp("a", "i", Some("o"))), "");
         let begin = "the tool `t` has changed since the plan was made:";
         let end = "(it was `a`, it is `b`)";
         for (today, what) in [
@@ -455,7 +455,7 @@ mod tests {
                 "its code, but neither its input nor its output",
             ),
         ] {
-            assert_eq!(compared(today), format!("{begin} {what} {end}"));
+            assert_eq!(describe_change(today), format!("{begin} {what} {end}"));
         }
     }
 }

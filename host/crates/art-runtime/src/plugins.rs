@@ -90,11 +90,11 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     let (dir, catalog) = (Arc::new(dir), sandbox.catalog(folder));
     let (listed, mut unread): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.listed(&catalog).is_some());
     refused.extend(limit_bytes(&mut unread, MAX_FOLDER_BYTES));
-    let mut results = in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
+    let mut results = load_in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
     let mut to_compile = Vec::new();
     let load_cached =
         |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
-    for (file, loaded) in in_parallel(&unread, |file| load_file(&dir, file, load_cached)) {
+    for (file, loaded) in load_in_parallel(&unread, |file| load_file(&dir, file, load_cached)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
             None => to_compile.push(file),
@@ -108,13 +108,13 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     if results.iter().any(is_new) || listed.len() < catalog.len() {
         store_catalog(sandbox, folder, &results);
     }
-    Ok(sorted(results, refused))
+    Ok(sort_results(results, refused))
 }
 
 /// Loads a file as the catalogue describes it.
 fn load_listed(sandbox: &Sandbox, dir: &Arc<Dir>, file: &ComponentFile, catalog: &Catalog) -> Result<Plugin, String> {
     let listed = file.listed(catalog).ok_or("is not in the catalogue")?;
-    let loaded = sandbox.load_listed(file.stem(), listed, &source_of(dir, &file.name));
+    let loaded = sandbox.load_listed(file.stem(), listed, &component_source(dir, &file.name));
     loaded.map_err(|error| in_one_line(&error))
 }
 
@@ -273,7 +273,7 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
     on_compiled(progress(0));
     let compiled_files = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
-    in_parallel(files, |file| {
+    load_in_parallel(files, |file| {
         let (share, started) = (shares.as_ref().map(Shares::take), Instant::now());
         let loaded = report_if_slow(&file.name, on_compiled, || {
             load_file(dir, file, |name, wasm, source| {
@@ -308,7 +308,7 @@ fn report_if_slow<T>(file: &str, on_compiled: OnCompiled<'_>, work: impl FnOnce(
 }
 
 /// Returns the result of `load` for each file, in any order. A panic of `load` is an error.
-fn in_parallel<T: Send>(
+fn load_in_parallel<T: Send>(
     files: &[ComponentFile],
     load: impl Fn(&ComponentFile) -> Result<T, String> + Sync,
 ) -> Results<T> {
@@ -331,7 +331,7 @@ fn in_parallel<T: Send>(
 }
 
 /// Sorts the components by file name, so that of two tools with the same name always the same one is used.
-fn sorted(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
+fn sort_results(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
     let mut loaded = LoadedFolder { plugins, refused };
@@ -406,11 +406,11 @@ fn load_file<T>(
 ) -> Result<T, String> {
     let _span = tracing::info_span!("component", file = file.name).entered();
     let wasm = read(dir, &file.name)?;
-    load(file.stem(), &wasm, &source_of(dir, &file.name)).map_err(|error| in_one_line(&error))
+    load(file.stem(), &wasm, &component_source(dir, &file.name)).map_err(|error| in_one_line(&error))
 }
 
 /// Returns a function that reads the file again, for a call that compiles it.
-fn source_of(dir: &Arc<Dir>, file: &str) -> ComponentSource {
+fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     let (dir, file) = (Arc::clone(dir), file.to_owned());
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }
@@ -464,21 +464,27 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_files_are_read_and_the_others_are_refused_by_name() {
+    fn the_largest_files_beyond_the_size_limit_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in [("a.wasm", 700), ("b.wasm", 300), ("c.wasm", 200), ("d.wasm", 400)] {
             std::fs::write(folder.path().join(name), vec![0; bytes]).unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let names = |max_bytes| {
+        let split_names = |max_bytes| {
             let (mut files, _) = component_files(&dir, folder.path()).unwrap();
             let refused = limit_bytes(&mut files, max_bytes);
             let files: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
             (files.join(" "), refused.join(" "))
         };
-        assert_eq!(names(900), ("c.wasm b.wasm d.wasm".to_owned(), "a.wasm".to_owned()));
-        assert_eq!(names(899), ("c.wasm b.wasm".to_owned(), "d.wasm a.wasm".to_owned()));
+        assert_eq!(
+            split_names(900),
+            ("c.wasm b.wasm d.wasm".to_owned(), "a.wasm".to_owned())
+        );
+        assert_eq!(
+            split_names(899),
+            ("c.wasm b.wasm".to_owned(), "d.wasm a.wasm".to_owned())
+        );
     }
 
     #[test]

@@ -113,11 +113,11 @@ impl Runtime {
         let mut run = Run::restore(first).map_err(|error| damaged(&error))?;
         let mut calls = RunCalls::default();
         for event in rest {
-            if let Some((call, fate)) = attempted(&run, event) {
+            if let Some((call, outcome)) = attempted_call(&run, event) {
                 let id = call.call.call_id.clone();
-                if !calls.note(&id, fate) {
+                if !calls.note(&id, outcome) {
                     calls.add(&id, self.judge(policy, &run, call).await);
-                    calls.note(&id, fate);
+                    calls.note(&id, outcome);
                 }
             }
             run.apply_recorded(event).map_err(|error| damaged(&error))?;
@@ -144,7 +144,7 @@ impl Runtime {
             ..CallScope::default()
         };
         let now = match inserted {
-            Ok(()) => self.verdict(policy, call, &scope).await,
+            Ok(()) => self.admit_and_decide(policy, call, &scope).await,
             Err(reason) => PreviewedVerdict::Invalid { reason },
         };
         PreviewedCall {
@@ -158,7 +158,7 @@ impl Runtime {
         }
     }
 
-    async fn verdict(
+    async fn admit_and_decide(
         &self,
         policy: &ApprovalPolicy,
         call: art_core::tool::ParsedToolCall,
@@ -176,8 +176,8 @@ impl Runtime {
             Verdict::Run => allowed(None),
             Verdict::Refuse { reason } => PreviewedVerdict::Refused { reason },
             Verdict::Ask { reason } => {
-                let standing = StandingApprovals::of(&self.config).find(&admitted, scope.user_id.as_deref());
-                match standing {
+                let approval = StandingApprovals::of(&self.config).find(&admitted, scope.user_id.as_deref());
+                match approval {
                     Some(id) => allowed(Some(id)),
                     None => PreviewedVerdict::Asked { reason },
                 }
@@ -188,7 +188,7 @@ impl Runtime {
 
 /// What happened to a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     Ran,
     Asked,
     Refused,
@@ -204,13 +204,13 @@ struct RunCalls {
 
 impl RunCalls {
     /// Notes what happened to a call. Returns whether the call is listed.
-    fn note(&mut self, id: &str, fate: Fate) -> bool {
+    fn note(&mut self, id: &str, outcome: Outcome) -> bool {
         let position = self.positions.get(id).copied();
         let Some(call) = position.and_then(|position| self.list.get_mut(position)) else {
             return false;
         };
-        call.ran |= fate == Fate::Ran;
-        call.was_asked |= fate == Fate::Asked;
+        call.ran |= outcome == Outcome::Ran;
+        call.was_asked |= outcome == Outcome::Asked;
         true
     }
 
@@ -222,17 +222,17 @@ impl RunCalls {
 
 /// Returns the call that an event records as made, suspended or refused, or `None` for another event. `run` is the run before the
 /// event.
-fn attempted(run: &Run, event: &RunEvent) -> Option<(ToolCall, Fate)> {
+fn attempted_call(run: &Run, event: &RunEvent) -> Option<(ToolCall, Outcome)> {
     match event {
-        RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, Fate::Ran)),
+        RunEvent::ToolCalled { action, call_id, .. } => Some((run.open_call(*action, call_id)?, Outcome::Ran)),
         RunEvent::CallSuspended { action, suspension, .. } => {
-            Some((run.open_call(*action, &suspension.call.call_id)?, Fate::Asked))
+            Some((run.open_call(*action, &suspension.call.call_id)?, Outcome::Asked))
         }
         RunEvent::ToolEnded { action, end, .. } => {
             let result = &end.result;
             let is_refused = result.metadata.not_run && result.code == Some(ToolErrorCode::PermissionDenied);
             let call = run.open_call(*action, &result.call_id).filter(|_| is_refused)?;
-            Some((call, Fate::Refused))
+            Some((call, Outcome::Refused))
         }
         _ => None,
     }

@@ -129,7 +129,7 @@ impl Recording {
 
     fn parse(&self, entry: &JournalEntry) -> Result<RunEvent, RuntimeError> {
         let unreadable = |reason: String| journal::unreadable(&self.run, entry.sequence, reason);
-        let payload = journal::whole(&entry.payload, &self.blobs).map_err(unreadable)?;
+        let payload = journal::restore_values(&entry.payload, &self.blobs).map_err(unreadable)?;
         serde_json::from_str(&payload).map_err(|error| unreadable(error.to_string()))
     }
 

@@ -26,9 +26,9 @@ use crate::journal::read_events;
 use crate::runtime::Runtime;
 
 /// Maximum time to wait until a host releases the thread of a run that it has suspended.
-const SUSPENDING: Duration = Duration::from_secs(2);
+const MAX_RELEASE_WAIT: Duration = Duration::from_secs(2);
 /// Interval at which a waiting host checks whether the thread is released.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+const RELEASE_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The reason for the end of a run whose host stopped.
 const HOST_STOPPED: &str = "the host stopped before the run was finished";
@@ -63,7 +63,7 @@ impl Runtime {
         let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
         let found = self.store.find_run(&trace_id, &owner).await?.ok_or_else(no_run)?;
         check_unfinished(&found)?;
-        let lease = lease_of(self, &found).await?;
+        let lease = acquire_lease(self, &found).await?;
         let ended = cancel_under_lease(self, &trace_id, lease.lease()).await;
         lease.release().await;
         ended
@@ -72,12 +72,14 @@ impl Runtime {
 
 /// Takes the lease of a run's thread. If the run is suspended, waits for a moment until the host that suspended it has released the
 /// lease.
-async fn lease_of(runtime: &Runtime, run: &RunRecord) -> Result<ThreadLease, StoreError> {
+async fn acquire_lease(runtime: &Runtime, run: &RunRecord) -> Result<ThreadLease, StoreError> {
     let start = Instant::now();
     loop {
         match ThreadLease::acquire(runtime, &run.thread_id).await {
-            Err(StoreError::ThreadBusy { .. }) if run.status == RunState::Suspended && start.elapsed() < SUSPENDING => {
-                sleep(LOOK_INTERVAL).await;
+            Err(StoreError::ThreadBusy { .. })
+                if run.status == RunState::Suspended && start.elapsed() < MAX_RELEASE_WAIT =>
+            {
+                sleep(RELEASE_CHECK_INTERVAL).await;
             }
             acquired => return acquired,
         }
@@ -92,8 +94,8 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     check_unfinished(&record)?;
     let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // In an earlier version of the host, a run that waited for a decision had ended.
-        return Err(has_ended(&record));
+        // Earlier versions of the host ended a run that waited for a decision.
+        return Err(has_ended_error(&record));
     }
     end_unknown_calls(
         &mut run,
@@ -133,7 +135,7 @@ pub(crate) async fn take_over(runtime: &Runtime, run: &RunOf) -> Result<TakenOve
     let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
     let found = store.find_run(trace_id, owner).await?.ok_or_else(no_run)?;
     check_unfinished(&found)?;
-    let lease = lease_of(runtime, &found).await?;
+    let lease = acquire_lease(runtime, &found).await?;
     FailPoint::TakenOver.reach();
     resume(runtime, trace_id, lease).await
 }
@@ -151,11 +153,11 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         mut calls,
     } = replay(&runtime.store, &record, lease.lease()).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // In an earlier version of the host, a run that waited for a decision had ended.
-        return Err(has_ended(&record));
+        // Earlier versions of the host ended a run that waited for a decision.
+        return Err(has_ended_error(&record));
     }
     check_resumable(runtime, &run)?;
-    let decided = decisions::ready(runtime.store.as_ref(), trace_id).await?;
+    let decided = decisions::load_ready(runtime.store.as_ref(), trace_id).await?;
     if run.waits_for_decision() && decided.is_empty() {
         return Ok(TakenOver { run, log, lease, calls });
     }
@@ -178,7 +180,7 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         apply(&mut run, &mut log, &resumed)?;
         for (suspension_id, decision) in &decided {
             if run.finished().is_none() {
-                apply(&mut run, &mut log, &decisions::event(suspension_id, decision))?;
+                apply(&mut run, &mut log, &decisions::decided_event(suspension_id, decision))?;
             }
         }
     }
@@ -206,8 +208,9 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
     }
 }
 
-/// Ends the unfinished runs of a thread, because another question is asked in it. `lease` is that of the thread, so no host works
-/// on them. Calls that had ended keep their results. A run whose journal cannot be used is ended without another event.
+/// Ends the unfinished runs of a thread, because another question is asked in it; suspended runs stay. `lease` is that of the
+/// thread, so no host works on the runs. Calls that had ended keep their results. A run whose journal cannot be used is ended
+/// without another event.
 ///
 /// # Errors
 /// Fails if the store fails.
@@ -275,7 +278,7 @@ pub(crate) fn end_unknown_calls(
     for call in run.calls_in_progress() {
         // The end of another call may have ended the run.
         if run.finished().is_none() && !registry.is_repeatable(&call.call.tool_name) {
-            apply(run, log, &end_unknown(&call, why))?;
+            apply(run, log, &unknown_outcome_event(&call, why))?;
             ended.push(CallCost {
                 item_id: call.item_id,
                 tool: call.call.tool_name,
@@ -344,12 +347,12 @@ fn apply(run: &mut Run, log: &mut RunLog, event: &RunEvent) -> Result<(), Runtim
 
 fn check_unfinished(record: &RunRecord) -> Result<(), RuntimeError> {
     if record.status.is_final() {
-        return Err(has_ended(record));
+        return Err(has_ended_error(record));
     }
     Ok(())
 }
 
-fn has_ended(record: &RunRecord) -> RuntimeError {
+fn has_ended_error(record: &RunRecord) -> RuntimeError {
     RuntimeError::RunHasEnded {
         id: record.trace_id.clone(),
         status: record.status,
@@ -357,7 +360,7 @@ fn has_ended(record: &RunRecord) -> RuntimeError {
 }
 
 /// Returns the end of a call of which it is not known whether it took effect.
-fn end_unknown(call: &ToolCall, why: &str) -> RunEvent {
+fn unknown_outcome_event(call: &ToolCall, why: &str) -> RunEvent {
     let message = format!(
         "it is not known whether `{}` took effect: {why}; find out before you call it again",
         call.call.tool_name

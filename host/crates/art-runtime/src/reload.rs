@@ -42,7 +42,7 @@ pub enum Reload {
     Unchanged,
 }
 
-/// Grants that may be made and are not written yet.
+/// Grants that are checked but not written yet.
 #[derive(Debug)]
 pub(crate) struct NewGrants {
     plugin: Arc<Plugin>,
@@ -78,13 +78,13 @@ impl Reloader {
 
     /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling takes.
     pub fn reload(&self, name: &str) -> Reload {
-        let before = self.current(name);
+        let before = self.current_plugin(name);
         let plugin = match load_one(&self.sandbox, &self.folder, name) {
             LoadedFile::Missing => return self.remove(name),
             LoadedFile::Refused(reason) => return Reload::Refused(reason),
             LoadedFile::Loaded(plugin) => plugin,
         };
-        match self.granted(*plugin, before.as_deref()) {
+        match self.apply_grants(*plugin, before.as_deref()) {
             Ok(plugin) => self.replace(plugin, before.as_deref()),
             Err(reason) => Reload::Refused(reason),
         }
@@ -96,7 +96,7 @@ impl Reloader {
     /// # Errors
     /// Fails if something may not be granted, or if the earlier grants were made for another component.
     pub(crate) fn with_granted(&self, tool: &str, denials: &[Denial]) -> Result<Option<NewGrants>, GrantError> {
-        let Some(plugin) = self.component_of(tool) else {
+        let Some(plugin) = self.find_component_of_tool(tool) else {
             return Ok(None);
         };
         let mut policy = self.grants.read(plugin.name())?;
@@ -131,22 +131,23 @@ impl Reloader {
         Ok(())
     }
 
-    fn component_of(&self, tool: &str) -> Option<Arc<Plugin>> {
+    fn find_component_of_tool(&self, tool: &str) -> Option<Arc<Plugin>> {
         let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
         plugins.iter().find(|plugin| plugin.schema().name == tool).cloned()
     }
 
-    /// Gives a version its grants. They are withheld until it is approved if it differs from the earlier version, or if that one's
-    /// grants were withheld.
-    fn granted(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
+    /// Gives a version of a component its grants. Withholds them until the operator approves the version if its contract differs
+    /// from that of the earlier version, or if the grants of the earlier version were withheld.
+    fn apply_grants(&self, plugin: Plugin, before: Option<&Plugin>) -> Result<Plugin, String> {
         let policy = self.grants.check_quarantine(&plugin.digest());
         let policy = policy.and_then(|()| self.grants.read(plugin.name()));
         let policy = policy.map_err(|error| in_one_line(&error))?;
         let is_approved = policy.component == plugin.digest();
-        let is_other = before.is_some_and(|before| !Approved::of(before).has_same_contract(&Approved::of(&plugin)));
+        let has_other_contract =
+            before.is_some_and(|before| !Approved::of(before).has_same_contract(&Approved::of(&plugin)));
         let was_withheld = before.is_some_and(|before| before.authority().withheld().is_some());
         let places = self.grants.places().clone();
-        let plugin = if (is_other || was_withheld) && !is_approved {
+        let plugin = if (has_other_contract || was_withheld) && !is_approved {
             plugin.withheld(policy, places)
         } else {
             plugin.with_policy(policy, places)
@@ -179,7 +180,7 @@ impl Reloader {
     }
 
     fn remove(&self, name: &str) -> Reload {
-        let Some(before) = self.current(name) else {
+        let Some(before) = self.current_plugin(name) else {
             return Reload::Unchanged;
         };
         self.registry.unregister(&before.schema().name);
@@ -188,7 +189,7 @@ impl Reloader {
         Reload::Removed
     }
 
-    fn current(&self, name: &str) -> Option<Arc<Plugin>> {
+    fn current_plugin(&self, name: &str) -> Option<Arc<Plugin>> {
         let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
         plugins.iter().find(|plugin| plugin.name() == name).cloned()
     }
@@ -223,8 +224,8 @@ fn is_same(before: &Plugin, now: &Plugin) -> bool {
 fn component_name(path: &Path) -> Option<String> {
     let ending = path.extension()?.to_str()?;
     let name = path.file_stem()?.to_str()?;
-    let is_meant = (ending == "wasm" || ending == "toml") && !name.starts_with('.');
-    is_meant.then(|| name.to_owned())
+    let belongs_to_component = (ending == "wasm" || ending == "toml") && !name.starts_with('.');
+    belongs_to_component.then(|| name.to_owned())
 }
 
 /// Watches a plugins folder until it is dropped.
@@ -280,7 +281,7 @@ fn reload_changes(
         };
         match event {
             Ok(event) => {
-                for name in changed(reloader, event) {
+                for name in changed_components(reloader, event) {
                     let stamp = reloader.stamp(&name);
                     waiting.insert(name, (Instant::now(), stamp));
                 }
@@ -309,7 +310,7 @@ fn reload_changes(
 }
 
 /// Returns the names of the components that an event concerns, or of all components if the system lost events.
-fn changed(reloader: &Reloader, event: notify::Result<notify::Event>) -> BTreeSet<String> {
+fn changed_components(reloader: &Reloader, event: notify::Result<notify::Event>) -> BTreeSet<String> {
     match event {
         Ok(event) if !event.need_rescan() => event.paths.iter().filter_map(|path| component_name(path)).collect(),
         Ok(_) => reloader.names(),
@@ -325,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_components_and_their_grants_are_looked_at() {
+    fn only_files_of_components_and_grants_belong_to_a_component() {
         let name = |path: &str| component_name(Path::new(path));
         assert_eq!(name("/plugins/a.wasm").as_deref(), Some("a"));
         assert_eq!(name("/plugins/a.toml").as_deref(), Some("a"));

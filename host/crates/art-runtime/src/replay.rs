@@ -208,7 +208,7 @@ struct Replayer<'a> {
     /// The number of the event that ends a call, by the number of the event that announces it.
     ends: BTreeMap<u64, u64>,
     /// The numbers of events that end announced calls.
-    announced: BTreeSet<u64>,
+    announced_ends: BTreeSet<u64>,
     /// Engine and fuel prices of the recording host.
     fuel_basis: String,
     replay: Replay,
@@ -230,11 +230,11 @@ impl<'a> Replayer<'a> {
         for plugin in plugins.iter().filter(|plugin| called.contains(&plugin.digest())) {
             tools.insert(plugin.digest(), Toolbox::with_plugin(plugin)?.system());
         }
-        let ends = ends_of_calls(recording)?;
+        let ends = find_call_ends(recording)?;
         Ok(Self {
             recording,
             tools,
-            announced: ends.values().copied().collect(),
+            announced_ends: ends.values().copied().collect(),
             ends,
             fuel_basis: String::new(),
             replay: Replay {
@@ -268,12 +268,12 @@ impl<'a> Replayer<'a> {
                     self.replay_announced(run, call).await?;
                 }
             }
-            RunEvent::ToolEnded { action, end, .. } if !self.announced.contains(&number) => {
-                self.take_result(number, run, *action, &end.result, TakenReason::Refused);
+            RunEvent::ToolEnded { action, end, .. } if !self.announced_ends.contains(&number) => {
+                self.note_taken_result(number, run, *action, &end.result, TakenReason::Refused);
             }
             RunEvent::ToolsReturned { action, results, .. } => {
                 for result in results {
-                    self.take_result(number, run, *action, result, TakenReason::NoRecord);
+                    self.note_taken_result(number, run, *action, result, TakenReason::NoRecord);
                 }
             }
             RunEvent::Resumed { fuel_basis, .. } => self.fuel_basis.clone_from(fuel_basis),
@@ -284,14 +284,14 @@ impl<'a> Replayer<'a> {
 
     /// Counts a request, and whether the current prompts word it differently.
     fn compare_request(&mut self, run: &Run, action: ActionId, recorded: &str) {
-        let today = run.next_call(action).map(|call| request_digest(&call.request));
+        let current = run.next_call(action).map(|call| request_digest(&call.request));
         self.replay.requests += 1;
-        self.replay.requests_changed += u64::from(today.as_deref() != Some(recorded));
+        self.replay.requests_changed += u64::from(current.as_deref() != Some(recorded));
     }
 
     async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
         let Some(ended) = self.ends.get(&call.event).copied() else {
-            self.take_call(&call, TakenReason::Unfinished);
+            self.note_taken_call(&call, TakenReason::Unfinished);
             return Ok(());
         };
         let RunEvent::ToolEnded { end, .. } = self.recording.event(ended)? else {
@@ -300,10 +300,10 @@ impl<'a> Replayer<'a> {
         match self.replay_call(run, &call, ended, &end).await {
             Ok(difference) => {
                 self.replay.calls_run += 1;
-                self.replay.fuel_compared += u64::from(self.has_same_fuel());
+                self.replay.fuel_compared += u64::from(self.has_same_fuel_basis());
                 self.replay.difference = difference;
             }
-            Err(reason) => self.take_call(&call, reason),
+            Err(reason) => self.note_taken_call(&call, reason),
         }
         Ok(())
     }
@@ -326,7 +326,7 @@ impl<'a> Replayer<'a> {
         }
         let digest = announced.tool_digest.ok_or(TakenReason::Native)?;
         let tools = self.tools.get(digest).ok_or(TakenReason::NoComponent)?;
-        let differs = |event, (what, recorded, found)| difference(announced, event, what, recorded, found);
+        let differs = |event, (what, recorded, found)| call_difference(announced, event, what, recorded, found);
         let admitted = match self.admit(run, tools, &announced.call).await? {
             Ok(admitted) => admitted,
             Err(refusal) => {
@@ -341,7 +341,7 @@ impl<'a> Replayer<'a> {
             .replay(admitted, &recorded.intake)
             .await
             .ok_or(TakenReason::Native)?;
-        let found = compare::call(recorded, &replayed, self.has_same_fuel());
+        let found = compare::call(recorded, &replayed, self.has_same_fuel_basis());
         Ok(found.map(|found| differs(ended, found)))
     }
 
@@ -369,19 +369,19 @@ impl<'a> Replayer<'a> {
         };
         let refusal = |report: Box<art_tools::ToolReport>| report.result.error.unwrap_or_default();
         let admitted = tools.admit_for_replay(parsed, &scope).await.map_err(refusal);
-        Ok(
-            admitted.map(|admitted| match call.approval.as_deref().and_then(decisions::context) {
+        Ok(admitted.map(
+            |admitted| match call.approval.as_deref().and_then(decisions::hitl_context) {
                 Some(decision) => admitted.decided(decision),
                 None => admitted,
-            }),
-        )
+            },
+        ))
     }
 
-    fn has_same_fuel(&self) -> bool {
+    fn has_same_fuel_basis(&self) -> bool {
         self.fuel_basis == Sandbox::fuel_basis()
     }
 
-    fn take_call(&mut self, announced: &AnnouncedCall<'_>, reason: TakenReason) {
+    fn note_taken_call(&mut self, announced: &AnnouncedCall<'_>, reason: TakenReason) {
         let ToolCall { item_id, call, .. } = &announced.call;
         self.replay.taken.push(TakenCall {
             event: announced.event,
@@ -392,7 +392,7 @@ impl<'a> Replayer<'a> {
     }
 
     /// Notes that the result of a call without an announcement is taken as recorded.
-    fn take_result(&mut self, event: u64, run: &Run, action: ActionId, result: &ToolResult, reason: TakenReason) {
+    fn note_taken_result(&mut self, event: u64, run: &Run, action: ActionId, result: &ToolResult, reason: TakenReason) {
         let call = run.open_call(action, &result.call_id);
         self.replay.taken.push(TakenCall {
             event,
@@ -438,7 +438,7 @@ impl<'a> Replayer<'a> {
 
 /// Returns the number of the event that ends each call, by the number of the event that announces it. A call that is made again
 /// after its host stopped is announced again, and only its last announcement has an end.
-fn ends_of_calls(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeError> {
+fn find_call_ends(recording: &Recording) -> Result<BTreeMap<u64, u64>, RuntimeError> {
     let (mut open, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for (number, event) in (1..).zip(recording.events()) {
         match event? {
@@ -483,7 +483,13 @@ const fn is_repeatable(ending: CallEnding) -> bool {
     }
 }
 
-fn difference(announced: &AnnouncedCall<'_>, event: u64, what: String, recorded: String, found: String) -> Difference {
+fn call_difference(
+    announced: &AnnouncedCall<'_>,
+    event: u64,
+    what: String,
+    recorded: String,
+    found: String,
+) -> Difference {
     Difference {
         event,
         step: Some(announced.call.item_id.clone()),

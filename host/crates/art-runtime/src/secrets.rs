@@ -30,7 +30,7 @@ pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
 /// Maximum size of the file, in bytes: that of the most and longest secrets.
 const MAX_FILE_BYTES: u64 = 512 << 10;
 /// Time after which calls that use no secret look whether the file has changed, to redact what was stored meanwhile.
-const MAX_AGE: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Name of the file in its directory.
 const FILE: &str = "secrets.toml";
 
@@ -152,12 +152,12 @@ impl SecretFile {
     /// # Errors
     /// Fails if others could read the file or its directory, or if it is damaged.
     pub fn list(&self) -> Result<Vec<Listed>, SecretError> {
-        let listed = |(name, entry): (String, Entry)| Listed {
+        let without_value = |(name, entry): (String, Entry)| Listed {
             name,
             canary: entry.canary,
             place: entry.place(),
         };
-        Ok(self.entries()?.into_iter().map(listed).collect())
+        Ok(self.entries()?.into_iter().map(without_value).collect())
     }
 
     /// Reads the secrets. Those whose values cannot be read from the keyring are left out with a warning.
@@ -169,7 +169,7 @@ impl SecretFile {
         for (name, entry) in self.entries()? {
             let value = match entry.value {
                 Some(value) => Ok(value),
-                None => Keyring::open().and_then(|keyring| keyring.get(&self.user(&name))),
+                None => Keyring::open().and_then(|keyring| keyring.get(&self.keyring_user(&name))),
             };
             match value {
                 Ok(value) => secrets.push(Secret::new(&name, &value, entry.canary)?),
@@ -183,13 +183,13 @@ impl SecretFile {
         let path = self.path();
         let file = match open_regular(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Entries::new()),
-            file => file.map_err(io("read", &path))?,
+            file => file.map_err(io_error("read", &path))?,
         };
-        let metadata = file.metadata().map_err(io("read", &path))?;
+        let metadata = file.metadata().map_err(io_error("read", &path))?;
         check_private(&path, &metadata, "600")?;
-        let directory = std::fs::symlink_metadata(&self.directory).map_err(io("read", &self.directory))?;
+        let directory = std::fs::symlink_metadata(&self.directory).map_err(io_error("read", &self.directory))?;
         check_private(&self.directory, &directory, "700")?;
-        let text = SecretString::from(read_text(file, MAX_FILE_BYTES).map_err(io("read", &path))?);
+        let text = SecretString::from(read_text(file, MAX_FILE_BYTES).map_err(io_error("read", &path))?);
         // The error of the parser would show a line of the file.
         let entries: Option<Entries> = toml::from_str(text.expose_secret()).ok();
         let has_one_value = |entry: &Entry| entry.value.is_some() != entry.keyring;
@@ -208,14 +208,14 @@ impl SecretFile {
             // Nothing is put into the keyring if the file cannot take the name. The lock is not held meanwhile, because a locked keyring
             // asks the person.
             self.check_room(name)?;
-            Keyring::open()?.set(&self.user(name), secret.expose())?;
+            Keyring::open()?.set(&self.keyring_user(name), secret.expose())?;
         }
         let entry = Entry {
             value: (place == Place::File).then(|| secret.expose().into()),
             canary: secret.is_canary(),
             keyring: place == Place::Keyring,
         };
-        let earlier = self.change(|entries| {
+        let earlier = self.update(|entries| {
             let earlier = entries.insert(name.to_owned(), entry);
             if entries.len() > MAX_SECRETS {
                 return Err(InvalidSecret::Many.into());
@@ -223,7 +223,7 @@ impl SecretFile {
             Ok(earlier)
         })?;
         match earlier {
-            Some(earlier) if earlier.keyring && place == Place::File => self.forget(name),
+            Some(earlier) if earlier.keyring && place == Place::File => self.remove_from_keyring(name),
             _ => Ok(()),
         }
     }
@@ -236,9 +236,9 @@ impl SecretFile {
         if !self.entries()?.contains_key(name) {
             return Ok(false);
         }
-        let removed = self.change(|entries| Ok(entries.remove(name)))?;
+        let removed = self.update(|entries| Ok(entries.remove(name)))?;
         if removed.as_ref().is_some_and(|entry| entry.keyring) {
-            self.forget(name)?;
+            self.remove_from_keyring(name)?;
         }
         Ok(removed.is_some())
     }
@@ -254,7 +254,7 @@ impl SecretFile {
     }
 
     /// Changes the file, unless `change` fails. No secret that another process stores at the same time is lost.
-    fn change<T>(&self, change: impl FnOnce(&mut Entries) -> Result<T, SecretError>) -> Result<T, SecretError> {
+    fn update<T>(&self, change: impl FnOnce(&mut Entries) -> Result<T, SecretError>) -> Result<T, SecretError> {
         let _lock = self.lock()?;
         let mut entries = self.entries()?;
         let changed = change(&mut entries)?;
@@ -263,12 +263,13 @@ impl SecretFile {
     }
 
     /// Removes a value from the keyring.
-    fn forget(&self, name: &str) -> Result<(), SecretError> {
-        Keyring::open()?.remove(&self.user(name))
+    fn remove_from_keyring(&self, name: &str) -> Result<(), SecretError> {
+        Keyring::open()?.remove(&self.keyring_user(name))
     }
 
-    /// Returns the name of a secret in the keyring, which is another one for each home, however its path is written.
-    fn user(&self, name: &str) -> String {
+    /// Returns the name under which the keyring stores a secret. It contains the canonical path of the directory, so that each home
+    /// has names of its own.
+    fn keyring_user(&self, name: &str) -> String {
         let directory = std::fs::canonicalize(&self.directory);
         let directory = directory.unwrap_or_else(|_missing| self.directory.clone());
         directory.join(name).display().to_string()
@@ -279,7 +280,7 @@ impl SecretFile {
         if self.directory.as_os_str().is_empty() {
             return Err(SecretError::NoPlace);
         }
-        let failed = io("write", &self.directory);
+        let failed = io_error("write", &self.directory);
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -311,11 +312,11 @@ impl SecretFile {
             file.persist(self.path()).map_err(|error| error.error)?;
             File::open(&self.directory)?.sync_all()
         };
-        write().map_err(io("write", &self.directory))
+        write().map_err(io_error("write", &self.directory))
     }
 }
 
-fn io<'a>(verb: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> SecretError + 'a {
+fn io_error<'a>(verb: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -> SecretError + 'a {
     move |source| SecretError::Io {
         verb,
         path: path.to_owned(),
@@ -347,15 +348,15 @@ pub struct SecretStore {
     file: SecretFile,
     quarantine: Quarantine,
     environment: Vec<Secret>,
-    known: Mutex<Known>,
+    last_read: Mutex<LastRead>,
 }
 
 /// The secrets that were read last, and the state of the file then.
 #[derive(Debug, Default)]
-struct Known {
+struct LastRead {
     stamp: Option<Stamp>,
     /// When the file was last looked at.
-    compared: Option<Instant>,
+    checked: Option<Instant>,
     secrets: Arc<Secrets>,
 }
 
@@ -363,19 +364,19 @@ struct Known {
 type Stamp = (u64, u64, i64, i64);
 
 impl SecretStore {
-    /// Opens the secrets of a configuration, with those of these variables.
+    /// Opens the secrets of a configuration, with those of the variables in `environment`.
     ///
     /// # Errors
-    /// Fails if the file cannot be used. A variable that cannot is left out with a warning.
+    /// Fails if the file cannot be used. A variable that cannot be used is left out with a warning.
     pub fn open(config: &Config, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self, SecretError> {
         let store = Self {
             file: SecretFile::new(config),
             quarantine: Quarantine::new(config),
-            environment: from_environment(environment),
-            known: Mutex::default(),
+            environment: read_environment(environment),
+            last_read: Mutex::default(),
         };
-        let known = store.read_again()?;
-        *store.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        let last_read = store.read_again()?;
+        *store.last_read.lock().unwrap_or_else(PoisonError::into_inner) = last_read;
         Ok(store)
     }
 
@@ -384,34 +385,37 @@ impl SecretStore {
         Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
     }
 
-    fn read_again(&self) -> Result<Known, SecretError> {
+    fn read_again(&self) -> Result<LastRead, SecretError> {
         let stamp = self.stamp();
         let mut secrets = self.file.read()?;
         secrets.extend(self.environment.iter().cloned());
-        Ok(Known {
+        Ok(LastRead {
             stamp,
-            compared: Some(Instant::now()),
+            checked: Some(Instant::now()),
             secrets: Arc::new(Secrets::new(secrets)?),
         })
     }
 }
 
 impl SecretSource for SecretStore {
-    /// Reads the file again if it has changed, which is looked up for calls that use secrets, and else once in a while. If it cannot
-    /// be used any more, the secrets that were read last stay.
+    /// Reads the file again if it has changed. Checks this for each call that uses secrets, and for other calls at most once a
+    /// second. If the file cannot be used any more, the secrets that were read last stay.
     fn secrets(&self, are_used: bool) -> Arc<Secrets> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = are_used || known.compared.is_none_or(|compared| compared.elapsed() > MAX_AGE);
-        if is_due && self.stamp() != known.stamp {
+        let mut last_read = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = are_used
+            || last_read
+                .checked
+                .is_none_or(|checked| checked.elapsed() > CHECK_INTERVAL);
+        if is_due && self.stamp() != last_read.stamp {
             match self.read_again() {
-                Ok(read) => *known = read,
+                Ok(read) => *last_read = read,
                 Err(error) => tracing::error!(%error, "failed to read the secrets again"),
             }
         }
         if is_due {
-            known.compared = Some(Instant::now());
+            last_read.checked = Some(Instant::now());
         }
-        Arc::clone(&known.secrets)
+        Arc::clone(&last_read.secrets)
     }
 
     fn quarantine(&self, digest: &str, tool: &str, canary: &str) {
@@ -421,7 +425,7 @@ impl SecretSource for SecretStore {
     }
 }
 
-fn from_environment(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<Secret> {
+fn read_environment(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<Secret> {
     let mut secrets = Vec::new();
     for (variable, value) in environment {
         let (Some(variable), Some(value)) = (variable.to_str(), value.to_str()) else {
@@ -464,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_kept_in_a_private_file() {
+    fn secrets_are_stored_in_a_private_file() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         assert!(file.read().unwrap().is_empty());
@@ -491,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_whose_value_cannot_be_read_from_the_keyring_is_left_out_and_kept() {
+    fn a_secret_without_its_keyring_value_is_not_read_but_stays_in_the_file() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         file.set(&secret("KEY", "value-one"), Place::File).unwrap();
@@ -515,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_can_read_is_refused() {
+    fn a_file_or_directory_that_others_can_read_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         file.set(&secret("KEY", "value-one"), Place::File).unwrap();
@@ -532,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_shows_nothing_of_itself() {
+    fn the_error_for_a_damaged_file_shows_none_of_its_content() {
         let home = tempfile::tempdir().unwrap();
         let file = SecretFile::new(&config(home.path()));
         file.set(&secret("KEY", "value-one"), Place::File).unwrap();

@@ -39,7 +39,7 @@ pub struct KeptApproval {
     pub approval: StandingApproval,
 }
 
-/// The error of the folder of standing approvals.
+/// An operation on the folder of standing approvals failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StandingFolderError {
     /// No folder is configured.
@@ -83,14 +83,14 @@ impl StandingApprovals {
     pub fn list(&self) -> Result<Vec<KeptApproval>, StandingFolderError> {
         let mut ids = self.ids()?;
         ids.sort();
-        let kept = ids.into_iter().filter_map(|id| match self.read(&id) {
+        let approvals = ids.into_iter().filter_map(|id| match self.read(&id) {
             Ok(approval) => Some(KeptApproval { id, approval }),
             Err(error) => {
                 tracing::warn!(%error, "a standing approval is left out: `{}`", self.path(&id).display());
                 None
             }
         });
-        Ok(kept.collect())
+        Ok(approvals.collect())
     }
 
     /// Adds an approval. Returns it with its identifier. An approval that exists already is not added a second time.
@@ -104,7 +104,7 @@ impl StandingApprovals {
         if self.ids()?.len() >= MAX_APPROVALS {
             return Err(StandingFolderError::Full);
         }
-        let id = id_of(&approval);
+        let id = approval_id(&approval);
         self.write(&id, &approval)
             .map_err(|source| self.error("write into", self.folder.clone(), source))?;
         Ok(KeptApproval { id, approval })
@@ -128,27 +128,33 @@ impl StandingApprovals {
     /// Returns the identifier of this person's approval for a call that waits because of a rule. Returns `None` if there is none,
     /// or if the call waits for another reason. Such an approval was added after the question about the call.
     #[must_use]
-    pub fn find_for(&self, asked: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
-        let (digest, call) = (asked.tool_digest.as_deref(), &asked.call);
-        match asked.cause {
-            SuspensionCause::Rule { .. } => self.matching(user_id, &call.tool_name, digest, &call.arguments),
+    pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
+        let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);
+        match suspended.cause {
+            SuspensionCause::Rule { .. } => self.find_matching(user_id, &call.tool_name, digest, &call.arguments),
             SuspensionCause::Tool | SuspensionCause::Grant { .. } => None,
         }
     }
 
     /// Returns the identifier of this person's approval that covers a call, or `None` if there is none.
     pub(crate) fn find(&self, call: &AdmittedCall, user_id: Option<&str>) -> Option<String> {
-        self.matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
+        self.find_matching(user_id, &call.schema().name, call.tool_digest(), &call.call().arguments)
     }
 
     /// Returns the identifier of an approval that matches. A folder that cannot be read has none.
-    fn matching(&self, user_id: Option<&str>, tool: &str, digest: Option<&str>, arguments: &Value) -> Option<String> {
-        let kept = self.list().unwrap_or_else(|error| {
+    fn find_matching(
+        &self,
+        user_id: Option<&str>,
+        tool: &str,
+        digest: Option<&str>,
+        arguments: &Value,
+    ) -> Option<String> {
+        let approvals = self.list().unwrap_or_else(|error| {
             tracing::warn!(%error, "no standing approval is used");
             Vec::new()
         });
-        let mut kept = kept.into_iter();
-        let found = kept.find(|kept| kept.approval.matches(user_id, tool, digest, arguments))?;
+        let mut approvals = approvals.into_iter();
+        let found = approvals.find(|kept| kept.approval.matches(user_id, tool, digest, arguments))?;
         Some(found.id)
     }
 
@@ -197,7 +203,7 @@ impl StandingApprovals {
     }
 }
 
-fn id_of(approval: &StandingApproval) -> String {
+fn approval_id(approval: &StandingApproval) -> String {
     let text = serde_json::to_vec(approval).unwrap_or_default();
     let digest = digest(&text);
     let digits = digest.rsplit(':').next().unwrap_or_default();

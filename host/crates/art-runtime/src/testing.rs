@@ -25,7 +25,7 @@ pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore
         lease,
         events: vec![NewEvent {
             kind: "started".to_owned(),
-            payload: text(&json!({})),
+            payload: json_text(&json!({})),
         }],
         ..Commit::default()
     };
@@ -34,16 +34,16 @@ pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore
     store
 }
 
-pub(crate) fn text<T: Serialize>(value: &T) -> JsonText {
+pub(crate) fn json_text<T: Serialize>(value: &T) -> JsonText {
     JsonText::of("a value", "of a test", value).unwrap()
 }
 
 /// Returns the journal of a run with the large values in their places.
-pub(crate) async fn journal_of(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
+pub(crate) async fn stored_journal(store: &dyn Store, trace_id: &str) -> Vec<JournalEntry> {
     let run = store.get_run(trace_id).await.unwrap().unwrap();
     read_journal(store, &run).await.unwrap()
 }
 
-pub(crate) fn payload(entry: &JournalEntry) -> Value {
+pub(crate) fn parse_payload(entry: &JournalEntry) -> Value {
     serde_json::from_str(&entry.payload).unwrap()
 }

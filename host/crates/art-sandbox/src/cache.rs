@@ -86,7 +86,7 @@ impl CodeCache {
     /// Returns the authenticated file with the compiled code of a component, if there is one. The code is followed by
     /// its tag.
     pub(crate) fn code(&self, engine: &Engine, digest: &blake3::Hash) -> Option<File> {
-        let (file, _) = self.authenticated(Kind::Code, engine, digest)?;
+        let (file, _) = self.open_authenticated(Kind::Code, engine, digest)?;
         record_use(&file);
         Some(file)
     }
@@ -98,7 +98,7 @@ impl CodeCache {
 
     /// Returns the reason why this host refused the component permanently, if it did.
     pub(crate) fn refusal(&self, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        self.text(Kind::Refusal, engine, digest)
+        self.read_text(Kind::Refusal, engine, digest)
     }
 
     /// Returns the reason why this host postponed loading the component, if it did so within the last day.
@@ -109,18 +109,18 @@ impl CodeCache {
             .ok()?;
         let is_recent = written.elapsed().is_ok_and(|age| age < DAY);
         is_recent
-            .then(|| self.text(Kind::Postponement, engine, digest))
+            .then(|| self.read_text(Kind::Postponement, engine, digest))
             .flatten()
     }
 
     /// Returns the stored result of `schema()`.
     pub(crate) fn schema(&self, engine: &Engine, digest: &blake3::Hash) -> Option<SchemaText> {
-        serde_json::from_str(&self.text(Kind::Schema, engine, digest)?).ok()
+        serde_json::from_str(&self.read_text(Kind::Schema, engine, digest)?).ok()
     }
 
     /// Returns the stored catalogue of a folder, whose digest is that of its path.
     pub(crate) fn catalog(&self, engine: &Engine, folder: &blake3::Hash) -> Option<String> {
-        self.text(Kind::Catalog, engine, folder)
+        self.read_text(Kind::Catalog, engine, folder)
     }
 
     /// Stores the catalogue of a folder.
@@ -129,8 +129,8 @@ impl CodeCache {
         self.log_failure(stored);
     }
 
-    fn text(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
-        let (file, bytes) = self.authenticated(kind, engine, digest)?;
+    fn read_text(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<String> {
+        let (file, bytes) = self.open_authenticated(kind, engine, digest)?;
         let mut text = String::new();
         (&file).rewind().ok()?;
         file.take(bytes).read_to_string(&mut text).ok()?;
@@ -172,7 +172,7 @@ impl CodeCache {
     }
 
     /// Returns a file and the size of its content in bytes, if its tag is valid.
-    fn authenticated(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
+    fn open_authenticated(&self, kind: Kind, engine: &Engine, digest: &blake3::Hash) -> Option<(File, u64)> {
         let mut file = open_regular(&self.path(kind, engine, digest)).ok()?;
         let length = file.metadata().ok()?.len();
         let bytes = length.checked_sub(TAG_BYTES)?;
@@ -230,7 +230,7 @@ impl CodeCache {
     }
 
     fn engine_hash(&self, engine: &Engine) -> u64 {
-        *self.engine.get_or_init(|| engine_hash(engine))
+        *self.engine.get_or_init(|| hash_engine(engine))
     }
 
     /// Returns a hasher for the tag of a file. The tag also covers the kind, the component and the engine, so that no
@@ -269,7 +269,7 @@ fn host_build() -> Vec<u8> {
     env!("CARGO_PKG_VERSION").bytes().chain(file).collect()
 }
 
-fn engine_hash(engine: &Engine) -> u64 {
+fn hash_engine(engine: &Engine) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     hasher.finish()
@@ -329,7 +329,7 @@ fn read_key(path: &Path) -> std::io::Result<[u8; blake3::KEY_LEN]> {
     Ok(key)
 }
 
-/// Returns whether the file is not a key. Such a file can safely be replaced, because only a cache depends on it.
+/// Returns whether the error means that the file is not a key. Such a file can safely be replaced, because only a cache depends on it.
 fn is_unusable_key(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::InvalidData || NotRegular::is_cause_of(error)
 }

@@ -27,7 +27,7 @@ use crate::guard::{Guard, StopReason};
 use crate::meter::MAX_INTERVAL_FUEL;
 use crate::outside::Outside;
 use crate::schema_text::SchemaText;
-use crate::secrets::in_quarantine;
+use crate::secrets::quarantine_ending;
 use crate::state::CallState;
 use crate::stubs::NotGranted;
 
@@ -48,7 +48,7 @@ pub(crate) struct Invocation {
 }
 
 /// A call that ended.
-pub(crate) struct Ran {
+pub(crate) struct EndedCall {
     pub(crate) replayed: Replayed,
     /// The canary that was seen in what the tool sent, returned or logged.
     pub(crate) canary: Option<String>,
@@ -146,7 +146,7 @@ impl Invocation {
         instance_pre: &ToolPluginPre<CallState>,
         input: String,
         context: &ExecutionContext,
-    ) -> Ran {
+    ) -> EndedCall {
         self.bytes_in = input.len() as u64;
         let context = convert::context(context);
         let store = &mut self.store;
@@ -156,10 +156,10 @@ impl Invocation {
         };
         let (result, cpu) = self.guard.run(call).await;
         let outcome = self.finish(result, cpu);
-        let (outcome, canary) = self.redacted(outcome);
+        let (outcome, canary) = self.redact(outcome);
         let divergence = self.store.data().outside.divergence();
         let replayed = Replayed { outcome, divergence };
-        Ran { replayed, canary }
+        EndedCall { replayed, canary }
     }
 
     /// Calls `schema` of the tool.
@@ -182,7 +182,7 @@ impl Invocation {
             // The fuel runs out long before the deadline, so the tool slept or the machine was busy. That may be
             // different later.
             Err(stop) => Err(SchemaCallError {
-                reason: error_text(&self.stopped(stop)),
+                reason: error_text(&self.stop_ending(stop)),
                 retention: Retention::OneDay,
             }),
         }
@@ -190,7 +190,7 @@ impl Invocation {
 
     /// Returns how long to keep a failure: always if the tool caused it, and never if the machine lacked a resource.
     fn retention(&self, error: &wasmtime::Error) -> Retention {
-        let caused_by_tool = self.store.data().limiter.refused() || !is_transient(error);
+        let caused_by_tool = self.store.data().limiter.was_refused() || !is_transient(error);
         if caused_by_tool {
             Retention::Always
         } else {
@@ -200,12 +200,12 @@ impl Invocation {
 
     /// Removes the secrets from an outcome. If the outcome has a canary, or the call sent or reported one, the ending becomes a
     /// denial. Also returns the canary.
-    fn redacted(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
+    fn redact(&self, mut outcome: Outcome) -> (Outcome, Option<String>) {
         let state = self.store.data();
         let in_outcome = state.secrets.redactor().outcome(&mut outcome);
         let canary = state.canary().or(in_outcome);
         if let Some(canary) = &canary {
-            outcome.ending = in_quarantine(canary);
+            outcome.ending = quarantine_ending(canary);
             // A replay has no secrets, so it could not reproduce this ending.
             outcome.intake.withhold();
         }
@@ -214,16 +214,16 @@ impl Invocation {
 
     fn finish(&mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
         let bytes_out = match &result {
-            Ok(Ok(outcome)) => size_of(outcome),
+            Ok(Ok(outcome)) => outcome_size(outcome),
             _ => 0,
         };
         let usage = self.usage(bytes_out, cpu);
         let ending = match result {
-            Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted(),
-            Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large(bytes_out),
+            Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted_ending(),
+            Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large_ending(bytes_out),
             Ok(Ok(outcome)) => convert::ending(outcome),
             Ok(Err(error)) => self.classify(&error),
-            Err(stop) => self.stopped(stop),
+            Err(stop) => self.stop_ending(stop),
         };
         let uses = self.store.data_mut().take_uses();
         let ending = self.stage_changes(ending);
@@ -287,7 +287,7 @@ impl Invocation {
         }
     }
 
-    fn stopped(&self, reason: StopReason) -> Ending {
+    fn stop_ending(&self, reason: StopReason) -> Ending {
         match reason {
             StopReason::Timeout => Ending::Timeout {
                 limit_ms: self.limits.timeout_ms,
@@ -296,7 +296,7 @@ impl Invocation {
         }
     }
 
-    fn fuel_exhausted(&self) -> Ending {
+    fn fuel_exhausted_ending(&self) -> Ending {
         let Limits { fuel, host_calls, .. } = self.limits;
         let limit = if self.store.data().meter.host_calls() > host_calls {
             ExhaustedLimit::HostCalls(host_calls)
@@ -306,7 +306,7 @@ impl Invocation {
         Ending::FuelExhausted { limit }
     }
 
-    fn too_large(&self, bytes: u64) -> Ending {
+    fn too_large_ending(&self, bytes: u64) -> Ending {
         Ending::InvalidOutput {
             reason: format!("{bytes} bytes, more than the {} allowed", self.limits.output_bytes),
         }
@@ -325,15 +325,15 @@ impl Invocation {
         }
         let trap = error.downcast_ref::<Trap>();
         match trap {
-            Some(Trap::OutOfFuel) => self.fuel_exhausted(),
+            Some(Trap::OutOfFuel) => self.fuel_exhausted_ending(),
             Some(Trap::StackOverflow) => Ending::StackOverflow,
-            _ if self.store.data().limiter.refused() => Ending::MemoryExhausted {
+            _ if self.store.data().limiter.was_refused() => Ending::MemoryExhausted {
                 limit: self.limits.memory_bytes,
             },
             Some(trap) => Ending::Trap {
                 message: trap_message(trap),
             },
-            None if error.is::<TooManyHostCalls>() => self.fuel_exhausted(),
+            None if error.is::<TooManyHostCalls>() => self.fuel_exhausted_ending(),
             None => self.classify_host_error(error),
         }
     }
@@ -394,30 +394,30 @@ fn micros(duration: Duration) -> u64 {
 }
 
 /// Returns the size of everything that the tool returned, in bytes.
-fn size_of(outcome: &types::Outcome) -> u64 {
+fn outcome_size(outcome: &types::Outcome) -> u64 {
     let bytes = match outcome {
-        types::Outcome::Success(success) => size_of_success(success),
-        types::Outcome::Failure(failure) => failure.message.len() + size_of_text(&failure.metadata),
+        types::Outcome::Success(success) => success_size(success),
+        types::Outcome::Failure(failure) => failure.message.len() + text_size(&failure.metadata),
         types::Outcome::Suspended(suspension) => {
             let optional = [&suspension.details, &suspension.preview, &suspension.feedback_schema];
-            suspension.message.len() + optional.into_iter().map(size_of_text).sum::<usize>()
+            suspension.message.len() + optional.into_iter().map(text_size).sum::<usize>()
         }
         types::Outcome::Continuation(request) => {
             let hints: usize = request.template_hints.iter().map(String::len).sum();
-            request.description.len() + request.inputs.len() + hints + size_of_text(&request.context_management)
+            request.description.len() + request.inputs.len() + hints + text_size(&request.context_management)
         }
     };
     bytes as u64
 }
 
-fn size_of_success(success: &types::Success) -> usize {
-    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + size_of_text(&a.filename);
-    let source = |s: &types::Source| s.source_name.len() + size_of_text(&s.url) + size_of_text(&s.extra);
+fn success_size(success: &types::Success) -> usize {
+    let attachment = |a: &types::Attachment| a.data.len() + a.media_type.len() + text_size(&a.filename);
+    let source = |s: &types::Source| s.source_name.len() + text_size(&s.url) + text_size(&s.extra);
     let attachments: usize = success.attachments.iter().map(attachment).sum();
     let sources: usize = success.sources.iter().map(source).sum();
-    success.output.len() + size_of_text(&success.title) + size_of_text(&success.metadata) + attachments + sources
+    success.output.len() + text_size(&success.title) + text_size(&success.metadata) + attachments + sources
 }
 
-fn size_of_text(text: &Option<String>) -> usize {
+fn text_size(text: &Option<String>) -> usize {
     text.as_ref().map_or(0, String::len)
 }

@@ -151,7 +151,7 @@ impl Sandbox {
     #[must_use]
     pub fn catalog(&self, folder: &Path) -> Catalog {
         let text = match (self.cache(), self.first_engine()) {
-            (Some(cache), Ok(engine)) => cache.catalog(engine, &key(folder)),
+            (Some(cache), Ok(engine)) => cache.catalog(engine, &folder_key(folder)),
             _ => None,
         };
         text.map(|text| Catalog::from_text(&text)).unwrap_or_default()
@@ -160,13 +160,13 @@ impl Sandbox {
     /// Stores the catalogue of a folder for later starts.
     pub fn store_catalog(&self, folder: &Path, catalog: &Catalog) {
         if let (Some(cache), Ok(engine)) = (self.cache(), self.first_engine()) {
-            cache.put_catalog(engine, &key(folder), &catalog.to_text(MAX_BYTES));
+            cache.put_catalog(engine, &folder_key(folder), &catalog.to_text(MAX_BYTES));
         }
     }
 }
 
 /// Returns the key of a folder in the cache.
-fn key(folder: &Path) -> blake3::Hash {
+fn folder_key(folder: &Path) -> blake3::Hash {
     let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     blake3::hash(path.as_os_str().as_encoded_bytes())
 }

@@ -117,7 +117,11 @@ impl CompilerProgram {
         if status.success() {
             return Ok(code);
         }
-        Err(failure(status, &String::from_utf8_lossy(&message), cpu_seconds(wasm)))
+        Err(process_failure(
+            status,
+            &String::from_utf8_lossy(&message),
+            cpu_seconds(wasm),
+        ))
     }
 
     /// Starts the process with an empty environment, except for the variables that limit its threads.
@@ -193,7 +197,7 @@ impl CompilerBudget {
             return Err(LoadError::Postponed);
         }
         if Instant::now() >= self.deadline {
-            return Err(self.timeout(processor_time(self.process)));
+            return Err(self.timeout_error(processor_time(self.process)));
         }
         Ok(())
     }
@@ -201,7 +205,7 @@ impl CompilerBudget {
     /// Returns the error for a process that reached the deadline after `cpu_time` of processor time. If that is at least
     /// [`BASE_CPU_SECONDS`], a busy machine was not the only cause. A start then postpones the component for a day, because every
     /// start would wait for the same deadline otherwise.
-    fn timeout(&self, cpu_time: Duration) -> LoadError {
+    fn timeout_error(&self, cpu_time: Duration) -> LoadError {
         if self.share.is_some() && cpu_time >= Duration::from_secs(BASE_CPU_SECONDS) {
             return LoadError::Postponed;
         }
@@ -228,7 +232,7 @@ fn compiler_process_error(reason: String) -> LoadError {
 
 /// Returns the error for a process that failed. Only a limit that the component itself exceeded is
 /// [`LoadError::CompileLimit`], which the cache keeps.
-fn failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
+fn process_failure(status: ExitStatus, message: &str, cpu_seconds: u64) -> LoadError {
     let message = byte_prefix(message.trim(), MAX_MESSAGE_BYTES);
     if status.code() == Some(i32::from(EXIT_REFUSED)) {
         return LoadError::Compile(wasmtime::Error::msg(message.to_owned()));
@@ -353,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_deadline_a_component_that_used_processor_time_is_postponed_and_one_that_waited_is_not() {
+    fn a_timeout_postpones_a_component_only_if_it_had_a_share_and_computed() {
         let timeout = |share, seconds| {
             let (process, deadline) = (0, Instant::now());
             let budget = CompilerBudget {
@@ -361,7 +365,7 @@ mod tests {
                 share,
                 deadline,
             };
-            budget.timeout(Duration::from_secs(seconds))
+            budget.timeout_error(Duration::from_secs(seconds))
         };
         let share = Some(Duration::from_secs(60));
         assert!(matches!(timeout(share, 11), LoadError::Postponed));

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// System calls that nothing needs: they look into other processes, change the machine, or reach parts of the kernel in which
 /// faults are common.
-const NEVER: [i64; 30] = [
+const DENIED_TO_ALL: [i64; 30] = [
     libc::SYS_acct,
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -53,7 +53,7 @@ const NEVER: [i64; 30] = [
 
 /// Further system calls that the compiler does not need: they open or change files, use sockets, or reach other programs and
 /// processes.
-const NOT_FOR_COMPILER: [i64; 22] = [
+const DENIED_TO_COMPILER: [i64; 22] = [
     libc::SYS_accept4,
     libc::SYS_bind,
     libc::SYS_connect,
@@ -80,7 +80,7 @@ const NOT_FOR_COMPILER: [i64; 22] = [
 
 /// Older system calls that do the same, and that only some architectures have.
 #[cfg(target_arch = "x86_64")]
-const NOT_FOR_COMPILER_TOO: [i64; 10] = [
+const DENIED_TO_COMPILER_LEGACY: [i64; 10] = [
     libc::SYS_accept,
     libc::SYS_chmod,
     libc::SYS_creat,
@@ -93,7 +93,7 @@ const NOT_FOR_COMPILER_TOO: [i64; 10] = [
     libc::SYS_vfork,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const NOT_FOR_COMPILER_TOO: [i64; 0] = [];
+const DENIED_TO_COMPILER_LEGACY: [i64; 0] = [];
 
 /// The restrictions of a process. An error says why a restriction is not active.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +110,8 @@ pub struct Confinement {
 /// calls that nothing in it needs.
 pub fn confine_host() -> Confinement {
     Confinement {
-        system_calls: no_core_dump()
-            .and_then(|()| filter(NEVER.iter()))
+        system_calls: forbid_core_dumps()
+            .and_then(|()| deny_system_calls(DENIED_TO_ALL.iter()))
             .map_err(|error| error.to_string()),
         files: None,
     }
@@ -120,14 +120,17 @@ pub fn confine_host() -> Confinement {
 /// Confines the process of the compiler. It can read and write what is open already, and nothing else.
 pub(crate) fn confine_compiler() -> Confinement {
     let files = restrict_files();
-    let denied = NEVER.iter().chain(&NOT_FOR_COMPILER).chain(&NOT_FOR_COMPILER_TOO);
+    let denied = DENIED_TO_ALL
+        .iter()
+        .chain(&DENIED_TO_COMPILER)
+        .chain(&DENIED_TO_COMPILER_LEGACY);
     Confinement {
         files: Some(files),
-        system_calls: filter(denied).map_err(|error| error.to_string()),
+        system_calls: deny_system_calls(denied).map_err(|error| error.to_string()),
     }
 }
 
-fn no_core_dump() -> io::Result<()> {
+fn forbid_core_dumps() -> io::Result<()> {
     let maximum = getrlimit(Resource::Core).maximum;
     let none = Rlimit {
         current: Some(0),
@@ -154,7 +157,7 @@ fn restrict_files() -> Result<(), String> {
 }
 
 /// Lets the system calls in `denied` fail from now on.
-fn filter<'a>(denied: impl Iterator<Item = &'a i64>) -> io::Result<()> {
+fn deny_system_calls<'a>(denied: impl Iterator<Item = &'a i64>) -> io::Result<()> {
     let rules: BTreeMap<i64, Vec<_>> = denied.map(|call| (*call, Vec::new())).collect();
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let architecture = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;

@@ -23,7 +23,7 @@ impl InvalidField {
 /// Maximum size of a JSON field other than the output, in bytes. Parsed JSON takes many times the memory of its text.
 const MAX_FIELD_BYTES: usize = 64 << 10;
 
-fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, InvalidField> {
+fn parse_json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, InvalidField> {
     if text.len() > MAX_FIELD_BYTES {
         let bytes = text.len();
         return Err(InvalidField(format!(
@@ -33,17 +33,17 @@ fn json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, InvalidField>
     serde_json::from_str(text).map_err(|error| InvalidField(format!("`{field}` is invalid: {error}")))
 }
 
-fn json_option<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, InvalidField> {
-    text.map(|text| json(field, text)).transpose()
+fn parse_optional_json<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, InvalidField> {
+    text.map(|text| parse_json(field, text)).transpose()
 }
 
 /// Parses the JSON fields of the result of `schema()`.
 pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
     Ok(ToolSchema {
-        input_schema: json("input-schema", &schema.input_schema)?,
-        output_schema: json_option("output-schema", schema.output_schema.as_ref())?,
-        blocking_config: json_option("blocking-config", schema.blocking_config.as_ref())?,
-        display_config: json_option("display-config", schema.display_config.as_ref())?,
+        input_schema: parse_json("input-schema", &schema.input_schema)?,
+        output_schema: parse_optional_json("output-schema", schema.output_schema.as_ref())?,
+        blocking_config: parse_optional_json("blocking-config", schema.blocking_config.as_ref())?,
+        display_config: parse_optional_json("display-config", schema.display_config.as_ref())?,
         examples: schema
             .examples
             .iter()
@@ -58,8 +58,8 @@ pub(crate) fn schema(schema: &SchemaText) -> Result<ToolSchema, InvalidField> {
 
 fn example(example: &ExampleText) -> Result<ToolExample, InvalidField> {
     Ok(ToolExample {
-        input: json("input of an example", &example.input)?,
-        output: json_option("output of an example", example.output.as_ref())?,
+        input: parse_json("input of an example", &example.input)?,
+        output: parse_optional_json("output of an example", example.output.as_ref())?,
         description: example.description.clone(),
     })
 }
@@ -92,13 +92,13 @@ pub(crate) fn ending(outcome: types::Outcome) -> Ending {
     converted.unwrap_or_else(|InvalidField(reason)| Ending::InvalidOutput { reason })
 }
 
-fn object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
-    Ok(json_option(field, text)?.unwrap_or_default())
+fn parse_object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
+    Ok(parse_optional_json(field, text)?.unwrap_or_default())
 }
 
 fn success(success: types::Success) -> Result<Success, InvalidField> {
     Ok(Success {
-        metadata: object("metadata", success.metadata.as_ref())?,
+        metadata: parse_object("metadata", success.metadata.as_ref())?,
         sources: success.sources.into_iter().map(source).collect::<Result<_, _>>()?,
         attachments: success
             .attachments
@@ -116,7 +116,7 @@ fn success(success: types::Success) -> Result<Success, InvalidField> {
 
 fn source(source: types::Source) -> Result<Source, InvalidField> {
     Ok(Source {
-        extra: object("extra of a source", source.extra.as_ref())?,
+        extra: parse_object("extra of a source", source.extra.as_ref())?,
         source_name: source.source_name,
         url: source.url,
     })
@@ -125,7 +125,7 @@ fn source(source: types::Source) -> Result<Source, InvalidField> {
 fn failure(failure: types::Failure) -> Result<Failure, InvalidField> {
     Ok(Failure {
         code: error_code(failure.code),
-        metadata: object("metadata", failure.metadata.as_ref())?,
+        metadata: parse_object("metadata", failure.metadata.as_ref())?,
         message: failure.message,
         retryable: failure.retryable,
     })
@@ -134,16 +134,16 @@ fn failure(failure: types::Failure) -> Result<Failure, InvalidField> {
 fn suspension(suspension: &types::Suspension) -> Result<Suspension, InvalidField> {
     Ok(Suspension {
         message: suspension.message.clone(),
-        details: json_option("details", suspension.details.as_ref())?,
-        preview_data: json_option("preview", suspension.preview.as_ref())?,
-        feedback_schema: json_option("feedback-schema", suspension.feedback_schema.as_ref())?,
+        details: parse_optional_json("details", suspension.details.as_ref())?,
+        preview_data: parse_optional_json("preview", suspension.preview.as_ref())?,
+        feedback_schema: parse_optional_json("feedback-schema", suspension.feedback_schema.as_ref())?,
     })
 }
 
 fn subtask(request: types::SubtaskRequest) -> Result<SubtaskRequest, InvalidField> {
     Ok(SubtaskRequest {
-        inputs: Value::Object(object("inputs", Some(&request.inputs))?),
-        context_management: json_option("context-management", request.context_management.as_ref())?,
+        inputs: Value::Object(parse_object("inputs", Some(&request.inputs))?),
+        context_management: parse_optional_json("context-management", request.context_management.as_ref())?,
         description: request.description,
         template_hints: request.template_hints,
         max_depth: request.max_depth,

@@ -55,7 +55,7 @@ impl CallHookHandler<CallState> for CrossingHook {
 fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<bool> {
     let fuel_left = store.get_fuel()?;
     let meter = &mut store.data_mut().meter;
-    let slice_is_over = meter.cross(fuel_left);
+    let slice_is_over = meter.count_crossing(fuel_left);
     if meter.is_interval_over(fuel_left) {
         store.fuel_async_yield_interval(None)?;
     }
@@ -69,7 +69,7 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
 fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<()> {
     let state = store.data_mut();
     let host_fuel = state.host_fuel();
-    if state.meter.is_exceeded(host_fuel) {
+    if state.meter.exceeds_limits(host_fuel) {
         return Err(wasmtime::Error::new(TooManyHostCalls));
     }
     let fuel_left = store.get_fuel()?;
@@ -161,7 +161,7 @@ mod tests {
             let wasm = instrument(&wat::parse_str(GUEST).unwrap()).unwrap();
             let mut linker = Linker::new(&engine);
             let ask = |mut store: StoreContextMut<'_, CallState>, (): ()| {
-                store.data_mut().called();
+                store.data_mut().count_call();
                 Ok(())
             };
             linker.root().func_wrap("ask", ask).unwrap();
@@ -188,8 +188,8 @@ mod tests {
                     .await
                     .unwrap();
                 let run = instance.get_typed_func::<(u32, u32), ()>(&mut store, "run").unwrap();
-                let ran = run.call_async(&mut store, arguments).await;
-                let error = ran.err().map(|error| error.root_cause().to_string());
+                let result = run.call_async(&mut store, arguments).await;
+                let error = result.err().map(|error| error.root_cause().to_string());
                 (error, store.get_fuel().unwrap(), store.data().meter.host_calls())
             })
         }

@@ -27,7 +27,7 @@ impl Footprint {
     /// # Errors
     /// Fails with [`LoadError::TooManyImports`] or [`LoadError::FootprintTooLarge`] when a limit is exceeded.
     pub(crate) fn add(&mut self, payload: &Payload<'_>) -> Result<(), LoadError> {
-        let (records, record_bytes) = records(payload);
+        let (records, record_bytes) = count_records(payload);
         if matches!(payload, Payload::ImportSection(_) | Payload::ComponentImportSection(_)) {
             self.imports = self.imports.saturating_add(records);
         }
@@ -49,7 +49,7 @@ impl Footprint {
 
 /// Returns how many records the engine keeps for a section, and the size of one record in bytes. There is one record for each
 /// entry that the section's header counts or, where entries can be nested, at most one for each byte of the section.
-fn records(payload: &Payload<'_>) -> (u64, u64) {
+fn count_records(payload: &Payload<'_>) -> (u64, u64) {
     let bytes = |range: std::ops::Range<usize>| range.len() as u64;
     match payload {
         Payload::ImportSection(section) => (section.count().into(), 600),

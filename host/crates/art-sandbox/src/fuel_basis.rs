@@ -52,7 +52,7 @@ mod tests {
     "#;
 
     #[test]
-    fn the_engine_version_is_the_one_that_is_used() {
+    fn the_engine_version_is_that_of_the_lock_file() {
         let lock = include_str!("../../../../Cargo.lock");
         let package = format!("name = \"wasmtime\"\nversion = \"{ENGINE_VERSION}\"\n");
         assert!(
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn another_rewriting_has_another_version() {
+    fn a_change_of_the_instrumentation_needs_a_new_version() {
         let long = "(drop (i32.const 1))".repeat(6_000);
         let sample = wat::parse_str(SAMPLE.replace("LONG", &long)).unwrap();
         let digest = blake3::hash(&instrument(&sample).unwrap()).to_hex();

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_guest_that_always_computes_is_suspended_after_its_time_slice() {
+    async fn the_guard_returns_to_its_caller_while_a_guest_computes() {
         let mut polls = 0;
         let guest = PendingGuest {
             pending: u32::MAX,

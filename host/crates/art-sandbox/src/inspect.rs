@@ -130,7 +130,7 @@ pub(crate) fn inspect_and_split(wasm: &[u8]) -> Result<(Inspection, SplitFile<'_
             Payload::ComponentExportSection(section) if depth == 0 => {
                 for export in section {
                     let name = export.map_err(LoadError::Damaged)?.name.name;
-                    exported = exported.or(version_of(name, TOOL_INTERFACE).map(str::to_owned));
+                    exported = exported.or(interface_version(name, TOOL_INTERFACE).map(str::to_owned));
                 }
             }
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
@@ -176,13 +176,13 @@ fn check_header(wasm: &[u8]) -> Result<(), LoadError> {
 
 /// Returns the version in the name of an interface, such as `0.1.0` in `art:tool/tool@0.1.0`, or `None` for another
 /// interface.
-fn version_of<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
+fn interface_version<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }
 
 /// Refuses a component that is not a tool, or whose version of the contract is not supported.
 fn check_contract(exported: Option<&str>, imports: &[String]) -> Result<(), LoadError> {
-    let imported = imports.iter().find_map(|name| version_of(name, "art:tool/host"));
+    let imported = imports.iter().find_map(|name| interface_version(name, "art:tool/host"));
     let Some(exported) = exported else {
         return Err(LoadError::NotATool {
             expected: "art:tool/tool@0.1.0",
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incompatible_contract_version_is_refused_and_the_error_names_both() {
+    fn the_error_for_an_incompatible_contract_names_both_versions() {
         let error = check_contract(Some("0.2.0"), &[]).unwrap_err().to_string();
         assert!(
             error.contains("`art:tool@0.2.0`") && error.contains("`art:tool@0.1.0`"),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn incoming_requests_are_refused_by_name() {
+    fn the_error_for_a_refused_import_names_the_interface() {
         let error = check_import("wasi:http/incoming-handler@0.2.3")
             .unwrap_err()
             .to_string();

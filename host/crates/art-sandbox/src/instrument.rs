@@ -180,9 +180,11 @@ impl Module {
     fn touch_initial_memory(&mut self) -> wasmtime::Result<()> {
         if self.initial_pages > UNTOUCHED_INITIAL_PAGES {
             let body = touch_and_start(self.start)?;
-            self.start = Some(u32::try_from(
-                self.appended_function(AppendedType::Start, &[], |_| body),
-            )?);
+            self.start = Some(u32::try_from(self.get_or_append_function(
+                AppendedType::Start,
+                &[],
+                |_| body,
+            ))?);
         }
         Ok(())
     }
@@ -200,33 +202,34 @@ impl Module {
         let mut operators = body.get_operators_reader()?;
         // `copied` is the offset in `wasm` up to which the body has been written.
         let (mut code, mut copied) = (Vec::new(), operators.original_position());
-        let locals = Locals::of(body, bytes(wasm, body.range().start, copied))?;
+        let locals = Locals::parse(body, bytes(wasm, body.range().start, copied))?;
         let mut length_local = None;
         let mut unchecked = UncheckedFuel::default();
         // The value of an `i32.const` just before: a bulk instruction takes its length from there.
         let mut constant = None;
         while !operators.eof() {
-            let (operator, at) = operators.read_with_offset()?;
+            let (operator, offset) = operators.read_with_offset()?;
             let next = operators.original_position();
             let price = prices.cost(&operator);
             if unchecked.needs_check(&operator, price) {
-                code.extend(bytes(wasm, copied, at));
+                code.extend(bytes(wasm, copied, offset));
                 code.extend(CHECK);
-                copied = at;
+                copied = offset;
                 unchecked.reset();
             }
             if let Operator::MemoryGrow { .. } = operator {
-                code.extend(bytes(wasm, copied, at));
+                code.extend(bytes(wasm, copied, offset));
                 code.push(CALL);
-                let function = self.appended_function(AppendedType::Grow, bytes(wasm, at, next), grow_and_touch);
+                let function =
+                    self.get_or_append_function(AppendedType::Grow, bytes(wasm, offset, next), grow_and_touch);
                 push_leb128(&mut code, function)?;
                 copied = next;
             } else if constant.is_none_or(|length| length > CHUNK_BYTES)
-                && let Some(function) = self.chunked_function(&operator, bytes(wasm, at, next))
+                && let Some(function) = self.get_or_append_chunked_function(&operator, bytes(wasm, offset, next))
             {
-                code.extend(bytes(wasm, copied, at));
+                code.extend(bytes(wasm, copied, offset));
                 let local = *length_local.get_or_insert(self.parameters().saturating_add(locals.count));
-                self.push_bulk_operation(&mut code, local, bytes(wasm, at, next), function)?;
+                self.push_bulk_operation(&mut code, local, bytes(wasm, offset, next), function)?;
                 copied = next;
             }
             unchecked.pass(&operator, price);
@@ -279,19 +282,19 @@ impl Module {
 
     /// Returns the index of the function that does the work of a bulk memory instruction in chunks, or `None` for other
     /// instructions.
-    fn chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
+    fn get_or_append_chunked_function(&mut self, operator: &Operator<'_>, instruction: &[u8]) -> Option<usize> {
         let chunked_body = match operator {
             Operator::MemoryCopy { .. } => copy_in_chunks,
             Operator::MemoryFill { .. } => fill_in_chunks,
             Operator::MemoryInit { .. } => init_in_chunks,
             _ => return None,
         };
-        Some(self.appended_function(AppendedType::Bulk, instruction, chunked_body))
+        Some(self.get_or_append_function(AppendedType::Bulk, instruction, chunked_body))
     }
 
     /// Returns the index of the function that replaces `instruction`, and appends that function if it does not exist
     /// yet.
-    fn appended_function(
+    fn get_or_append_function(
         &mut self,
         ty: AppendedType,
         instruction: &[u8],
@@ -383,7 +386,7 @@ struct Locals<'a> {
 
 impl<'a> Locals<'a> {
     /// Parses the locals of `body`, whose encoding is `section`.
-    fn of(body: &FunctionBody<'_>, section: &'a [u8]) -> wasmtime::Result<Self> {
+    fn parse(body: &FunctionBody<'_>, section: &'a [u8]) -> wasmtime::Result<Self> {
         let mut count = 0_u32;
         for group in body.get_locals_reader()? {
             count = count.saturating_add(group?.0);
@@ -433,20 +436,20 @@ fn push_leb128(code: &mut Vec<u8>, number: usize) -> wasmtime::Result<()> {
 /// Upper bound of the fuel that was used since the last check, at one position in a function.
 #[derive(Debug, Default)]
 struct UncheckedFuel {
-    used: Used,
+    used: UsedFuel,
     /// The blocks, loops and `if`s around the position.
     labels: Vec<Label>,
 }
 
 /// Upper bounds over all paths that lead to a position.
 #[derive(Clone, Copy, Debug, Default)]
-struct Used {
+struct UsedFuel {
     since_check: i64,
     /// Since the first call after the last check, or `None` if there was no such call.
     since_call: Option<i64>,
 }
 
-impl Used {
+impl UsedFuel {
     fn max(self, other: Self) -> Self {
         Self {
             since_check: self.since_check.max(other.since_check),
@@ -461,9 +464,9 @@ struct Label {
     /// Whether it is a loop. A branch to a loop leads to its start, where the fuel is checked.
     is_loop: bool,
     /// Maximum of all branches to the end of the block.
-    at_end: Used,
+    at_end: UsedFuel,
     /// The fuel that was used at an `if`. Its `else` branch starts with this amount, or its end if it has no `else`.
-    at_else: Used,
+    at_else: UsedFuel,
 }
 
 impl UncheckedFuel {
@@ -492,7 +495,7 @@ impl UncheckedFuel {
 
     /// Records that the fuel is checked here, or that execution does not continue with the next instruction.
     fn reset(&mut self) {
-        self.used = Used::default();
+        self.used = UsedFuel::default();
     }
 
     /// Moves past an instruction.
@@ -599,17 +602,17 @@ const NO_LOCALS: [u8; 1] = [0];
 // instance ends with the trap and nobody sees what the chunks before it wrote.
 
 fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
-    [&NO_LOCALS[..], &ascending(instruction, false), &END].concat()
+    [&NO_LOCALS[..], &ascending_loop(instruction, false), &END].concat()
 }
 
 fn init_in_chunks(instruction: &[u8]) -> Vec<u8> {
-    [&NO_LOCALS[..], &ascending(instruction, true), &END].concat()
+    [&NO_LOCALS[..], &ascending_loop(instruction, true), &END].concat()
 }
 
 /// Copies in the direction in which no source byte is overwritten before it is read.
 fn copy_in_chunks(instruction: &[u8]) -> Vec<u8> {
     let destination_is_below = [&GET_DESTINATION[..], &GET_SOURCE, &LESS_OR_EQUAL].concat();
-    let (up, down) = (ascending(instruction, true), descending(instruction));
+    let (up, down) = (ascending_loop(instruction, true), descending_loop(instruction));
     [&NO_LOCALS[..], &destination_is_below, &IF, &up, &END, &down, &END].concat()
 }
 
@@ -631,7 +634,7 @@ fn last_chunk(instruction: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a loop over the chunks, the lowest address first.
-fn ascending(instruction: &[u8], source_is_address: bool) -> Vec<u8> {
+fn ascending_loop(instruction: &[u8], source_is_address: bool) -> Vec<u8> {
     let chunk = [&GET_DESTINATION[..], &GET_SOURCE, &CHUNK_CONST, instruction].concat();
     let advance = |local: u8| [&[0x20, local][..], &CHUNK_CONST, &ADD, &[0x21, local]].concat();
     let source = if source_is_address { advance(1) } else { Vec::new() };
@@ -650,7 +653,7 @@ fn ascending(instruction: &[u8], source_is_address: bool) -> Vec<u8> {
 }
 
 /// Returns a loop over the chunks, the highest address first.
-fn descending(instruction: &[u8]) -> Vec<u8> {
+fn descending_loop(instruction: &[u8]) -> Vec<u8> {
     let chunk = [
         &GET_DESTINATION[..],
         &GET_LENGTH,

@@ -50,7 +50,7 @@ impl MemoryLimiter {
     }
 
     /// Returns whether the last growth was refused. A trap after that is a consequence of it.
-    pub(crate) fn refused(&self) -> bool {
+    pub(crate) fn was_refused(&self) -> bool {
         self.refused
     }
 
@@ -74,7 +74,7 @@ impl MemoryLimiter {
     }
 
     /// Undoes the last growth, which was allowed but failed.
-    fn undo(&mut self) {
+    fn undo_growth(&mut self) {
         if let Some((added, peak)) = self.last_growth.take() {
             self.bytes -= added;
             self.peak = peak;
@@ -103,12 +103,12 @@ impl ResourceLimiter for MemoryLimiter {
     }
 
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.undo();
+        self.undo_growth();
         Ok(())
     }
 
     fn table_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.undo();
+        self.undo_growth();
         Ok(())
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let mut limiter = limiter(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(!limiter.grow(0, 60, 1));
-        assert!(limiter.refused());
+        assert!(limiter.was_refused());
         assert_eq!(limiter.peak(), 60);
     }
 
@@ -150,11 +150,11 @@ mod tests {
         let mut limiter = limiter(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
-        assert!(!limiter.refused());
+        assert!(!limiter.was_refused());
     }
 
     #[test]
-    fn growth_that_failed_later_is_not_counted() {
+    fn a_growth_that_the_engine_failed_to_make_is_not_counted() {
         let mut limiter = limiter(100);
         assert!(limiter.grow(0, 60, 1));
         assert!(limiter.grow(60, 100, 1));
@@ -173,7 +173,7 @@ mod tests {
         assert!(grows(0, SMALL_MEMORY_BYTES));
         assert!(!grows(SMALL_MEMORY_BYTES, SMALL_MEMORY_BYTES + 1));
         assert!(!grows(0, 2 * SMALL_MEMORY_BYTES));
-        assert!(limiter.refused());
+        assert!(limiter.was_refused());
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl CompiledCode {
         unsafe {
             match self {
                 Self::InMemory(code) => Component::deserialize(&shard.engine, code),
-                Self::Cached(file) => Component::deserialize_file(&shard.engine, path_of_descriptor(file))
+                Self::Cached(file) => Component::deserialize_file(&shard.engine, descriptor_path(file))
                     // Code in a file system that is mounted without the right to execute cannot be mapped.
                     .or_else(|_| Component::deserialize(&shard.engine, read_all(file)?)),
             }
@@ -41,7 +41,7 @@ impl CompiledCode {
     }
 }
 
-fn path_of_descriptor(file: &File) -> PathBuf {
+fn descriptor_path(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
@@ -100,8 +100,8 @@ impl LinkedComponent {
         let (links, shard) = (self.by_worker.get(index)?, shards.get(index)?);
         let slot = links.by_set.get(set.index())?;
         let instance_pre = slot.get_or_init(|| {
-            let component = links.component.get_or_init(|| logged(self.load_for(shard)));
-            logged(link(shard, component.as_ref()?, set))
+            let component = links.component.get_or_init(|| ok_or_log(self.load_for(shard)));
+            ok_or_log(link(shard, component.as_ref()?, set))
         });
         instance_pre.as_ref()
     }
@@ -112,7 +112,7 @@ impl LinkedComponent {
     }
 }
 
-fn logged<T>(result: wasmtime::Result<T>) -> Option<T> {
+fn ok_or_log<T>(result: wasmtime::Result<T>) -> Option<T> {
     result
         .inspect_err(|error| tracing::error!(%error, "failed to link a loaded component"))
         .ok()

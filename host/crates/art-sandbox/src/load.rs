@@ -143,7 +143,7 @@ impl Sandbox {
         };
         let program = self.shared_program(file.digest, source, file.inspection.host_bytes);
         let mut plugin = self.new_plugin(name, file, listed.schema.clone(), program)?;
-        plugin.unread = Some(Arc::clone(source));
+        plugin.unread_source = Some(Arc::clone(source));
         Ok(plugin)
     }
 
@@ -233,7 +233,7 @@ impl Sandbox {
             schema,
             schema_text,
             program,
-            unread: None,
+            unread_source: None,
             checked: AtomicBool::new(false),
             seen_canary: OnceLock::new(),
         })
@@ -307,10 +307,10 @@ impl Sandbox {
 
     /// Calls `schema()` on a worker, and blocks until it returns or its timeout is over.
     fn call_schema(&self, component: &LinkedComponent, worker: usize) -> Result<SchemaText, SchemaCallError> {
-        let not_run = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
+        let not_run_error = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
         let grants = Grants::by_default();
         let instance_pre = self.instance_pre(component, worker, grants.link_set()).cloned();
-        let instance_pre = instance_pre.ok_or_else(|| not_run("the component is not linked"))?;
+        let instance_pre = instance_pre.ok_or_else(|| not_run_error("the component is not linked"))?;
         let job = async move {
             match Invocation::new(&instance_pre, &Limits::SCHEMA, grants, CancellationToken::new()) {
                 Ok(invocation) => invocation.schema(&instance_pre).await,
@@ -323,7 +323,7 @@ impl Sandbox {
         let timeout = 2 * Duration::from_millis(Limits::SCHEMA.timeout_ms);
         let sent = self.worker_threads().spawn(worker, job);
         let result = sent.and_then(|()| receiver.recv_timeout(timeout).ok());
-        result.unwrap_or_else(|| Err(not_run("its worker thread is busy or has panicked")))
+        result.unwrap_or_else(|| Err(not_run_error("its worker thread is busy or has panicked")))
     }
 
     fn cached_code(&self, digest: &blake3::Hash) -> Result<Option<CompiledCode>, LoadError> {
@@ -365,14 +365,14 @@ impl Sandbox {
     /// or if a cached schema shows that the component was loaded since then.
     fn postponement(&self, digest: &blake3::Hash) -> Result<Option<String>, LoadError> {
         let engine = self.first_engine()?;
-        let postponement = |cache: &CodeCache| {
+        let valid_postponement = |cache: &CodeCache| {
             let reason = cache.postponement(engine, digest)?;
             cache.schema(engine, digest).is_none().then_some(reason)
         };
         Ok(self
             .cache()
             .filter(|_| !self.retries_postponed())
-            .and_then(postponement))
+            .and_then(valid_postponement))
     }
 
     fn cached_schema(&self, digest: &blake3::Hash) -> Result<Option<SchemaText>, LoadError> {

@@ -121,7 +121,7 @@ impl Meter {
 
     /// Counts a crossing into the host, and returns whether the time slice is over. Reads the clock at the end of an
     /// interval, and otherwise once for several crossings.
-    pub(crate) fn cross(&mut self, fuel_left: u64) -> bool {
+    pub(crate) fn count_crossing(&mut self, fuel_left: u64) -> bool {
         self.crossings = self.crossings.wrapping_add(1);
         let interval_is_over = self.is_interval_over(fuel_left);
         if !interval_is_over && !self.crossings.is_multiple_of(CROSSINGS_PER_CLOCK_READ) {
@@ -165,7 +165,7 @@ impl Meter {
 
     /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel. `fuel` is the
     /// cost of the calls.
-    pub(crate) fn is_exceeded(&self, fuel: u64) -> bool {
+    pub(crate) fn exceeds_limits(&self, fuel: u64) -> bool {
         self.host_calls > self.max_host_calls || fuel > self.max_fuel
     }
 }
@@ -193,11 +193,11 @@ mod tests {
         let mut meter = meter(FUEL);
         meter.time_slice().start();
         meter.start_interval(FUEL);
-        assert!(!meter.cross(FUEL - MAX_INTERVAL_FUEL));
+        assert!(!meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
         std::thread::sleep(LONG);
-        assert!(meter.cross(FUEL - MAX_INTERVAL_FUEL));
+        assert!(meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
         meter.time_slice().start();
-        assert!(!meter.cross(FUEL - MAX_INTERVAL_FUEL));
+        assert!(!meter.count_crossing(FUEL - MAX_INTERVAL_FUEL));
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         let mut meter = meter(FUEL);
         meter.start_interval(FUEL);
         std::thread::sleep(LONG);
-        assert!((0..CROSSINGS_PER_CLOCK_READ).any(|_| meter.cross(FUEL)));
+        assert!((0..CROSSINGS_PER_CLOCK_READ).any(|_| meter.count_crossing(FUEL)));
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         let mut meter = meter(FUEL);
         let fuel = meter.start_interval(FUEL);
         std::thread::sleep(LONG);
-        meter.cross(FUEL - fuel);
+        meter.count_crossing(FUEL - fuel);
         assert!(meter.start_interval(FUEL - fuel) <= MAX_INTERVAL_FUEL / 2);
     }
 
@@ -251,9 +251,9 @@ mod tests {
     fn little_fuel_allows_few_calls() {
         let mut meter = meter(5_000);
         (0..5).for_each(|_| meter.count_call());
-        assert!(!meter.is_exceeded(meter.fuel()));
+        assert!(!meter.exceeds_limits(meter.fuel()));
         meter.count_call();
-        assert!(meter.is_exceeded(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.fuel()));
     }
 
     #[test]
@@ -261,15 +261,15 @@ mod tests {
         let mut meter = meter(5_000);
         meter.count_call();
         meter.count_bytes(4_000);
-        assert_eq!((meter.fuel(), meter.is_exceeded(meter.fuel())), (5_000, false));
+        assert_eq!((meter.fuel(), meter.exceeds_limits(meter.fuel())), (5_000, false));
         meter.count_bytes(1);
-        assert!(meter.is_exceeded(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.fuel()));
     }
 
     #[test]
     fn much_fuel_does_not_allow_more_calls_than_the_limit() {
         let mut meter = meter(u64::MAX);
         (0..=Limits::EXECUTE.host_calls).for_each(|_| meter.count_call());
-        assert!(meter.is_exceeded(meter.fuel()));
+        assert!(meter.exceeds_limits(meter.fuel()));
     }
 }

@@ -45,7 +45,7 @@ impl Outside {
         live: impl FnOnce() -> Answer,
         read: impl FnOnce(&Answer) -> Option<T>,
     ) -> wasmtime::Result<T> {
-        let answer = match self.replayed(kind)? {
+        let answer = match self.next_recorded(kind)? {
             Some(answer) => answer,
             None => live(),
         };
@@ -55,7 +55,7 @@ impl Outside {
     }
 
     /// Returns the next answer of the record. `None` if the call is not a replay.
-    pub(crate) fn replayed(&mut self, kind: CrossingKind) -> wasmtime::Result<Option<Answer>> {
+    pub(crate) fn next_recorded(&mut self, kind: CrossingKind) -> wasmtime::Result<Option<Answer>> {
         match &mut self.player {
             Some(player) => Ok(Some(player.next(kind)?)),
             None => Ok(None),
@@ -68,9 +68,9 @@ impl Outside {
     }
 
     /// Returns the error for a recorded answer that does not fit the question, and stores it as the divergence.
-    pub(crate) fn unfit(&mut self, asked: CrossingKind) -> wasmtime::Error {
+    pub(crate) fn unfit_error(&mut self, asked: CrossingKind) -> wasmtime::Error {
         match &mut self.player {
-            Some(player) => player.unfit(asked).into(),
+            Some(player) => player.unfit_error(asked).into(),
             None => wasmtime::Error::msg(format!("the host's answer to `{asked}` does not fit")),
         }
     }
@@ -223,7 +223,7 @@ impl Player {
     }
 
     /// Stores the divergence for the answer that was given last.
-    fn unfit(&mut self, asked: CrossingKind) -> Divergence {
+    fn unfit_error(&mut self, asked: CrossingKind) -> Divergence {
         self.diverge(self.answered, DivergenceReason::Unfit { asked })
     }
 
@@ -255,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    fn cancelled(outside: &mut Outside, live: bool) -> wasmtime::Result<bool> {
+    fn ask_cancelled(outside: &mut Outside, live: bool) -> wasmtime::Result<bool> {
         let read = |answer: &Answer| match answer {
             Answer::Cancelled(is_cancelled) => Some(*is_cancelled),
             _ => None,
@@ -263,7 +263,7 @@ mod tests {
         outside.ask(CrossingKind::Cancelled, || Answer::Cancelled(live), read)
     }
 
-    fn time(outside: &mut Outside, live: u64) -> wasmtime::Result<u64> {
+    fn ask_time(outside: &mut Outside, live: u64) -> wasmtime::Result<u64> {
         let read = |answer: &Answer| match answer {
             Answer::MonotonicClock(nanoseconds) => Some(*nanoseconds),
             _ => None,
@@ -274,10 +274,10 @@ mod tests {
     fn record(ask: impl FnOnce(&mut Outside)) -> Intake {
         let mut outside = Outside::default();
         ask(&mut outside);
-        taken(&mut outside)
+        take_intake(&mut outside)
     }
 
-    fn taken(outside: &mut Outside) -> Intake {
+    fn take_intake(outside: &mut Outside) -> Intake {
         let given = Given {
             limits: Limits::EXECUTE,
             links: LinkSet::by_default(),
@@ -297,12 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_neighbours_are_one_entry() {
+    fn consecutive_equal_answers_are_one_entry() {
         let intake = record(|outside| {
             for _ in 0..100_000 {
-                cancelled(outside, false).unwrap();
+                ask_cancelled(outside, false).unwrap();
             }
-            cancelled(outside, true).unwrap();
+            ask_cancelled(outside, true).unwrap();
         });
         let counts: Vec<_> = intake.crossings.iter().map(|crossing| crossing.count).collect();
         assert_eq!(counts, [100_000, 1]);
@@ -312,7 +312,7 @@ mod tests {
     fn a_record_that_grows_too_large_is_truncated() {
         let intake = record(|outside| {
             (0..100_000).for_each(|nanoseconds| {
-                time(outside, nanoseconds).unwrap();
+                ask_time(outside, nanoseconds).unwrap();
             })
         });
         assert!(intake.truncated && intake.crossings.is_empty());
@@ -323,7 +323,7 @@ mod tests {
         for part in parts {
             let body = Body(part.as_bytes().to_vec());
             outside.record(Answer::File(FileAnswer::Read(body, false)));
-            time(&mut outside, 1).unwrap();
+            ask_time(&mut outside, 1).unwrap();
         }
         outside
     }
@@ -331,12 +331,12 @@ mod tests {
     #[test]
     fn a_record_with_more_bytes_of_files_than_allowed_is_truncated() {
         let (half, byte) = ("x".repeat(Intake::MAX_BODY_BYTES / 2), "x");
-        assert!(!taken(&mut read_in_parts(&[&half, &half])).truncated);
-        assert!(taken(&mut read_in_parts(&[&half, &half, byte])).truncated);
+        assert!(!take_intake(&mut read_in_parts(&[&half, &half])).truncated);
+        assert!(take_intake(&mut read_in_parts(&[&half, &half, byte])).truncated);
     }
 
     #[test]
-    fn a_record_has_no_secret_also_if_it_was_read_in_parts() {
+    fn a_record_with_a_secret_is_withheld_even_if_read_in_parts() {
         let secret = Secret::new("key", &"s3cretvalue".into(), false).unwrap();
         let secrets = Secrets::new(vec![secret]).unwrap();
         let given = || Given {
@@ -370,7 +370,7 @@ mod tests {
     fn a_replay_draws_the_random_numbers_of_the_record() {
         let mut live = Outside::default();
         let drawn = live.random().unwrap().next_u64();
-        let mut replay = Outside::replay(taken(&mut live));
+        let mut replay = Outside::replay(take_intake(&mut live));
         assert_eq!(replay.random().unwrap().next_u64(), drawn);
         assert_eq!(replay.divergence(), None);
     }
@@ -378,12 +378,12 @@ mod tests {
     #[test]
     fn a_replay_that_asks_something_else_diverges_there() {
         let recorded = record(|outside| {
-            cancelled(outside, false).unwrap();
-            cancelled(outside, false).unwrap();
+            ask_cancelled(outside, false).unwrap();
+            ask_cancelled(outside, false).unwrap();
         });
         let mut replay = Outside::replay(recorded);
-        assert!(!cancelled(&mut replay, true).unwrap());
-        time(&mut replay, 0).unwrap_err();
+        assert!(!ask_cancelled(&mut replay, true).unwrap());
+        ask_time(&mut replay, 0).unwrap_err();
         let (asked, recorded) = (CrossingKind::MonotonicClock, CrossingKind::Cancelled);
         assert_eq!(
             replay.divergence(),
@@ -394,11 +394,11 @@ mod tests {
     #[test]
     fn a_replay_that_asks_more_diverges_after_the_end_of_the_record() {
         let recorded = record(|outside| {
-            time(outside, 7).unwrap();
+            ask_time(outside, 7).unwrap();
         });
         let mut replay = Outside::replay(recorded);
-        assert_eq!(time(&mut replay, 0).unwrap(), 7);
-        time(&mut replay, 0).unwrap_err();
+        assert_eq!(ask_time(&mut replay, 0).unwrap(), 7);
+        ask_time(&mut replay, 0).unwrap_err();
         let asked = CrossingKind::MonotonicClock;
         assert_eq!(
             replay.divergence(),
@@ -409,13 +409,13 @@ mod tests {
     #[test]
     fn a_replay_that_asks_less_diverges_at_its_end() {
         let recorded = record(|outside| {
-            time(outside, 7).unwrap();
+            ask_time(outside, 7).unwrap();
             outside.random().unwrap();
         });
         let mut replay = Outside::replay(recorded);
         let unused = |recorded| DivergenceReason::Unused { recorded };
         assert_eq!(replay.divergence(), divergence(1, unused(CrossingKind::MonotonicClock)));
-        time(&mut replay, 0).unwrap();
+        ask_time(&mut replay, 0).unwrap();
         assert_eq!(replay.divergence(), divergence(2, unused(CrossingKind::Random)));
         replay.random().unwrap();
         assert_eq!(replay.divergence(), None);
@@ -433,10 +433,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_divergence_is_kept() {
+    fn only_the_first_divergence_is_reported() {
         let mut replay = Outside::replay(Intake::default());
         replay.random().unwrap_err();
-        cancelled(&mut replay, false).unwrap_err();
+        ask_cancelled(&mut replay, false).unwrap_err();
         let asked = CrossingKind::Random;
         assert_eq!(
             replay.divergence(),
@@ -451,24 +451,24 @@ mod tests {
         ) {
             let ask = |outside: &mut Outside, live: bool| -> wasmtime::Result<Vec<u64>> {
                 let one = |(asks_time, value): &(bool, u64)| match asks_time {
-                    true => time(outside, if live { *value } else { 9 }),
-                    false => cancelled(outside, live && *value == 1).map(u64::from),
+                    true => ask_time(outside, if live { *value } else { 9 }),
+                    false => ask_cancelled(outside, live && *value == 1).map(u64::from),
                 };
                 script.iter().map(one).collect()
             };
             let mut live = Outside::default();
             let answers = ask(&mut live, true).unwrap();
-            let recorded = taken(&mut live);
+            let recorded = take_intake(&mut live);
             let mut replay = Outside::replay(recorded.clone());
             prop_assert_eq!(ask(&mut replay, false).unwrap(), answers);
             prop_assert_eq!(replay.divergence(), None);
-            prop_assert_eq!(taken(&mut replay), recorded);
+            prop_assert_eq!(take_intake(&mut replay), recorded);
         }
 
         #[test]
         fn no_record_is_larger_than_the_maximum(values in prop::collection::vec(any::<u64>(), 0..6_000)) {
             let intake = record(|outside| values.iter().for_each(|value| {
-                time(outside, *value).unwrap();
+                ask_time(outside, *value).unwrap();
             }));
             let text = serde_json::to_string(&intake.crossings).unwrap();
             prop_assert!(text.len() <= Intake::MAX_BYTES + "[]".len());

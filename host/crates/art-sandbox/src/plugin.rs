@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
-use crate::call::{Invocation, Ran};
+use crate::call::{EndedCall, Invocation};
 use crate::capability::fs::StagingArea;
 use crate::capability::http::Network;
 use crate::error::LoadError;
@@ -29,7 +29,7 @@ use crate::inspect::Inspection;
 use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::SchemaText;
-use crate::secrets::in_quarantine;
+use crate::secrets::quarantine_ending;
 use crate::state::CallState;
 
 /// Progress message while a tool is compiled.
@@ -51,7 +51,7 @@ pub struct Plugin {
     pub(crate) schema_text: SchemaText,
     pub(crate) program: Arc<Program>,
     /// Reads the file, if it was not read when the tool was loaded.
-    pub(crate) unread: Option<ComponentSource>,
+    pub(crate) unread_source: Option<ComponentSource>,
     /// Whether a call has checked that the file has `digest`, and that the result of its `schema()` equals `schema_text`.
     pub(crate) checked: AtomicBool,
     /// The canary that was seen in a call, after which the tool is not called again.
@@ -189,7 +189,7 @@ impl Plugin {
 
     /// Checks that the file has the digest of the tool, if it was not read when the tool was loaded.
     async fn check_file(&self) -> Result<(), LoadError> {
-        let Some(source) = self.unread.clone().filter(|_| !self.is_checked()) else {
+        let Some(source) = self.unread_source.clone().filter(|_| !self.is_checked()) else {
             return Ok(());
         };
         let (digest, (sender, receiver)) = (self.digest, oneshot::channel());
@@ -226,9 +226,9 @@ impl Plugin {
     /// Runs a call, or replays it if there is a record, unless the tool is in quarantine.
     async fn run(&self, call: &Admitted, recorded: Option<&Intake>) -> Replayed {
         if let Some(canary) = self.seen_canary.get() {
-            return not_run(in_quarantine(canary)).replayed;
+            return not_run(quarantine_ending(canary)).replayed;
         }
-        let Ran { replayed, canary } = self.run_in_sandbox(call, recorded).await;
+        let EndedCall { replayed, canary } = self.run_in_sandbox(call, recorded).await;
         if let Some(canary) = canary {
             self.sandbox.quarantine(&self.digest(), &self.schema.name, &canary);
             self.seen_canary.get_or_init(|| canary);
@@ -236,13 +236,13 @@ impl Plugin {
         replayed
     }
 
-    async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> Ran {
+    async fn run_in_sandbox(&self, call: &Admitted, recorded: Option<&Intake>) -> EndedCall {
         let program = match self.load(call).await {
             Ok(program) => program,
             Err(ending) => return not_run(*ending),
         };
         let job = match recorded {
-            Some(recorded) => self.job_of_replay(call, recorded),
+            Some(recorded) => self.replay_job(call, recorded),
             None => self.job(call),
         };
         let set = job.given.links;
@@ -263,8 +263,8 @@ impl Plugin {
         let cancel = call.cancel().child_token();
         let _cancel_on_drop = cancel.clone().drop_guard();
         let job = async move { job.run_on_this_thread(&instance_pre, cancel, &context).await };
-        let ran = self.sandbox.run_on_worker(index, job).await;
-        ran.unwrap_or_else(|| not_run(host_error("the sandbox panicked")))
+        let ended = self.sandbox.run_on_worker(index, job).await;
+        ended.unwrap_or_else(|| not_run(host_error("the sandbox panicked")))
     }
 }
 
@@ -308,7 +308,7 @@ impl Plugin {
 
     /// Returns the job that replays a call with the limits, interfaces and variables in its record. Records of earlier hosts do
     /// not have them, so such a call gets those that it would get now.
-    fn job_of_replay(&self, call: &Admitted, recorded: &Intake) -> Job {
+    fn replay_job(&self, call: &Admitted, recorded: &Intake) -> Job {
         let job = self.job(call);
         let (given, mut limits) = match &recorded.given {
             Some(given) => (given.clone(), given.limits),
@@ -342,7 +342,7 @@ impl Job {
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
         context: &ExecutionContext,
-    ) -> Ran {
+    ) -> EndedCall {
         let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
             Ok(invocation) => invocation
                 .with_given(self.given)
@@ -365,7 +365,7 @@ fn host_error(message: &str) -> Ending {
     }
 }
 
-fn not_run(ending: Ending) -> Ran {
+fn not_run(ending: Ending) -> EndedCall {
     let outcome = Outcome {
         ending,
         usage: Usage::default(),
@@ -378,7 +378,7 @@ fn not_run(ending: Ending) -> Ran {
         outcome,
         divergence: None,
     };
-    Ran { replayed, canary: None }
+    EndedCall { replayed, canary: None }
 }
 
 /// Returns the result of a replay whose record is not complete.
@@ -422,7 +422,7 @@ impl ToolExecutor for Plugin {
     }
 
     fn execute<'a>(&'a self, call: &'a Admitted) -> BoxFuture<'a, Outcome> {
-        self.run(call, None).map(|ran| ran.outcome).boxed()
+        self.run(call, None).map(|replayed| replayed.outcome).boxed()
     }
 
     fn replay<'a>(&'a self, call: &'a Admitted, recorded: &'a Intake) -> Option<BoxFuture<'a, Replayed>> {

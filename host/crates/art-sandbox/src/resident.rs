@@ -12,9 +12,9 @@ pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
 /// The loaded programs and those that are being loaded, the oldest first.
 #[derive(Default)]
-pub(crate) struct Resident(Mutex<VecDeque<Weak<Program>>>);
+pub(crate) struct ResidentPrograms(Mutex<VecDeque<Weak<Program>>>);
 
-impl Resident {
+impl ResidentPrograms {
     /// Makes room for a program, and counts it from now on. Unloads the oldest programs that no call uses; their next call loads them
     /// again.
     ///

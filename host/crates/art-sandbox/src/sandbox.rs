@@ -20,7 +20,7 @@ use crate::error::{LoadError, SandboxError};
 use crate::fuel_basis::fuel_basis;
 use crate::linked::LinkedComponent;
 use crate::program::Program;
-use crate::resident::Resident;
+use crate::resident::ResidentPrograms;
 use crate::secrets::SecretSource;
 use crate::state::CallState;
 use crate::worker::Workers;
@@ -87,7 +87,7 @@ struct Inner {
     secrets: Option<Arc<dyn SecretSource>>,
     /// The programs in use, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
-    resident: Resident,
+    resident: ResidentPrograms,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -122,7 +122,7 @@ impl Sandbox {
                 opened_staging: OnceLock::new(),
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
-                resident: Resident::default(),
+                resident: ResidentPrograms::default(),
             }),
         };
         if config.staging.as_ref().is_some_and(|path| path.exists()) {
@@ -255,7 +255,7 @@ impl Sandbox {
         self.inner.resident.bytes()
     }
 
-    pub(crate) fn resident(&self) -> &Resident {
+    pub(crate) fn resident(&self) -> &ResidentPrograms {
         &self.inner.resident
     }
 

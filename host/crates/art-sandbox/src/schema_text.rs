@@ -131,18 +131,18 @@ fn section_start(wasm: &[u8], content: usize) -> Option<usize> {
 /// Returns the component with an `art:schema` section at its end.
 pub(crate) fn append_section(component: &[u8], schema: &SchemaText) -> Result<Vec<u8>, LoadError> {
     let text = serde_json::to_vec(schema).map_err(LoadError::InvalidSchemaSection)?;
-    let mut content = leb128(SECTION.len());
+    let mut content = encode_leb128(SECTION.len());
     content.extend(SECTION.as_bytes());
     content.extend(text);
     let mut wasm = component.to_vec();
     wasm.push(CUSTOM_SECTION);
-    wasm.extend(leb128(content.len()));
+    wasm.extend(encode_leb128(content.len()));
     wasm.extend(content);
     Ok(wasm)
 }
 
 /// Returns `number` as an unsigned LEB128: seven bits in each byte, the lowest first.
-fn leb128(mut number: usize) -> Vec<u8> {
+fn encode_leb128(mut number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {
         let low_bits = u8::try_from(number & 0x7f).unwrap_or_default();
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use wasmparser::{Parser, Payload};
 
-    fn section(wasm: &[u8]) -> Option<Section> {
+    fn find_section(wasm: &[u8]) -> Option<Section> {
         let payloads = Parser::new(0).parse_all(wasm).map(Result::unwrap);
         let sections = payloads.filter_map(|payload| match payload {
             Payload::CustomSection(section) if section.name() == SECTION => Some(Section {
@@ -172,7 +172,7 @@ mod tests {
         sections.last()
     }
 
-    fn text(description: &str) -> SchemaText {
+    fn schema_text(description: &str) -> SchemaText {
         SchemaText {
             name: "a".to_owned(),
             description: description.to_owned(),
@@ -190,37 +190,40 @@ mod tests {
     #[test]
     fn an_appended_section_is_read_back_and_the_component_is_unchanged() {
         for length in [0, 1, 60, 127, 128, 20_000, 100_000] {
-            let schema = text(&"x".repeat(length));
+            let schema = schema_text(&"x".repeat(length));
             let wasm = append_section(EMPTY, &schema).unwrap();
-            let file = split_file(&wasm, section(&wasm).as_ref()).unwrap();
+            let file = split_file(&wasm, find_section(&wasm).as_ref()).unwrap();
             assert_eq!((file.component, file.declared_schema), (EMPTY, Some(schema)));
         }
     }
 
     #[test]
-    fn the_last_of_two_sections_counts_and_the_other_is_part_of_the_component() {
-        let once = append_section(EMPTY, &text("old")).unwrap();
-        let twice = append_section(&once, &text("new")).unwrap();
-        let file = split_file(&twice, section(&twice).as_ref()).unwrap();
-        assert_eq!((file.component, file.declared_schema), (&*once, Some(text("new"))));
+    fn of_two_sections_only_the_last_is_split_off() {
+        let once = append_section(EMPTY, &schema_text("old")).unwrap();
+        let twice = append_section(&once, &schema_text("new")).unwrap();
+        let file = split_file(&twice, find_section(&twice).as_ref()).unwrap();
+        assert_eq!(
+            (file.component, file.declared_schema),
+            (&*once, Some(schema_text("new")))
+        );
     }
 
     #[test]
     fn a_section_that_is_not_at_the_end_is_ignored() {
-        let mut wasm = append_section(EMPTY, &text("old")).unwrap();
+        let mut wasm = append_section(EMPTY, &schema_text("old")).unwrap();
         wasm.extend([CUSTOM_SECTION, 2, 1, b'x']);
-        let file = split_file(&wasm, section(&wasm).as_ref()).unwrap();
+        let file = split_file(&wasm, find_section(&wasm).as_ref()).unwrap();
         assert_eq!((file.component, file.declared_schema), (&*wasm, None));
     }
 
     #[test]
     fn a_section_that_is_too_large_or_not_json_is_refused() {
-        let large = append_section(EMPTY, &text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
-        let error = split_file(&large, section(&large).as_ref()).unwrap_err();
+        let large = append_section(EMPTY, &schema_text(&"x".repeat(MAX_SECTION_BYTES))).unwrap();
+        let error = split_file(&large, find_section(&large).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::SchemaSectionTooLarge { .. }), "{error}");
-        let mut damaged = append_section(EMPTY, &text("")).unwrap();
+        let mut damaged = append_section(EMPTY, &schema_text("")).unwrap();
         *damaged.last_mut().unwrap() = b' ';
-        let error = split_file(&damaged, section(&damaged).as_ref()).unwrap_err();
+        let error = split_file(&damaged, find_section(&damaged).as_ref()).unwrap_err();
         assert!(matches!(error, LoadError::InvalidSchemaSection(_)), "{error}");
     }
 }

@@ -17,7 +17,7 @@ pub trait SecretSource: Debug + Send + Sync {
 }
 
 /// Returns the ending of a call in which a canary was seen, and of all later calls of the component.
-pub(crate) fn in_quarantine(canary: &str) -> Ending {
+pub(crate) fn quarantine_ending(canary: &str) -> Ending {
     Ending::Denied {
         message: format!(
             "is in quarantine: the secret `{canary}`, a decoy that no tool is given, was in what it sent, returned or logged"

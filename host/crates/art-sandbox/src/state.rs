@@ -170,19 +170,19 @@ impl WasiView for CallState {
 
 impl CallState {
     /// Counts a call into the host.
-    pub(crate) fn called(&mut self) -> &mut Self {
+    pub(crate) fn count_call(&mut self) -> &mut Self {
         self.meter.count_call();
         self
     }
 
     /// Adds a line to the log of the call. Secrets are redacted before the line is cut.
     pub(crate) fn log(&mut self, level: LogLevel, message: &str) {
-        let message = self.redacted(message);
+        let message = self.redact(message);
         self.log.push(level, &message);
     }
 
     /// Returns a text of the tool without secrets, and notes a canary in it.
-    pub(crate) fn redacted<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn redact<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let redactor = self.secrets.redactor();
         if self.canary.is_none() {
             self.canary = redactor.canary(text.as_bytes()).map(str::to_owned);

@@ -36,7 +36,7 @@ pub(crate) fn link_stubs(
         let mut instance = linker.instance(name)?;
         let is_fs = name.starts_with(FILESYSTEM_PREFIX);
         for (item_name, item) in interface.exports(engine) {
-            define(&mut instance, item_name, &item.ty, is_fs)?;
+            define_stub(&mut instance, item_name, &item.ty, is_fs)?;
         }
     }
     Ok(linker)
@@ -49,39 +49,39 @@ fn needs_stub(import: &str, set: LinkSet) -> bool {
         || import.starts_with(RANDOM_PREFIX) && !set.random
 }
 
-fn define(
+fn define_stub(
     instance: &mut LinkerInstance<'_, CallState>,
     name: &str,
     item: &ComponentItem,
     is_fs: bool,
 ) -> wasmtime::Result<()> {
     match item {
-        ComponentItem::Resource(_) => instance.resource(name, resource(name), |_, _| Ok(())),
+        ComponentItem::Resource(_) => instance.resource(name, resource_type(name), |_, _| Ok(())),
         ComponentItem::ComponentFunc(_) if name == "get-directories" => {
             instance.func_new(name, |store, _, _, results| {
-                answer(results, root(store)?);
+                set_result(results, root_directories(store)?);
                 Ok(())
             })
         }
         // The network has no rights, and no socket can be created in it.
         ComponentItem::ComponentFunc(_) if name == "instance-network" => {
             instance.func_new(name, |store, _, _, results| {
-                answer(results, stub(store)?);
+                set_result(results, new_stub(store)?);
                 Ok(())
             })
         }
         ComponentItem::ComponentFunc(function) => {
-            let (name_of_stub, denied) = (name.to_owned(), denied(name, function));
+            let (function_name, denied) = (name.to_owned(), denied_answer(name, function));
             instance.func_new(name, move |mut store, _, params, results| {
                 let Some(denied) = &denied else {
-                    return Err(wasmtime::Error::new(NotGranted(name_of_stub.clone())));
+                    return Err(wasmtime::Error::new(NotGranted(function_name.clone())));
                 };
                 store.data_mut().meter.count_call();
                 if is_fs {
-                    record_path(store.data_mut(), &name_of_stub, params);
+                    record_path(store.data_mut(), &function_name, params);
                 }
                 end_borrows(&mut store.as_context_mut(), params)?;
-                answer(results, denied.clone());
+                set_result(results, denied.clone());
                 Ok(())
             })
         }
@@ -90,15 +90,15 @@ fn define(
 }
 
 /// Returns the list of directories: a root in which everything is denied, so that the denial names the path.
-fn root(store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
+fn root_directories(store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     Ok(Val::List(vec![Val::Tuple(vec![
-        stub(store)?,
+        new_stub(store)?,
         Val::String("/".to_owned()),
     ])]))
 }
 
 /// Returns a resource without access to anything.
-fn stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
+fn new_stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     store.data_mut().meter.count_call();
     Ok(Val::Resource(
         Resource::<Stub>::new_own(0).try_into_resource_any(store)?,
@@ -107,7 +107,7 @@ fn stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
 
 /// Returns the answer of a stub's function: a readable directory if the function asks for the type or the flags of a descriptor,
 /// and otherwise "access denied". `None` if the result of the function has no such answer.
-fn denied(name: &str, function: &ComponentFunc) -> Option<Val> {
+fn denied_answer(name: &str, function: &ComponentFunc) -> Option<Val> {
     let Type::Result(result) = function.results().next()? else {
         return None;
     };
@@ -127,7 +127,7 @@ fn record_path(state: &mut CallState, name: &str, params: &[Val]) {
         _ => None,
     });
     if let Some(path) = path {
-        let denial = state.grants.denied_path(path, access_of(name, params));
+        let denial = state.grants.denied_path(path, needed_access(name, params));
         state.denials.push(denial);
     }
 }
@@ -143,7 +143,7 @@ fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wa
 }
 
 /// Returns the access that a call of the file system needs.
-fn access_of(name: &str, params: &[Val]) -> Access {
+fn needed_access(name: &str, params: &[Val]) -> Access {
     const WRITING: [&str; 7] = ["create", "unlink", "remove", "rename", "link-at", "symlink", "set-"];
     let is_writing_flag = |flag: &String| matches!(flag.as_str(), "create" | "truncate" | "write" | "mutate-directory");
     let writes = WRITING.iter().any(|part| name.contains(part)) && !name.contains("readlink")
@@ -153,14 +153,14 @@ fn access_of(name: &str, params: &[Val]) -> Access {
     if writes { Access::ReadWrite } else { Access::Read }
 }
 
-fn answer(results: &mut [Val], value: Val) {
+fn set_result(results: &mut [Val], value: Val) {
     if let Some(result) = results.first_mut() {
         *result = value;
     }
 }
 
 /// Returns the type of a resource. The resources of `wasi:io` must have the same types in the file system interfaces.
-fn resource(name: &str) -> ResourceType {
+fn resource_type(name: &str) -> ResourceType {
     match name {
         "input-stream" => ResourceType::host::<DynInputStream>(),
         "output-stream" => ResourceType::host::<DynOutputStream>(),

@@ -106,7 +106,7 @@ impl Change {
     }
 
     /// Returns whether the change leaves everything as it was.
-    pub(crate) fn is_nothing(&self) -> bool {
+    pub(crate) fn changes_nothing(&self) -> bool {
         match &self.action {
             Action::Write { digest, .. } => self.before == Before::File(*digest),
             Action::RemoveFile | Action::RemoveDirectory => self.before == Before::Nothing,

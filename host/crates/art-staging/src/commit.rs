@@ -13,7 +13,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _, PermissionsEx
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Action, Before, Change, ChangeSet};
-use crate::disk::{now, open_regular, remove_file, sync_directory, write_durably};
+use crate::disk::{current_state, open_regular, remove_file, sync_directory, write_durably};
 use crate::draft::{is_draft, lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK, SET_FILE, Staging, read_json};
@@ -64,7 +64,7 @@ impl Staging {
         let set = self.read(&set.id)?;
         let selected = select(&set, paths)?;
         let target = open_target(&set)?;
-        let conflicts = conflicts(&set, &target, &selected)?;
+        let conflicts = find_conflicts(&set, &target, &selected)?;
         if !conflicts.is_empty() {
             return Err(StagingError::Conflicts(conflicts));
         }
@@ -85,7 +85,7 @@ impl Staging {
         let _lock = self.lock()?;
         let set = self.read(&set.id)?;
         let selected = select(&set, paths)?;
-        self.store(&without(&set, &selected))?;
+        self.store(&without_changes(&set, &selected))?;
         Ok(full_paths(&set, &selected))
     }
 
@@ -115,8 +115,8 @@ impl Staging {
     }
 
     fn recover_set(&self, id: &str, folder: Dir) -> Result<(), StagingError> {
-        let (has_journal, was_preparing) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
-        if !has_journal && !was_preparing {
+        let (has_journal, has_preparations) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
+        if !has_journal && !has_preparations {
             return Ok(());
         }
         let file = if has_journal { JOURNAL_FILE } else { PREPARING_FILE };
@@ -194,7 +194,7 @@ impl Commit<'_> {
         }
         for (index, change) in journal.changes.iter().enumerate() {
             if let Action::Write { blob, .. } = &change.action {
-                let copied = self.copy(blob, change, &self.temporary(index, change));
+                let copied = self.copy(blob, change, &self.temporary_path(index, change));
                 copied.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
             }
         }
@@ -226,25 +226,25 @@ impl Commit<'_> {
         let mut done = Vec::new();
         // What is in a directory is removed before the directory.
         for (index, change) in journal.changes.iter().enumerate().rev() {
-            let made = self.make(index, change);
+            let made = self.make_change(index, change);
             if made.map_err(StagingError::io("change", self.set.full_path(change)))? {
                 done.push(change.clone());
             }
         }
-        self.sync(journal)?;
+        self.sync_directories(journal)?;
         done.reverse();
         let committed = Committed {
             paths: full_paths(self.set, &done),
         };
-        self.staging.store(&without(self.set, &done))?;
-        self.finish()?;
+        self.staging.store(&without_changes(self.set, &done))?;
+        self.remove_journal()?;
         Ok(committed)
     }
 
     /// Makes a change. Returns false, and does not overwrite the file, if somebody else changed it after the commit began.
-    fn make(&self, index: usize, change: &Change) -> io::Result<bool> {
-        let is_as_before = now(&self.target, &change.path)? == change.before;
-        let temporary = self.temporary(index, change);
+    fn make_change(&self, index: usize, change: &Change) -> io::Result<bool> {
+        let is_as_before = current_state(&self.target, &change.path)? == change.before;
+        let temporary = self.temporary_path(index, change);
         match &change.action {
             Action::Write { digest, .. } => {
                 if is_as_before && self.target.symlink_metadata(&temporary).is_ok() {
@@ -252,7 +252,7 @@ impl Commit<'_> {
                     return Ok(true);
                 }
                 remove_file(&self.target, &temporary)?;
-                Ok(now(&self.target, &change.path)? == Before::File(*digest))
+                Ok(current_state(&self.target, &change.path)? == Before::File(*digest))
             }
             Action::CreateDirectory => Ok(true),
             Action::RemoveFile if is_as_before => remove_file(&self.target, &change.path).map(|()| true),
@@ -260,12 +260,14 @@ impl Commit<'_> {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
                 removed => removed.map(|()| true),
             },
-            Action::RemoveFile | Action::RemoveDirectory => Ok(now(&self.target, &change.path)? == Before::Nothing),
+            Action::RemoveFile | Action::RemoveDirectory => {
+                Ok(current_state(&self.target, &change.path)? == Before::Nothing)
+            }
         }
     }
 
     /// Waits until the directories of all changes are stored on the disk.
-    fn sync(&self, journal: &Journal) -> Result<(), StagingError> {
+    fn sync_directories(&self, journal: &Journal) -> Result<(), StagingError> {
         let parents = journal.changes.iter().filter_map(|change| change.path.parent());
         let mut directories: Vec<_> = parents
             .chain(journal.directories.iter().map(PathBuf::as_path))
@@ -285,7 +287,7 @@ impl Commit<'_> {
     /// Removes what was prepared.
     fn undo(&self, journal: &Journal) -> Result<(), StagingError> {
         for (index, change) in journal.changes.iter().enumerate() {
-            let temporary = self.temporary(index, change);
+            let temporary = self.temporary_path(index, change);
             match remove_file(&self.target, &temporary) {
                 Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
                     return Err(StagingError::io("remove", self.set.directory.join(temporary))(error));
@@ -297,11 +299,11 @@ impl Commit<'_> {
             // Removing fails if somebody has put files into the directory, which then stays.
             drop(self.target.remove_dir(path));
         }
-        self.finish()
+        self.remove_journal()
     }
 
-    /// Removes the journal. The change set itself may be removed already.
-    fn finish(&self) -> Result<(), StagingError> {
+    /// Removes the journal and the preparations. The change set itself may be removed already.
+    fn remove_journal(&self) -> Result<(), StagingError> {
         for file in [JOURNAL_FILE, PREPARING_FILE] {
             let removed = remove_file(&self.folder, Path::new(file));
             removed.map_err(StagingError::io(
@@ -313,7 +315,7 @@ impl Commit<'_> {
     }
 
     /// Returns the path of the temporary file of a change, beside its target.
-    fn temporary(&self, index: usize, change: &Change) -> PathBuf {
+    fn temporary_path(&self, index: usize, change: &Change) -> PathBuf {
         let name = format!(".art-{}-{index}.tmp", self.set.id);
         change.path.with_file_name(name)
     }
@@ -343,13 +345,13 @@ fn select(set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<Change>, StagingErro
     Ok(set.changes.iter().filter(is_selected).cloned().collect())
 }
 
-fn conflicts(set: &ChangeSet, target: &Dir, selected: &[Change]) -> Result<Vec<Conflict>, StagingError> {
+fn find_conflicts(set: &ChangeSet, target: &Dir, selected: &[Change]) -> Result<Vec<Conflict>, StagingError> {
     let mut conflicts = Vec::new();
     for change in selected {
         let path = set.full_path(change);
-        let now = now(target, &change.path).map_err(StagingError::io("read", &path))?;
-        let is_made = change.action == Action::CreateDirectory && now == Before::Directory;
-        if now != change.before && !is_made || now == Before::Unclear {
+        let current = current_state(target, &change.path).map_err(StagingError::io("read", &path))?;
+        let is_made_already = change.action == Action::CreateDirectory && current == Before::Directory;
+        if current != change.before && !is_made_already || current == Before::Unclear {
             conflicts.push(Conflict { path });
         }
     }
@@ -357,10 +359,10 @@ fn conflicts(set: &ChangeSet, target: &Dir, selected: &[Change]) -> Result<Vec<C
 }
 
 /// Returns the change set without some of its changes.
-fn without(set: &ChangeSet, done: &[Change]) -> ChangeSet {
-    let mut left = set.clone();
-    left.changes.retain(|change| !done.contains(change));
-    left
+fn without_changes(set: &ChangeSet, done: &[Change]) -> ChangeSet {
+    let mut remaining = set.clone();
+    remaining.changes.retain(|change| !done.contains(change));
+    remaining
 }
 
 fn full_paths(set: &ChangeSet, changes: &[Change]) -> Vec<PathBuf> {

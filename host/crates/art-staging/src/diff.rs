@@ -37,16 +37,20 @@ impl Staging {
             Before::Nothing | Before::Directory => Ok(Contents::Text(String::new())),
             Before::File(_) | Before::Unclear => Dir::open_ambient_dir(&set.directory, ambient_authority())
                 .map_err(StagingError::io("open", &set.directory))
-                .map(|dir| contents(&dir, &change.path).unwrap_or(Contents::Other("not there any more"))),
+                .map(|dir| read_contents(&dir, &change.path).unwrap_or(Contents::Other("not there any more"))),
         };
-        let new = match &action_contents(&change.action) {
-            Some(blob) => contents(&self.folder(&set.id)?, Path::new(blob)).map_err(StagingError::io("read", &path))?,
+        let new = match &action_blob(&change.action) {
+            Some(blob) => {
+                read_contents(&self.folder(&set.id)?, Path::new(blob)).map_err(StagingError::io("read", &path))?
+            }
             None => Contents::Text(String::new()),
         };
         let (from, to) = labels(change, &path);
         let text = match (&change.action, old()?, new) {
-            (Action::CreateDirectory | Action::RemoveDirectory, ..) => format!("{}: {}\n", change.verb(), shown(&path)),
-            (_, Contents::Text(old), Contents::Text(new)) => unified(&old, &new, &from, &to),
+            (Action::CreateDirectory | Action::RemoveDirectory, ..) => {
+                format!("{}: {}\n", change.verb(), in_one_line(&path))
+            }
+            (_, Contents::Text(old), Contents::Text(new)) => unified_diff(&old, &new, &from, &to),
             (_, Contents::Other(what), _) | (_, _, Contents::Other(what)) => {
                 format!("--- {from}\n+++ {to}\nthe file is {what}\n")
             }
@@ -56,11 +60,11 @@ impl Staging {
 }
 
 /// Returns a path in one line.
-fn shown(path: &Path) -> String {
+fn in_one_line(path: &Path) -> String {
     path.display().to_string().replace(['\n', '\r'], "?")
 }
 
-fn action_contents(action: &Action) -> Option<String> {
+fn action_blob(action: &Action) -> Option<String> {
     match action {
         Action::Write { blob, .. } => Some(blob.clone()),
         _ => None,
@@ -68,7 +72,7 @@ fn action_contents(action: &Action) -> Option<String> {
 }
 
 fn labels(change: &Change, path: &Path) -> (String, String) {
-    let (nothing, path) = ("/dev/null".to_owned(), shown(path));
+    let (nothing, path) = ("/dev/null".to_owned(), in_one_line(path));
     match (&change.action, change.before) {
         (Action::RemoveFile, _) => (path, nothing),
         (_, Before::Nothing) => (nothing, path),
@@ -76,13 +80,13 @@ fn labels(change: &Change, path: &Path) -> (String, String) {
     }
 }
 
-fn unified(old: &str, new: &str, from: &str, to: &str) -> String {
+fn unified_diff(old: &str, new: &str, from: &str, to: &str) -> String {
     let diff = TextDiff::from_lines(old, new);
     let mut unified = diff.unified_diff();
     unified.context_radius(CONTEXT_LINES).header(from, to).to_string()
 }
 
-fn contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
+fn read_contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
     let file = open_regular(dir, path)?;
     if file.metadata()?.len() > MAX_SHOWN_BYTES {
         return Ok(Contents::Other("too large to be shown"));

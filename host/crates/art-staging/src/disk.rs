@@ -40,7 +40,7 @@ pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
 }
 
 /// Returns what is at a path. A link, a pipe or a device is [`Before::Unclear`], which is always a conflict.
-pub(crate) fn now(dir: &Dir, path: &Path) -> io::Result<Before> {
+pub(crate) fn current_state(dir: &Dir, path: &Path) -> io::Result<Before> {
     let metadata = match dir.symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Nothing),

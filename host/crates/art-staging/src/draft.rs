@@ -95,8 +95,8 @@ impl Draft {
         }
         let changes = drafted
             .into_iter()
-            .map(|(path, drafted, before)| self.change(path, drafted, before))
-            .filter(|change| !change.as_ref().is_ok_and(Change::is_nothing))
+            .map(|(path, drafted, before)| self.to_change(path, drafted, before))
+            .filter(|change| !change.as_ref().is_ok_and(Change::changes_nothing))
             .collect::<std::io::Result<Vec<_>>>();
         if matches!(&changes, Ok(changes) if changes.is_empty()) {
             return Ok(None);
@@ -108,7 +108,7 @@ impl Draft {
         Ok(Some(self.id.clone()))
     }
 
-    fn change(&self, path: PathBuf, drafted: Drafted, before: Before) -> std::io::Result<Change> {
+    fn to_change(&self, path: PathBuf, drafted: Drafted, before: Before) -> std::io::Result<Change> {
         let action = match drafted {
             Drafted::Write(blob) => {
                 let file = open_regular(&self.dir, Path::new(&blob))?;

@@ -104,8 +104,8 @@ impl Staging {
         Ok(sets)
     }
 
-    /// Returns the change sets of a run, or the one with this identifier. `name` is the
-    /// identifier of the run or the change set, or a prefix that no other has.
+    /// Returns the change sets of a run, or the one with this identifier. `name` is the identifier of the run or the
+    /// change set, or a prefix that no other has.
     ///
     /// # Errors
     /// Fails if `name` is empty, or if no identifier begins with it, or several do and none is equal to it.

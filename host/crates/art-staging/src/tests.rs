@@ -13,30 +13,30 @@ use crate::draft::Drafted;
 use crate::*;
 
 /// A granted directory and a folder of staged changes.
-struct World {
+struct Fixture {
     folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("granted/sub")).unwrap();
-        let world = Self { folder };
-        world.write("a.txt", "old a\n");
-        world.write("sub/b.txt", "old b\n");
-        world
+        let fixture = Self { folder };
+        fixture.write("a.txt", "old a\n");
+        fixture.write("sub/b.txt", "old b\n");
+        fixture
     }
 
-    fn granted(&self, path: &str) -> PathBuf {
+    fn granted_path(&self, path: &str) -> PathBuf {
         self.folder.path().join("granted").join(path)
     }
 
     fn write(&self, path: &str, text: &str) {
-        fs::write(self.granted(path), text).unwrap();
+        fs::write(self.granted_path(path), text).unwrap();
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.granted(path)).ok()
+        fs::read_to_string(self.granted_path(path)).ok()
     }
 
     fn staging(&self) -> Staging {
@@ -54,7 +54,7 @@ impl World {
             call: "call".to_owned(),
             tool: "tool".to_owned(),
         };
-        self.staging().draft(origin, &self.granted("")).unwrap()
+        self.staging().draft(origin, &self.granted_path("")).unwrap()
     }
 
     /// Stages new contents for `a.txt`, a new file `new/deep/c.txt`, and the removal of `sub/b.txt` and its folder.
@@ -77,21 +77,25 @@ impl World {
         self.staging().find(&id).unwrap().remove(0)
     }
 
-    fn is_old(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         self.read("a.txt").as_deref() == Some("old a\n")
             && self.read("sub/b.txt").as_deref() == Some("old b\n")
             && self.read("new/deep/c.txt").is_none()
     }
 
-    fn is_new(&self) -> bool {
+    fn is_committed(&self) -> bool {
         self.read("a.txt").as_deref() == Some("new a\n")
-            && !self.granted("sub").exists()
+            && !self.granted_path("sub").exists()
             && self.read("new/deep/c.txt").as_deref() == Some("new c\n")
     }
 
     /// Returns the names of the files that a commit left behind.
-    fn leftovers(&self) -> Vec<String> {
-        let entries = [self.granted(""), self.granted("new/deep"), self.granted("sub")];
+    fn temporary_files(&self) -> Vec<String> {
+        let entries = [
+            self.granted_path(""),
+            self.granted_path("new/deep"),
+            self.granted_path("sub"),
+        ];
         let names = entries.iter().filter_map(|path| fs::read_dir(path).ok()).flatten();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with(".art-")).collect()
@@ -99,153 +103,162 @@ impl World {
 }
 
 #[test]
-fn staged_changes_change_nothing_until_they_are_committed() {
-    let world = World::new();
-    let set = world.stage();
-    assert!(world.is_old());
-    let committed = world.staging().commit(&set, &[]).unwrap();
-    assert!(world.is_new());
+fn staged_changes_have_no_effect_until_they_are_committed() {
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    assert!(fixture.is_unchanged());
+    let committed = fixture.staging().commit(&set, &[]).unwrap();
+    assert!(fixture.is_committed());
     assert_eq!(committed.paths.len(), set.changes.len());
-    assert_eq!((world.leftovers(), world.staging().list().unwrap()), (vec![], vec![]));
+    assert_eq!(
+        (fixture.temporary_files(), fixture.staging().list().unwrap()),
+        (vec![], vec![])
+    );
 }
 
 #[test]
-fn dropped_changes_change_nothing() {
-    let world = World::new();
-    let set = world.stage();
-    world.staging().discard(&set, &[]).unwrap();
-    assert!(world.is_old());
-    assert!(world.staging().list().unwrap().is_empty());
+fn dropped_changes_have_no_effect() {
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    fixture.staging().discard(&set, &[]).unwrap();
+    assert!(fixture.is_unchanged());
+    assert!(fixture.staging().list().unwrap().is_empty());
 }
 
 #[test]
 fn a_commit_waits_while_another_one_has_the_lock() {
-    let world = World::new();
-    let set = world.stage();
-    let staging = world.staging();
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    let staging = fixture.staging();
     let lock = staging.lock().unwrap();
     std::thread::scope(|scope| {
-        let committing = scope.spawn(|| world.staging().commit(&set, &[]));
+        let committing = scope.spawn(|| fixture.staging().commit(&set, &[]));
         std::thread::sleep(std::time::Duration::from_millis(100));
-        assert!(world.is_old());
+        assert!(fixture.is_unchanged());
         drop(lock);
         committing.join().unwrap().unwrap();
     });
-    assert!(world.is_new());
+    assert!(fixture.is_committed());
 }
 
 #[test]
-fn a_file_is_committed_or_dropped_alone() {
-    let world = World::new();
-    let set = world.stage();
-    world.staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
-    assert_eq!(world.read("new/deep/c.txt").as_deref(), Some("new c\n"));
-    assert_eq!(world.read("a.txt").as_deref(), Some("old a\n"));
-    world.staging().discard(&set, &[world.granted("a.txt")]).unwrap();
-    world.staging().commit(&set, &[]).unwrap();
-    assert_eq!(world.read("a.txt").as_deref(), Some("old a\n"));
-    assert!(!world.granted("sub").exists());
-    assert!(world.staging().list().unwrap().is_empty());
+fn a_single_file_can_be_committed_or_dropped() {
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    fixture.staging().commit(&set, &["new/deep/c.txt".into()]).unwrap();
+    assert_eq!(fixture.read("new/deep/c.txt").as_deref(), Some("new c\n"));
+    assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
+    fixture
+        .staging()
+        .discard(&set, &[fixture.granted_path("a.txt")])
+        .unwrap();
+    fixture.staging().commit(&set, &[]).unwrap();
+    assert_eq!(fixture.read("a.txt").as_deref(), Some("old a\n"));
+    assert!(!fixture.granted_path("sub").exists());
+    assert!(fixture.staging().list().unwrap().is_empty());
 }
 
 #[test]
 fn a_file_that_is_not_staged_is_not_committed() {
-    let world = World::new();
-    let set = world.stage();
-    let error = world.staging().commit(&set, &["other.txt".into()]).unwrap_err();
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    let error = fixture.staging().commit(&set, &["other.txt".into()]).unwrap_err();
     assert!(error.to_string().contains("have no file `other.txt`"), "{error}");
-    assert!(world.is_old());
+    assert!(fixture.is_unchanged());
 }
 
 #[test]
 fn a_file_that_changed_is_a_conflict_and_nothing_is_committed() {
     for (path, text) in [("a.txt", "theirs"), ("sub/b.txt", "theirs")] {
-        let world = World::new();
-        let set = world.stage();
-        world.write(path, text);
-        let error = world.staging().commit(&set, &[]).unwrap_err();
+        let fixture = Fixture::new();
+        let set = fixture.stage();
+        fixture.write(path, text);
+        let error = fixture.staging().commit(&set, &[]).unwrap_err();
         let StagingError::Conflicts(conflicts) = error else {
             panic!("{error}")
         };
         assert_eq!(
             conflicts,
             [Conflict {
-                path: world.granted(path)
+                path: fixture.granted_path(path)
             }]
         );
-        assert_eq!(world.read(path).as_deref(), Some(text));
-        assert!(!world.granted("new").exists());
-        assert_eq!(world.leftovers(), Vec::<String>::new());
-        assert_eq!(world.staging().find("run").unwrap(), [set]);
+        assert_eq!(fixture.read(path).as_deref(), Some(text));
+        assert!(!fixture.granted_path("new").exists());
+        assert_eq!(fixture.temporary_files(), Vec::<String>::new());
+        assert_eq!(fixture.staging().find("run").unwrap(), [set]);
     }
 }
 
 #[test]
 fn a_file_that_appeared_is_a_conflict() {
-    let world = World::new();
-    let set = world.stage();
-    fs::create_dir_all(world.granted("new/deep")).unwrap();
-    world.write("new/deep/c.txt", "theirs");
-    world.staging().commit(&set, &[]).unwrap_err();
-    assert_eq!(world.read("new/deep/c.txt").as_deref(), Some("theirs"));
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    fs::create_dir_all(fixture.granted_path("new/deep")).unwrap();
+    fixture.write("new/deep/c.txt", "theirs");
+    fixture.staging().commit(&set, &[]).unwrap_err();
+    assert_eq!(fixture.read("new/deep/c.txt").as_deref(), Some("theirs"));
 }
 
 #[test]
 fn a_link_that_took_the_place_of_a_file_is_a_conflict() {
-    let world = World::new();
-    let set = world.stage();
-    let outside = world.folder.path().join("outside.txt");
+    let fixture = Fixture::new();
+    let set = fixture.stage();
+    let outside = fixture.folder.path().join("outside.txt");
     fs::write(&outside, "old a\n").unwrap();
-    fs::remove_file(world.granted("a.txt")).unwrap();
-    std::os::unix::fs::symlink(&outside, world.granted("a.txt")).unwrap();
-    world.staging().commit(&set, &[]).unwrap_err();
+    fs::remove_file(fixture.granted_path("a.txt")).unwrap();
+    std::os::unix::fs::symlink(&outside, fixture.granted_path("a.txt")).unwrap();
+    fixture.staging().commit(&set, &[]).unwrap_err();
     assert_eq!(fs::read_to_string(outside).unwrap(), "old a\n");
 }
 
 #[test]
 fn a_call_that_changed_nothing_leaves_no_change_set() {
-    let world = World::new();
-    assert_eq!(world.draft().finish(Vec::new()).unwrap(), None);
-    let mut draft = world.draft();
+    let fixture = Fixture::new();
+    assert_eq!(fixture.draft().finish(Vec::new()).unwrap(), None);
+    let mut draft = fixture.draft();
     let (name, mut file) = draft.new_blob().unwrap();
     std::io::Write::write_all(&mut file, b"old a\n").unwrap();
-    let same = (PathBuf::from("a.txt"), Drafted::Write(name), world.before("a.txt"));
+    let same = (PathBuf::from("a.txt"), Drafted::Write(name), fixture.before("a.txt"));
     assert_eq!(draft.finish(vec![same]).unwrap(), None);
-    assert!(world.staging().list().unwrap().is_empty());
+    assert!(fixture.staging().list().unwrap().is_empty());
 }
 
 #[test]
 fn a_call_that_is_made_again_replaces_what_it_staged() {
-    let world = World::new();
-    let first = world.stage();
-    let second = world.stage();
+    let fixture = Fixture::new();
+    let first = fixture.stage();
+    let second = fixture.stage();
     assert_ne!(first.id, second.id);
-    assert_eq!(world.staging().list().unwrap(), [second]);
+    assert_eq!(fixture.staging().list().unwrap(), [second]);
 }
 
 #[test]
 fn a_committed_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
-    let world = World::new();
-    fs::set_permissions(world.granted("a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
-    let set = world.stage();
-    world.staging().commit(&set, &[]).unwrap();
-    let mode = fs::metadata(world.granted("a.txt")).unwrap().permissions().mode();
+    let fixture = Fixture::new();
+    fs::set_permissions(fixture.granted_path("a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
+    let set = fixture.stage();
+    fixture.staging().commit(&set, &[]).unwrap();
+    let mode = fs::metadata(fixture.granted_path("a.txt"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o7777, 0o751);
 }
 
 #[test]
 fn a_diff_shows_what_changes() {
-    let world = World::new();
-    let set = world.stage();
+    let fixture = Fixture::new();
+    let set = fixture.stage();
     let diff = |path: &str| {
         let change = set
             .changes
             .iter()
             .find(|change| change.path == Path::new(path))
             .unwrap();
-        let diff = world.staging().diff(&set, change).unwrap();
-        diff.replace(world.folder.path().to_str().unwrap(), "")
+        let diff = fixture.staging().diff(&set, change).unwrap();
+        diff.replace(fixture.folder.path().to_str().unwrap(), "")
     };
     assert_eq!(
         diff("a.txt"),
@@ -263,18 +276,18 @@ fn a_diff_shows_what_changes() {
 }
 
 #[test]
-fn the_draft_of_an_interrupted_call_is_removed_and_that_of_a_running_one_stays() {
-    let world = World::new();
-    let names = || fs::read_dir(world.folder.path().join("staging")).unwrap().count();
-    let running = world.draft();
-    let before = names();
-    drop(world.staging());
-    assert_eq!(names(), before);
-    fs::create_dir(world.folder.path().join("staging/1-2-3.draft")).unwrap();
-    drop(world.staging());
-    assert_eq!(names(), before);
+fn opening_the_staging_removes_only_drafts_of_interrupted_calls() {
+    let fixture = Fixture::new();
+    let count_entries = || fs::read_dir(fixture.folder.path().join("staging")).unwrap().count();
+    let running = fixture.draft();
+    let before = count_entries();
+    drop(fixture.staging());
+    assert_eq!(count_entries(), before);
+    fs::create_dir(fixture.folder.path().join("staging/1-2-3.draft")).unwrap();
+    drop(fixture.staging());
+    assert_eq!(count_entries(), before);
     drop(running);
-    assert_eq!(names(), before - 1);
+    assert_eq!(count_entries(), before - 1);
 }
 
 /// Commits the one change set in the folder that a variable of the environment names. The test below kills it.
@@ -290,7 +303,7 @@ fn commit_in_a_child_process() {
 }
 
 /// Starts a commit, kills it after `delay`, and returns whether its changes were there before the next start, and after it.
-fn killed_commit(world: &World, delay: Duration) -> (bool, bool) {
+fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
     use std::io::{BufRead as _, Write as _};
     use std::process::{Command, Stdio};
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -301,7 +314,7 @@ fn killed_commit(world: &World, delay: Duration) -> (bool, bool) {
             "--nocapture",
             "--test-threads=1",
         ])
-        .env("ART_STAGING_TEST", world.folder.path())
+        .env("ART_STAGING_TEST", fixture.folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -313,13 +326,13 @@ fn killed_commit(world: &World, delay: Duration) -> (bool, bool) {
     // Killing fails if the commit has ended already.
     drop(child.kill());
     child.wait().unwrap();
-    let was_new = world.is_new();
-    let staging = world.staging();
-    let is_new = world.is_new();
-    assert!(is_new || world.is_old(), "the files are mixed after {delay:?}");
-    assert_eq!(world.leftovers(), Vec::<String>::new(), "after {delay:?}");
-    let left = staging.list().unwrap().len();
-    assert_eq!(left, usize::from(!is_new), "after {delay:?}");
+    let was_new = fixture.is_committed();
+    let staging = fixture.staging();
+    let is_new = fixture.is_committed();
+    assert!(is_new || fixture.is_unchanged(), "the files are mixed after {delay:?}");
+    assert_eq!(fixture.temporary_files(), Vec::<String>::new(), "after {delay:?}");
+    let remaining = staging.list().unwrap().len();
+    assert_eq!(remaining, usize::from(!is_new), "after {delay:?}");
     (was_new, is_new)
 }
 
@@ -330,11 +343,11 @@ fn a_killed_commit_changes_all_files_or_none() {
     // About the time that a commit takes, which depends on the machine and on what else it does.
     let mut longest = Duration::from_millis(5);
     for round in 0..ROUNDS {
-        let world = World::new();
-        world.stage();
+        let fixture = Fixture::new();
+        fixture.stage();
         // The delays cover the whole time of a commit, in an order without a pattern.
         let delay = longest * (round * 7 % 20 + 1) / 20;
-        let (was_new, is_new) = killed_commit(&world, delay);
+        let (was_new, is_new) = kill_commit(&fixture, delay);
         new += u32::from(is_new);
         old += u32::from(!is_new);
         rolled_forward += u32::from(is_new && !was_new);

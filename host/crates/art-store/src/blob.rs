@@ -44,7 +44,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// Returns how many bytes of blobs a run can still store if it has blobs of these sizes.
-pub(crate) fn room(sizes: impl Iterator<Item = u64>) -> u64 {
+pub(crate) fn remaining_room(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(MAX_RUN_BLOB_BYTES, |room, size| room.saturating_sub(counted_size(size)))
 }
 
@@ -53,18 +53,18 @@ pub(crate) fn take_room(trace_id: &str, room: u64, bytes: &[u8]) -> Result<u64, 
     if bytes.len() > MAX_VALUE_BYTES {
         return Err(StoreError::TooLarge {
             what: "a blob",
-            id: check::truncated(trace_id),
+            id: check::truncate_id(trace_id),
             maximum: MAX_VALUE_BYTES,
         });
     }
     room.checked_sub(counted_size(bytes.len() as u64))
         .ok_or_else(|| StoreError::BlobsFull {
-            trace_id: check::truncated(trace_id),
+            trace_id: check::truncate_id(trace_id),
         })
 }
 
 /// Refuses bytes that do not have the digest under which they are stored.
-pub(crate) fn verify(expected: &str, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn verify_digest(expected: &str, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     if digest(&bytes) == expected {
         return Ok(bytes);
     }

@@ -12,16 +12,16 @@ use crate::record::{JournalEntry, RunRecord};
 const DOMAIN: &[u8] = b"art journal 1\0";
 
 /// Returns the digest before the first entry of a run.
-pub(crate) fn start(trace_id: &str) -> String {
+pub(crate) fn initial_digest(trace_id: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);
     hasher.update(trace_id.as_bytes());
-    name(&hasher)
+    digest_text(&hasher)
 }
 
 /// Returns the digest of an entry whose predecessor has the digest `previous`. `payload` is the stored text. `kind` and `payload`
 /// are bytes, since a text that was changed in the database may not be valid UTF-8.
-pub(crate) fn next(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[u8], payload: &[u8]) -> String {
+pub(crate) fn next_digest(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[u8], payload: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);
     // The length before each value of variable length makes the input unambiguous.
@@ -31,7 +31,7 @@ pub(crate) fn next(previous: &str, sequence: u64, timestamp: Timestamp, kind: &[
     }
     hasher.update(&sequence.to_le_bytes());
     hasher.update(&timestamp.to_le_bytes());
-    name(&hasher)
+    digest_text(&hasher)
 }
 
 /// Verifies the digests of the whole journal of a run.
@@ -43,10 +43,10 @@ pub fn verify_journal(run: &RunRecord, entries: &[JournalEntry]) -> Result<(), S
         trace_id: run.trace_id.clone(),
         sequence,
     };
-    let mut head = start(&run.trace_id);
+    let mut head = initial_digest(&run.trace_id);
     for (sequence, entry) in (1..).zip(entries) {
         let (kind, payload) = (entry.kind.as_bytes(), entry.payload.as_bytes());
-        head = next(&head, sequence, entry.timestamp, kind, payload);
+        head = next_digest(&head, sequence, entry.timestamp, kind, payload);
         if entry.sequence != sequence || entry.digest != head {
             return Err(broken(sequence));
         }
@@ -57,7 +57,7 @@ pub fn verify_journal(run: &RunRecord, entries: &[JournalEntry]) -> Result<(), S
     Ok(())
 }
 
-fn name(hasher: &blake3::Hasher) -> String {
+fn digest_text(hasher: &blake3::Hasher) -> String {
     format!("blake3:{}", hasher.finalize().to_hex())
 }
 
@@ -67,14 +67,14 @@ mod tests {
 
     #[test]
     fn each_part_of_an_entry_changes_its_digest() {
-        let digest = next("p", 1, 2, b"kind", b"payload");
-        assert_eq!(digest, next("p", 1, 2, b"kind", b"payload"));
+        let digest = next_digest("p", 1, 2, b"kind", b"payload");
+        assert_eq!(digest, next_digest("p", 1, 2, b"kind", b"payload"));
         for other in [
-            next("q", 1, 2, b"kind", b"payload"),
-            next("p", 2, 2, b"kind", b"payload"),
-            next("p", 1, 3, b"kind", b"payload"),
-            next("p", 1, 2, b"kinds", b"payload"),
-            next("p", 1, 2, b"kind", b"payloads"),
+            next_digest("q", 1, 2, b"kind", b"payload"),
+            next_digest("p", 2, 2, b"kind", b"payload"),
+            next_digest("p", 1, 3, b"kind", b"payload"),
+            next_digest("p", 1, 2, b"kinds", b"payload"),
+            next_digest("p", 1, 2, b"kind", b"payloads"),
         ] {
             assert_ne!(digest, other);
         }
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn bytes_that_move_from_one_part_to_the_next_change_the_digest() {
-        assert_ne!(next("p", 1, 2, b"ab", b"c"), next("p", 1, 2, b"a", b"bc"));
-        assert_ne!(next("pa", 1, 2, b"b", b"c"), next("p", 1, 2, b"ab", b"c"));
+        assert_ne!(next_digest("p", 1, 2, b"ab", b"c"), next_digest("p", 1, 2, b"a", b"bc"));
+        assert_ne!(next_digest("pa", 1, 2, b"b", b"c"), next_digest("p", 1, 2, b"ab", b"c"));
     }
 
     fn journal() -> (RunRecord, Vec<JournalEntry>) {
@@ -95,7 +95,7 @@ mod tests {
         let mut entries = Vec::new();
         for sequence in 1..=3 {
             let (kind, payload) = ("kind".to_owned(), format!("[{sequence}]"));
-            run.head = next(&run.head, sequence, 7, kind.as_bytes(), payload.as_bytes());
+            run.head = next_digest(&run.head, sequence, 7, kind.as_bytes(), payload.as_bytes());
             run.last_sequence = sequence;
             entries.push(JournalEntry {
                 sequence,
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_as_it_was_written_is_verified() {
+    fn an_unchanged_journal_is_verified() {
         let (run, entries) = journal();
         assert!(verify_journal(&run, &entries).is_ok());
     }
 
     #[test]
-    fn any_change_of_a_journal_is_found_at_its_entry() {
+    fn a_change_of_a_journal_is_reported_at_the_first_wrong_entry() {
         let broken_at = |change: fn(&mut RunRecord, &mut Vec<JournalEntry>)| {
             let (mut run, mut entries) = journal();
             change(&mut run, &mut entries);
@@ -135,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_digest_follows_from_the_run() {
-        assert_eq!(start("r"), start("r"));
-        assert_ne!(start("r"), start("s"));
+    fn the_first_digest_depends_on_the_run() {
+        assert_eq!(initial_digest("r"), initial_digest("r"));
+        assert_ne!(initial_digest("r"), initial_digest("s"));
     }
 }

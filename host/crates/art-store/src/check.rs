@@ -29,13 +29,13 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
     }
     let encoding = |source| StoreError::Encode {
         what,
-        id: truncated(id),
+        id: truncate_id(id),
         source,
     };
     if written.map_err(encoding)? > MAX_JSON_DEPTH {
         return Err(StoreError::TooDeep {
             what,
-            id: truncated(id),
+            id: truncate_id(id),
             maximum: MAX_JSON_DEPTH,
         });
     }
@@ -46,7 +46,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
 pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Decode {
         what,
-        id: truncated(id),
+        id: truncate_id(id),
         source,
     })
 }
@@ -75,7 +75,7 @@ pub(crate) fn name(what: &'static str, value: &str) -> Result<(), StoreError> {
     };
     Err(StoreError::Invalid {
         what,
-        value: truncated(value),
+        value: truncate_id(value),
         problem,
     })
 }
@@ -87,7 +87,7 @@ pub(crate) fn same(what: &'static str, value: &str, expected: &str, problem: &'s
     }
     Err(StoreError::Invalid {
         what,
-        value: truncated(value),
+        value: truncate_id(value),
         problem,
     })
 }
@@ -130,9 +130,9 @@ pub(crate) fn messages(thread_id: &str, messages: &[ConversationMessage]) -> Res
         name("message identifier", &message.message_id)?;
         if message.thread_id != thread_id {
             return Err(StoreError::ForeignMessage {
-                message_id: truncated(&message.message_id),
-                actual: truncated(&message.thread_id),
-                thread_id: truncated(thread_id),
+                message_id: truncate_id(&message.message_id),
+                actual: truncate_id(&message.thread_id),
+                thread_id: truncate_id(thread_id),
             });
         }
         if message.timestamp > MAX_TIMESTAMP {
@@ -171,12 +171,12 @@ pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
         model: new.model.clone(),
         summary: serde_json::Value::Null,
         last_sequence: 0,
-        head: chain::start(&new.trace_id),
+        head: chain::initial_digest(&new.trace_id),
     }
 }
 
 /// Refuses a lease of a thread that is not the thread of the run.
-pub(crate) fn run_of_lease(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
+pub(crate) fn lease_thread(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
     let problem = "is not the thread of the run: use the lease of the run's thread";
     same("thread of the lease", &lease.thread_id, &run.thread_id, problem)
 }
@@ -228,40 +228,40 @@ pub(crate) fn expected_version(thread_id: &str, actual: Option<u64>, expected: O
 
 pub(crate) fn unknown_thread(thread_id: &str) -> StoreError {
     StoreError::UnknownThread {
-        thread_id: truncated(thread_id),
+        thread_id: truncate_id(thread_id),
     }
 }
 
 pub(crate) fn run_exists(trace_id: &str) -> StoreError {
     StoreError::AlreadyExists {
         what: "run",
-        id: truncated(trace_id),
+        id: truncate_id(trace_id),
     }
 }
 
 pub(crate) fn suspension_exists(id: &str) -> StoreError {
     StoreError::AlreadyExists {
         what: "suspension",
-        id: truncated(id),
+        id: truncate_id(id),
     }
 }
 
 pub(crate) fn unknown_run(trace_id: &str) -> StoreError {
     StoreError::UnknownRun {
-        trace_id: truncated(trace_id),
+        trace_id: truncate_id(trace_id),
     }
 }
 
 fn too_large(what: &'static str, id: &str) -> StoreError {
     StoreError::TooLarge {
         what,
-        id: truncated(id),
+        id: truncate_id(id),
         maximum: MAX_VALUE_BYTES,
     }
 }
 
 /// Truncates an identifier for an error. The caller chose it, so it may have any length.
-pub(crate) fn truncated(id: &str) -> String {
+pub(crate) fn truncate_id(id: &str) -> String {
     prefix(id, MAX_NAME_BYTES).to_owned()
 }
 

@@ -44,8 +44,8 @@ pub enum StoreError {
     /// Another writer changed the value after the caller had read it.
     #[error(
         "{what} `{id}` has changed (expected {}, found {}): read it again before writing",
-        shown(*expected),
-        shown(*actual)
+        describe_version(*expected),
+        describe_version(*actual)
     )]
     Conflict {
         /// `the state of thread` or `the journal of run`.
@@ -112,7 +112,7 @@ pub enum StoreError {
         /// Identifier of the suspension.
         suspension_id: String,
     },
-    /// The suspension was to count as expired before the time for a decision is over.
+    /// The suspension was to expire before the time for a decision was over.
     #[error("the time to decide about `{suspension_id}` is not over: a person can still decide")]
     SuspensionNotExpired {
         /// Identifier of the suspension.
@@ -300,7 +300,7 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-fn shown(version: Option<u64>) -> String {
+fn describe_version(version: Option<u64>) -> String {
     version.map_or_else(|| "none".to_owned(), |version| format!("`{version}`"))
 }
 
@@ -318,20 +318,20 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_can_only_be_read_is_named_with_what_to_do() {
+    fn an_error_for_a_read_only_folder_has_advice() {
         let expected = "failed to open `/home/art.db-lock`: make its folder writable or use another --home";
         assert_eq!(message(io::ErrorKind::ReadOnlyFilesystem), expected);
         assert_eq!(message(io::ErrorKind::PermissionDenied), expected);
     }
 
     #[test]
-    fn a_file_for_which_there_is_no_space_is_named_with_what_to_do() {
+    fn an_error_for_a_full_disk_has_advice() {
         let expected = "failed to open `/home/art.db-lock`: free some space and try again";
         assert_eq!(message(io::ErrorKind::StorageFull), expected);
     }
 
     #[test]
-    fn another_failure_of_a_file_has_no_advice() {
+    fn any_other_file_error_has_no_advice() {
         assert_eq!(message(io::ErrorKind::NotFound), "failed to open `/home/art.db-lock`");
     }
 }

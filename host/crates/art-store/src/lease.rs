@@ -20,7 +20,7 @@ impl Lease {
     /// Returns the error for a lease that is not the current one of its thread.
     pub(crate) fn lost(&self) -> StoreError {
         StoreError::LeaseLost {
-            thread_id: check::truncated(&self.thread_id),
+            thread_id: check::truncate_id(&self.thread_id),
         }
     }
 }

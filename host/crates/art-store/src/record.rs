@@ -209,7 +209,7 @@ pub struct RunRecord {
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
     /// Digest of the last journal entry. It stands for the whole journal, since each digest contains the one before it; for
-    /// an empty journal it follows from the identifier. Empty if the database has a format before 5 and is open for reading.
+    /// an empty journal it follows from the identifier. Empty if the database has a format before 5 and is open for reading only.
     pub head: String,
 }
 

@@ -86,23 +86,23 @@ pub struct SuspensionFilter {
 
 /// Limits the total size of the entries of a list.
 pub(crate) struct Page {
-    room: usize,
+    remaining_bytes: usize,
     is_empty: bool,
 }
 
 impl Page {
     pub(crate) fn of(filter: &SuspensionFilter) -> Self {
         Self {
-            room: filter.max_bytes.unwrap_or(usize::MAX),
+            remaining_bytes: filter.max_bytes.unwrap_or(usize::MAX),
             is_empty: true,
         }
     }
 
     /// Returns whether an entry of this size is still part of the list. The first entry always is.
-    pub(crate) fn takes(&mut self, bytes: usize) -> bool {
-        let rest = self.room.checked_sub(bytes);
+    pub(crate) fn accepts(&mut self, bytes: usize) -> bool {
+        let rest = self.remaining_bytes.checked_sub(bytes);
         let is_first = std::mem::replace(&mut self.is_empty, false);
-        self.room = rest.unwrap_or_default();
+        self.remaining_bytes = rest.unwrap_or_default();
         is_first || rest.is_some()
     }
 }
@@ -194,6 +194,6 @@ pub(crate) fn encode_decision(suspension_id: &str, decision: &Decision) -> Resul
 /// Returns the error of a suspension that does not exist, at least not for the person who asks.
 pub(crate) fn unknown(suspension_id: &str) -> StoreError {
     StoreError::NoSuspension {
-        suspension_id: check::truncated(suspension_id),
+        suspension_id: check::truncate_id(suspension_id),
     }
 }

@@ -15,31 +15,31 @@ pub(crate) const ASSIST: &str = "LLM_ASSIST_REQUIRED";
 /// a title and an empty line.
 pub(crate) fn is_requested(result: &ToolResult) -> bool {
     let has_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
-    has_code || result.output.as_ref().is_some_and(output_requests)
+    has_code || result.output.as_ref().is_some_and(output_asks_for_help)
 }
 
-fn output_requests(output: &Value) -> bool {
+fn output_asks_for_help(output: &Value) -> bool {
     match output {
-        Value::Object(object) => object_requests(object),
+        Value::Object(object) => object_asks_for_help(object),
         // Skip parsing for texts that cannot contain a request.
         Value::String(text) if text.contains(ASSIST) => {
-            text_requests(text)
+            text_asks_for_help(text)
                 || text
                     .split_once("\n\n")
-                    .is_some_and(|(_title, rest)| text_requests(rest))
+                    .is_some_and(|(_title, rest)| text_asks_for_help(rest))
         }
         _ => false,
     }
 }
 
-fn text_requests(text: &str) -> bool {
+fn text_asks_for_help(text: &str) -> bool {
     match parse::strict(text) {
-        Ok((Value::Object(object), _)) => object_requests(&object),
+        Ok((Value::Object(object), _)) => object_asks_for_help(&object),
         _ => false,
     }
 }
 
-fn object_requests(object: &JsonObject) -> bool {
+fn object_asks_for_help(object: &JsonObject) -> bool {
     ["action", "error"]
         .iter()
         .any(|key| object.get(*key).is_some_and(|value| value == ASSIST))
@@ -57,7 +57,7 @@ mod tests {
             let request = json!({key: "LLM_ASSIST_REQUIRED", "prompt": "Shorten this."});
             let text = request.to_string();
             for output in [request, json!(text), json!(format!("Too long\n\n{text}"))] {
-                assert!(output_requests(&output), "{output}");
+                assert!(output_asks_for_help(&output), "{output}");
             }
         }
     }
@@ -77,7 +77,7 @@ mod tests {
             json!(null),
         ];
         for output in outputs {
-            assert!(!output_requests(&output), "{output}");
+            assert!(!output_asks_for_help(&output), "{output}");
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::compiled::RegisteredTool;
 use crate::executor::Admitted;
 use crate::offload::{TimeBudget, offload};
-use crate::output::{denied, report_without_payload};
+use crate::output::{denial_report, report_without_payload};
 use crate::registry::ToolRegistry;
 use crate::report::{ToolReport, about_tool};
 use crate::schema::CompiledSchema;
@@ -57,7 +57,7 @@ pub(crate) async fn check(
             let grants = match tool.executor.authorize(&call.arguments) {
                 Ok(grants) => grants,
                 Err(_) if authorization == Authorization::ForReplay => Grants::by_default(),
-                Err(denials) => return Err(Box::new(denied(&call, &tool, denials))),
+                Err(denials) => return Err(Box::new(denial_report(&call, &tool, denials))),
             };
             let mut limits = tool.limits;
             // The check used a part of the time limit.
@@ -108,7 +108,7 @@ async fn check_offloaded(
     offload(budget, move || check_arguments(&tool, arguments, shape)).await
 }
 
-/// Same as [`check_input`] with the schema and the limit of a tool. The error describes the violations.
+/// Checks arguments as [`check_input`] does, with the schema and the limit of a tool. The error describes the violations.
 pub(crate) fn check_arguments(tool: &RegisteredTool, arguments: Value, shape: Shape) -> Result<ValidArguments, String> {
     check_input(&tool.input, tool.limits.input_bytes, "input", arguments, shape)
         .map_err(|violations| violations.to_string())

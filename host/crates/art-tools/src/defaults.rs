@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn filled(schema: &Value, mut value: Value) -> Value {
+    fn fill_defaults(schema: &Value, mut value: Value) -> Value {
         fill(schema, &mut value, 1_000).unwrap();
         value
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn only_missing_properties_are_added() {
         let schema = json!({"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}}});
-        assert_eq!(filled(&schema, json!({"b": 0})), json!({"b": 0, "a": 1}));
+        assert_eq!(fill_defaults(&schema, json!({"b": 0})), json!({"b": 0, "a": 1}));
     }
 
     #[test]
@@ -127,21 +127,21 @@ mod tests {
             "allOf": [{"properties": {"all": {"default": true}}}],
         });
         assert_eq!(
-            filled(&schema, json!({"many": [{}, {"x": 1}], "deep": {}})),
+            fill_defaults(&schema, json!({"many": [{}, {"x": 1}], "deep": {}})),
             json!({"many": [{"x": 0}, {"x": 1}], "deep": {"n": "d"}, "all": true, "one": {"x": 0}}),
         );
     }
 
     #[test]
-    fn a_choice_fills_nothing() {
+    fn defaults_in_any_of_are_not_filled() {
         let schema = json!({"anyOf": [{"properties": {"a": {"default": 1}}}]});
-        assert_eq!(filled(&schema, json!({})), json!({}));
+        assert_eq!(fill_defaults(&schema, json!({})), json!({}));
     }
 
     #[test]
     fn a_value_of_another_type_stays_unchanged() {
         let schema = json!({"properties": {"a": {"default": 1}}});
-        assert_eq!(filled(&schema, json!("text")), json!("text"));
+        assert_eq!(fill_defaults(&schema, json!("text")), json!("text"));
     }
 
     #[test]

@@ -64,14 +64,15 @@ impl Admitted {
         Self::for_test_with_cancel(call, limits, CancellationToken::new())
     }
 
-    /// Same as [`for_test`](Self::for_test), with a token that the test can cancel.
+    /// Creates an admitted call as [`for_test`](Self::for_test) does, with a token that the test can cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
         Self::for_test_with_grants(call, limits, Grants::by_default(), cancel)
     }
 
-    /// Same as [`for_test`](Self::for_test), with what the call may touch and a token that the test can cancel.
+    /// Creates an admitted call as [`for_test`](Self::for_test) does, with what the call may touch and a token that the test can
+    /// cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_grants(

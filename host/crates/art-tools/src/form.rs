@@ -20,7 +20,7 @@ pub use entry::{Entry, parse_entry};
 pub use feedback::{FeedbackErrors, check_feedback};
 pub use file::{FileProblem, file_answer};
 pub use problem::FormProblem;
-pub(crate) use question::{Asked, question_of_grant, question_of_rule, question_of_tool};
+pub(crate) use question::{ToolQuestion, question_of_grant, question_of_rule, question_of_tool};
 
 #[cfg(test)]
 pub(crate) use feedback::any_json;

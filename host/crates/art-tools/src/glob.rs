@@ -73,21 +73,22 @@ impl Glob {
     /// Returns whether the pattern matches the whole of `text`.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        self.run(text, |c| self.positions(c))
+        self.matches_with(text, |c| self.positions(c))
     }
 
     /// Returns whether the pattern matches the whole name of a tool, in which `_` and `-` are the same character.
     #[must_use]
     pub fn matches_tool(&self, name: &str) -> bool {
-        self.run(name, |c| match c {
+        self.matches_with(name, |c| match c {
             '_' | '-' => self.positions('_') | self.positions('-'),
             other => self.positions(other),
         })
     }
 
-    /// Bit `n` of the state is set if the first `n` positions match the text up to here.
-    fn run(&self, text: &str, positions: impl Fn(char) -> u128) -> bool {
-        // A `*` also matches nothing. One step is enough, because no two are adjacent.
+    /// Returns whether the pattern matches the whole of `text`. `positions` returns the positions of a character in the pattern.
+    fn matches_with(&self, text: &str, positions: impl Fn(char) -> u128) -> bool {
+        // Bit `n` of the state is set if the first `n` positions match the text up to here. A `*` also matches nothing: one step
+        // over it is enough, because no two are adjacent.
         let skip_stars = |state: u128| state | ((state & self.stars) << 1);
         let mut state = skip_stars(1);
         for c in text.chars() {
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_the_same_with_either_separator() {
+    fn tool_names_match_with_either_separator() {
         let glob = Glob::new("file_*-x").unwrap();
         assert!(glob.matches_tool("file-read_x") && glob.matches_tool("file_read-x"));
         assert!(!glob.matches("file-read_x"));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_goes_back_elsewhere_takes_one_pass() {
+    fn a_pattern_that_would_backtrack_is_matched_quickly() {
         let pattern = "*a".repeat(60);
         let started = std::time::Instant::now();
         assert!(!matches(&format!("{pattern}b"), &"a".repeat(1 << 20)));
@@ -192,26 +193,29 @@ mod tests {
     }
 
     /// Matches by trying all possibilities, as the meaning of a pattern is usually explained.
-    fn slowly(pattern: &[char], text: &[char]) -> bool {
+    fn matches_naively(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, None) => true,
             (Some(('*', rest)), _) => {
-                slowly(rest, text) || text.split_first().is_some_and(|(_, text)| slowly(pattern, text))
+                matches_naively(rest, text)
+                    || text
+                        .split_first()
+                        .is_some_and(|(_, text)| matches_naively(pattern, text))
             }
-            (Some((p, pattern)), Some((c, text))) => (*p == '?' || p == c) && slowly(pattern, text),
+            (Some((p, pattern)), Some((c, text))) => (*p == '?' || p == c) && matches_naively(pattern, text),
             _ => false,
         }
     }
 
     proptest! {
         #[test]
-        fn a_pattern_matches_what_trying_everything_matches(pattern in "[ab*?]{0,8}", text in "[ab]{0,10}") {
+        fn a_pattern_matches_the_same_texts_as_the_naive_algorithm(pattern in "[ab*?]{0,8}", text in "[ab]{0,10}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
-            prop_assert_eq!(matches(&pattern, &text), slowly(&chars(&pattern), &chars(&text)));
+            prop_assert_eq!(matches(&pattern, &text), matches_naively(&chars(&pattern), &chars(&text)));
         }
 
         #[test]
-        fn no_text_panics(pattern in "\\PC{0,127}", text in any::<String>()) {
+        fn matching_never_panics(pattern in "\\PC{0,127}", text in any::<String>()) {
             let glob = Glob::new(pattern).unwrap();
             let _matched = glob.matches(&text) || glob.matches_tool(&text);
         }

@@ -74,10 +74,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn heavy_work_does_not_block_its_thread() {
+    async fn heavy_work_does_not_block_the_thread_of_its_caller() {
         let cancel = CancellationToken::new();
         let (sender, receiver) = mpsc::channel::<()>();
-        // The work ends only after other code has run on the same thread.
+        // The work ends only after other code has run on the thread of the caller.
         let work = offload(budget(60_000, &cancel), move || receiver.recv().is_ok());
         let (result, ()) = tokio::join!(work, async move { sender.send(()).unwrap() });
         assert_eq!(result, Ok(true));

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::assist;
 use crate::compiled::RegisteredTool;
-use crate::form::{Asked, question_of_grant, question_of_tool};
+use crate::form::{ToolQuestion, question_of_grant, question_of_tool};
 use crate::parse;
 use crate::report::{ToolReport, about_tool};
 use crate::shape::{MAX_DEPTH, MAX_NODES, Shape, text_len};
@@ -59,9 +59,9 @@ const RESERVED: [&str; 11] = [
 /// suspension.
 pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Ending) -> ToolReport {
     let report = match ending {
-        Ending::Success(success) => succeeded(call, tool, success),
-        Ending::Suspended(suspension) => suspended(call, tool, suspension),
-        Ending::Failure(failure) => failed(call, failure),
+        Ending::Success(success) => success_report(call, tool, success),
+        Ending::Suspended(suspension) => suspension_report(call, tool, suspension),
+        Ending::Failure(failure) => failure_report(call, failure),
         other => return report_without_payload(call, &other),
     };
     let mut report = report.unwrap_or_else(|reason| report_without_payload(call, &Ending::InvalidOutput { reason }));
@@ -94,7 +94,7 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
         if !error.ends_with(['.', '!', '?']) {
             error.push('.');
         }
-        error.push_str(&about_denials(&denials));
+        error.push_str(&describe_denials(&denials));
         report.result.code = Some(Code::PermissionDenied);
         report.result.metadata.retryable = false;
         report.ending = CallEnding::Denied;
@@ -110,7 +110,7 @@ const fn may_follow_from_denials(ending: CallEnding) -> bool {
     )
 }
 
-fn about_denials(denials: &[Denial]) -> String {
+fn describe_denials(denials: &[Denial]) -> String {
     let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
     let commands: BTreeSet<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
     let advice = if commands.is_empty() {
@@ -124,7 +124,7 @@ fn about_denials(denials: &[Denial]) -> String {
 
 /// Returns the report of a call that was not made because it lacks a grant. Contains the question to a person whether to grant
 /// it, if a grant could allow the call.
-pub(crate) fn denied(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<Denial>) -> ToolReport {
+pub(crate) fn denial_report(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<Denial>) -> ToolReport {
     let question = question_of_grant(call, tool, &denials);
     let text = about_tool(&call.tool_name, "was not run.");
     let mut report = ToolReport::error(call, CallEnding::Denied, Code::PermissionDenied, text).marked_not_run();
@@ -133,7 +133,7 @@ pub(crate) fn denied(call: &ParsedToolCall, tool: &RegisteredTool, denials: Vec<
     report
 }
 
-fn succeeded(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> Result<ToolReport, String> {
+fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> Result<ToolReport, String> {
     let bytes = u64::try_from(success.output.len()).unwrap_or(u64::MAX);
     if bytes > tool.limits.output_bytes {
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
@@ -147,9 +147,9 @@ fn succeeded(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> 
     let mut result = ToolResult::success(call, output);
     let metadata = &mut result.metadata;
     metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE_CHARS));
-    metadata.sources = sources(success.sources)?;
-    metadata.attachments = attachments(&success.attachments)?;
-    metadata.extra = extra(success.metadata)?;
+    metadata.sources = bound_sources(success.sources)?;
+    metadata.attachments = describe_attachments(&success.attachments)?;
+    metadata.extra = allowed_metadata(success.metadata)?;
     metadata.for_display = tool.is_display();
     let ending = if fail_if_metadata_has_error(&mut result) {
         CallEnding::Failure
@@ -181,14 +181,18 @@ fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
 }
 
 /// Returns the report of a suspension (C19), with the question to the person. Any tool may suspend its call (P64).
-fn suspended(call: &ParsedToolCall, tool: &RegisteredTool, suspension: Suspension) -> Result<ToolReport, String> {
-    let asked = Asked {
+fn suspension_report(
+    call: &ParsedToolCall,
+    tool: &RegisteredTool,
+    suspension: Suspension,
+) -> Result<ToolReport, String> {
+    let asked = ToolQuestion {
         message: truncate(&suspension.message, MAX_MESSAGE_CHARS),
-        form: suspension.feedback_schema.map(checked).transpose()?,
-        details: suspension.details.map(checked).transpose()?,
-        preview: suspension.preview_data.map(checked).transpose()?,
+        form: suspension.feedback_schema.map(check_size).transpose()?,
+        details: suspension.details.map(check_size).transpose()?,
+        preview: suspension.preview_data.map(check_size).transpose()?,
     };
-    let mut result = ToolResult::success(call, shown(&asked));
+    let mut result = ToolResult::success(call, suspension_output(&asked));
     let own_id = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
     if let Some(id) = own_id {
         insert_suspension_id(&mut result.metadata.extra, id);
@@ -204,7 +208,7 @@ fn suspended(call: &ParsedToolCall, tool: &RegisteredTool, suspension: Suspensio
 }
 
 /// Returns the output of a suspension.
-fn shown(asked: &Asked) -> Value {
+fn suspension_output(asked: &ToolQuestion) -> Value {
     let mut output = JsonObject::new();
     output.insert("message".to_owned(), asked.message.as_str().into());
     let values = [("details", &asked.details), ("previewData", &asked.preview)];
@@ -216,21 +220,21 @@ fn shown(asked: &Asked) -> Value {
 }
 
 /// Returns the report of a failure. The message is the one that the tool wrote (T4).
-fn failed(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
+fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport, String> {
     let message = match failure.message.as_str() {
         "" => DEFAULT_MESSAGE.to_owned(),
         message => truncate(message, MAX_MESSAGE_CHARS),
     };
     let mut result = ToolResult::error(call, failure.code, message);
     result.metadata.retryable = failure.retryable;
-    result.metadata.extra = extra(failure.metadata)?;
+    result.metadata.extra = allowed_metadata(failure.metadata)?;
     Ok(ToolReport::new(result, CallEnding::Failure))
 }
 
 /// Returns the metadata of a tool without the keys that only the host may set. The identifier that the tool chose for a
 /// suspension is kept under another key (X2).
-fn extra(metadata: JsonObject) -> Result<JsonObject, String> {
-    let mut extra = checked_object(metadata)?;
+fn allowed_metadata(metadata: JsonObject) -> Result<JsonObject, String> {
+    let mut extra = check_object_size(metadata)?;
     let suspension_id = extra.shift_remove("suspensionId");
     extra.retain(|name, _| !RESERVED.contains(&name.as_str()));
     if let Some(id) = suspension_id {
@@ -246,15 +250,15 @@ fn insert_suspension_id(metadata: &mut JsonObject, id: &Value) {
     }
 }
 
-fn checked_object(object: JsonObject) -> Result<JsonObject, String> {
-    match checked(Value::Object(object))? {
+fn check_object_size(object: JsonObject) -> Result<JsonObject, String> {
+    match check_size(Value::Object(object))? {
         Value::Object(object) => Ok(object),
         _ => Ok(JsonObject::new()),
     }
 }
 
 /// Returns a value that accompanies an output, or fails if it is too large to be stored with the result.
-fn checked(value: Value) -> Result<Value, String> {
+fn check_size(value: Value) -> Result<Value, String> {
     // Check the depth first, because computing the length recurses.
     Shape::measure(&value, MAX_DEPTH, MAX_NODES).map_err(|problem| format!("metadata {problem}"))?;
     match text_len(&value) {
@@ -265,15 +269,15 @@ fn checked(value: Value) -> Result<Value, String> {
     }
 }
 
-fn sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
+fn bound_sources(sources: Vec<Source>) -> Result<Vec<Source>, String> {
     if sources.len() > MAX_SOURCES {
         return Err(format!("{} sources, more than {MAX_SOURCES}", sources.len()));
     }
-    sources.into_iter().map(bounded_source).collect()
+    sources.into_iter().map(bound_source).collect()
 }
 
-fn bounded_source(source: Source) -> Result<Source, String> {
-    let mut extra = checked_object(source.extra)?;
+fn bound_source(source: Source) -> Result<Source, String> {
+    let mut extra = check_object_size(source.extra)?;
     // These keys are already the fields of a source.
     extra.retain(|name, _| name != "sourceName" && name != "url");
     Ok(Source {
@@ -283,7 +287,7 @@ fn bounded_source(source: Source) -> Result<Source, String> {
     })
 }
 
-fn attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String> {
+fn describe_attachments(attachments: &[Attachment]) -> Result<Vec<AttachmentInfo>, String> {
     if attachments.len() > MAX_ATTACHMENTS {
         return Err(format!(
             "{} attachments, more than {MAX_ATTACHMENTS}",

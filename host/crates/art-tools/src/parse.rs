@@ -28,7 +28,7 @@ pub(crate) fn strict(text: &str) -> Result<(Value, Shape), serde_json::Error> {
     Ok((value, shape.into_inner()))
 }
 
-/// Deserializes one value at `depth`, and counts it in `shape`.
+/// Deserialises one value at `depth`, and counts it in `shape`.
 #[derive(Clone, Copy)]
 struct Strict<'c> {
     shape: &'c RefCell<Shape>,
@@ -190,12 +190,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "\\PC{0,200}") {
+        fn parsing_any_text_never_panics(text in "\\PC{0,200}") {
             prop_assert!(strict(&text).map_or(true, |(_, shape)| shape.nodes > 0));
         }
 
         #[test]
-        fn nearly_json_never_panics(text in "[\\[\\]{}\",:0-9eE.+\\-truefalsn\\\\ud8]{0,200}") {
+        fn parsing_text_that_resembles_json_never_panics(text in "[\\[\\]{}\",:0-9eE.+\\-truefalsn\\\\ud8]{0,200}") {
             if let Ok((value, shape)) = strict(&text) {
                 prop_assert_eq!(Shape::measure(&value, MAX_DEPTH, MAX_NODES), Ok(shape));
             }

@@ -24,19 +24,19 @@ pub(crate) async fn run(executor: &dyn ToolExecutor, call: &Admitted, grace: Dur
     let prepared = AssertUnwindSafe(async { prepare(executor, call).await })
         .catch_unwind()
         .await;
-    if let Err(ending) = prepared.unwrap_or_else(|_panic| Err(Box::new(panicked(call)))) {
-        return unmeasured(*ending, start);
+    if let Err(ending) = prepared.unwrap_or_else(|_panic| Err(Box::new(panic_ending(call)))) {
+        return unmeasured_outcome(*ending, start);
     }
     let running = AssertUnwindSafe(async { executor.execute(call).await }).catch_unwind();
     let ending = tokio::select! {
         biased;
         outcome = running => match outcome {
             Ok(outcome) => return outcome,
-            Err(_panic) => panicked(call),
+            Err(_panic) => panic_ending(call),
         },
-        ending = overdue(call, grace) => ending,
+        ending = wait_until_overdue(call, grace) => ending,
     };
-    unmeasured(ending, start)
+    unmeasured_outcome(ending, start)
 }
 
 /// Runs a recorded call again, or returns `None` if its executor cannot do that. The executor enforces the time limit.
@@ -50,7 +50,7 @@ pub(crate) async fn replay(executor: &dyn ToolExecutor, call: &Admitted, recorde
     });
     running.catch_unwind().await.unwrap_or_else(|_panic| {
         Some(Replayed {
-            outcome: unmeasured(panicked(call), start),
+            outcome: unmeasured_outcome(panic_ending(call), start),
             divergence: None,
         })
     })
@@ -63,7 +63,7 @@ async fn prepare(executor: &dyn ToolExecutor, call: &Admitted) -> Result<(), Box
     }
 }
 
-fn panicked(call: &Admitted) -> Ending {
+fn panic_ending(call: &Admitted) -> Ending {
     tracing::error!(tool = %call.call().tool_name, "executor panicked");
     Ending::HostError {
         message: "its executor panicked".to_owned(),
@@ -90,7 +90,7 @@ pub(crate) async fn with_progress<F: Future>(running: F, call: &Admitted, scope:
 }
 
 /// Returns an outcome whose usage has only the elapsed time; the rest is unknown.
-fn unmeasured(ending: Ending, start: Instant) -> Outcome {
+fn unmeasured_outcome(ending: Ending, start: Instant) -> Outcome {
     Outcome {
         ending,
         usage: Usage {
@@ -105,7 +105,7 @@ fn unmeasured(ending: Ending, start: Instant) -> Outcome {
 }
 
 /// Completes `grace` after the time limit or the cancellation of a call, with the matching ending.
-async fn overdue(call: &Admitted, grace: Duration) -> Ending {
+async fn wait_until_overdue(call: &Admitted, grace: Duration) -> Ending {
     let limit_ms = call.limits().timeout_ms;
     let deadline = sleep(Duration::from_millis(limit_ms).saturating_add(grace));
     tokio::select! {

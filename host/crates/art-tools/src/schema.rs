@@ -33,7 +33,7 @@ impl CompiledSchema {
     /// Fails if the schema is not admitted or is not valid in its dialect.
     pub fn new(schema: &Value, root: Root) -> Result<Self, SchemaProblem> {
         let Tree { schema: tree, cost } = admit(schema, root)?;
-        jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid(&error))?;
+        jsonschema::draft202012::meta::validate(schema).map_err(|error| invalid_schema(&error))?;
         Ok(Self {
             defaults: defaults::measure(&tree),
             validator: OnceLock::from(Some(compile(&tree)?)),
@@ -126,10 +126,10 @@ fn compile(tree: &Value) -> Result<Validator, SchemaProblem> {
         .with_keyword("uniqueItems", unique_items)
         .with_keyword("multipleOf", multiple_of)
         .build(tree)
-        .map_err(|error| invalid(&error))
+        .map_err(|error| invalid_schema(&error))
 }
 
-fn invalid(error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
+fn invalid_schema(error: &jsonschema::ValidationError<'_>) -> SchemaProblem {
     let at = match error.instance_path().as_str() {
         "" => "/",
         path => path,
@@ -145,17 +145,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn loaded(schema: &Value) -> CompiledSchema {
+    fn load(schema: &Value) -> CompiledSchema {
         CompiledSchema::new(schema, Root::Any)
             .unwrap()
             .without_large_validator()
     }
 
     #[test]
-    fn a_large_schema_is_compiled_again_by_the_first_check_and_a_small_one_stays() {
-        let small = loaded(&json!({"minimum": 1}));
+    fn only_a_large_schema_is_compiled_again_by_its_first_check() {
+        let small = load(&json!({"minimum": 1}));
         assert!(small.validator.get().is_some() && small.is_light(&Shape::of_text(1)));
-        let large = loaded(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
+        let large = load(&json!({"pattern": "(a|b)*a(a|b){500}c"}));
         let shape = Shape::of_text(1);
         assert!(large.validator.get().is_none() && !large.is_light(&shape));
         assert!(large.check(&json!("a"), &shape, "input").is_err());

@@ -147,7 +147,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn everything_is_counted() {
+    fn values_and_texts_are_counted() {
         let shape = Shape::measure(&json!({"ab": ["xyz", 1], "c": {}}), 64, 100).unwrap();
         assert_eq!(
             shape,
@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_nodes_are_capped() {
+    fn a_value_beyond_the_maximum_depth_or_number_is_refused() {
         assert_eq!(Shape::measure(&json!([[[1]]]), 3, 100), Err(TooLarge::Depth(3)));
         assert_eq!(Shape::measure(&json!([1, 2, 3]), 64, 3), Err(TooLarge::Nodes(3)));
         assert!(Shape::measure(&json!([1, 2]), 2, 3).is_ok());
     }
 
     #[test]
-    fn the_length_is_that_of_the_compact_text() {
+    fn text_len_is_the_length_of_the_compact_text() {
         let value = json!({"a": [1, "é", null]});
         assert_eq!(text_len(&value), value.to_string().len());
     }

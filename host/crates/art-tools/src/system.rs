@@ -43,10 +43,10 @@ pub struct AdmittedCall {
     tool: Arc<RegisteredTool>,
     admitted: Admitted,
     /// Time that the checks took.
-    checked_in: Duration,
+    check_duration: Duration,
 }
 
-/// A call that passed all checks but was not authorized, since it can only be replayed. Only [`ToolSystem::admit_for_replay`] creates one.
+/// A call that passed all checks but was not authorised, since it can only be replayed. Only [`ToolSystem::admit_for_replay`] creates one.
 #[derive(Debug)]
 pub struct ReplayableCall(AdmittedCall);
 
@@ -57,7 +57,7 @@ impl ReplayableCall {
         self.0.input_json()
     }
 
-    /// Same as [`AdmittedCall::decided`].
+    /// Returns the call with the decision that it waited for: see [`AdmittedCall::decided`].
     #[must_use]
     pub fn decided(self, decision: HitlContext) -> Self {
         Self(self.0.decided(decision))
@@ -158,11 +158,11 @@ impl ToolSystem {
         self.admit_with(call, scope, Authorization::Required).await
     }
 
-    /// Same as [`admit`](Self::admit) for a call that is [replayed](Self::replay). It needs no grant, since it gets recorded
-    /// answers.
+    /// Checks a call to [replay](Self::replay) as [`admit`](Self::admit) does, except that the call needs no grant, since it gets
+    /// recorded answers.
     ///
     /// # Errors
-    /// Same as [`admit`](Self::admit).
+    /// Fails as [`admit`](Self::admit) does.
     pub async fn admit_for_replay(
         &self,
         call: ParsedToolCall,
@@ -183,7 +183,7 @@ impl ToolSystem {
             Ok((tool, admitted)) => Ok(AdmittedCall {
                 tool,
                 admitted,
-                checked_in: start.elapsed(),
+                check_duration: start.elapsed(),
             }),
             Err(refused) => Err(Box::new(ToolReport {
                 duration: start.elapsed(),
@@ -205,7 +205,7 @@ impl ToolSystem {
         let AdmittedCall {
             tool,
             admitted,
-            checked_in,
+            check_duration,
         } = call;
         let start = Instant::now();
         let timeout_ms = tool
@@ -215,7 +215,7 @@ impl ToolSystem {
             .and_then(|config| config.timeout_ms);
         let mut report = self.run_admitted(tool, admitted, scope).await;
         let elapsed = start.elapsed();
-        report.duration = checked_in.saturating_add(elapsed);
+        report.duration = check_duration.saturating_add(elapsed);
         if let Some(question) = &mut report.suspension {
             let asked_at = scope.now.saturating_add(micros(elapsed) / 1_000);
             question.expires = timeout_ms.map(|timeout_ms| asked_at.saturating_add(timeout_ms));

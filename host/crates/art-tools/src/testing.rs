@@ -37,7 +37,7 @@ pub(crate) fn call(name: &str, arguments: Value) -> ParsedToolCall {
 type Script = Box<dyn Fn(&Admitted) -> BoxFuture<'static, Ending> + Send + Sync>;
 
 /// A scripted executor that counts its calls.
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedTool {
     pub(crate) schema: ToolSchema,
     pub(crate) owner: String,
     pub(crate) limits: Limits,
@@ -45,13 +45,13 @@ pub(crate) struct Scripted {
     script: Script,
 }
 
-impl std::fmt::Debug for Scripted {
+impl std::fmt::Debug for ScriptedTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.schema.name)
     }
 }
 
-impl Scripted {
+impl ScriptedTool {
     pub(crate) fn new<F, Fut>(schema: ToolSchema, script: F) -> Self
     where
         F: Fn(&Admitted) -> Fut + Send + Sync + 'static,
@@ -83,7 +83,7 @@ pub(crate) fn answer(output: &str) -> Ending {
     })
 }
 
-impl ToolExecutor for Scripted {
+impl ToolExecutor for ScriptedTool {
     fn schema(&self) -> &ToolSchema {
         &self.schema
     }
@@ -122,11 +122,11 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) fn new(tools: impl IntoIterator<Item = Arc<Scripted>>) -> Self {
-        Self::with(tools, SystemConfig::default())
+    pub(crate) fn new(tools: impl IntoIterator<Item = Arc<ScriptedTool>>) -> Self {
+        Self::with_config(tools, SystemConfig::default())
     }
 
-    pub(crate) fn with(tools: impl IntoIterator<Item = Arc<Scripted>>, config: SystemConfig) -> Self {
+    pub(crate) fn with_config(tools: impl IntoIterator<Item = Arc<ScriptedTool>>, config: SystemConfig) -> Self {
         let registry = Arc::new(ToolRegistry::new());
         let mut scope = CallScope {
             thread_id: "T".to_owned(),

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(schema.get("title"), None);
     }
 
-    async fn divided(dividend: i32, divisor: Value) -> ToolReport {
+    async fn divide(dividend: i32, divisor: Value) -> ToolReport {
         let registry = Arc::new(ToolRegistry::new());
         registry.register(Arc::new(division())).unwrap();
         let system = ToolSystem::new(registry, SystemConfig::default());
@@ -133,17 +133,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_typed_tool_returns_the_output_of_its_function() {
-        assert_eq!(divided(6, json!(3)).await.result.output, Some(json!(2)));
+        assert_eq!(divide(6, json!(3)).await.result.output, Some(json!(2)));
     }
 
     #[tokio::test]
     async fn an_error_of_the_function_is_the_error_of_the_call() {
-        let error = divided(6, json!(0)).await.result.error;
+        let error = divide(6, json!(0)).await.result.error;
         assert_eq!(error.as_deref(), Some("a number cannot be divided by 0"));
     }
 
     #[tokio::test]
     async fn arguments_of_another_type_are_refused_before_the_function_runs() {
-        assert!(divided(6, json!("three")).await.result.metadata.not_run);
+        assert!(divide(6, json!("three")).await.result.metadata.not_run);
     }
 }

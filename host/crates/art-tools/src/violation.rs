@@ -89,12 +89,12 @@ pub(crate) fn describe(error: &ValidationError<'_>, schema: &Value, root: &str) 
 fn message(error: &ValidationError<'_>, schema: &Value) -> String {
     match error.kind() {
         Kind::Required { property } => format!("must have the property {}", json(property)),
-        Kind::Type { kind } => format!("must be {}", types(kind)),
+        Kind::Type { kind } => format!("must be {}", type_names(kind)),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             format!(
                 "must not have {}, allowed: {}",
-                list(unexpected.iter().map(|name| quoted(name))),
-                allowed(error, schema)
+                list(unexpected.iter().map(|name| quote(name))),
+                allowed_properties(error, schema)
             )
         }
         Kind::Enum { options } => match options.as_array() {
@@ -132,7 +132,7 @@ fn bound(kind: &Kind) -> Option<String> {
     })
 }
 
-fn types(kind: &TypeKind) -> String {
+fn type_names(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(ty) => ty.to_string(),
         TypeKind::Multiple(types) => types.iter().map(|ty| ty.to_string()).collect::<Vec<_>>().join(" or "),
@@ -140,17 +140,17 @@ fn types(kind: &TypeKind) -> String {
 }
 
 /// Returns the names of properties that the schema allows: the `properties` in the same schema as the violated keyword.
-fn allowed(error: &ValidationError<'_>, schema: &Value) -> String {
+fn allowed_properties(error: &ValidationError<'_>, schema: &Value) -> String {
     let keyword_path = error.schema_path().as_str();
     let parent_path = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
     let properties = schema.pointer(parent_path).and_then(|parent| parent.get("properties"));
     match properties.and_then(Value::as_object) {
-        Some(properties) if !properties.is_empty() => list(properties.keys().map(|name| quoted(name))),
+        Some(properties) if !properties.is_empty() => list(properties.keys().map(|name| quote(name))),
         _ => "none".to_owned(),
     }
 }
 
-/// Returns the first items, and the number of the others.
+/// Returns the first items in one text, and the number of the others.
 fn list(items: impl ExactSizeIterator<Item = String>) -> String {
     let more = items.len().saturating_sub(MAX_LIST_ITEMS);
     let text = items.take(MAX_LIST_ITEMS).collect::<Vec<_>>().join(", ");
@@ -162,11 +162,11 @@ fn list(items: impl ExactSizeIterator<Item = String>) -> String {
 
 fn json(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote(text),
         other => safe_stringify(other, MAX_SHOWN_CHARS),
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("\"{}\"", truncate(text, MAX_SHOWN_CHARS))
 }

@@ -20,12 +20,12 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::super::interrupt::Interrupts;
-use super::{arguments, is_decided, shown, standing, suspension};
+use super::{no_longer_waits, parse_arguments, shown, standing, suspension_key};
 use crate::cli::Global;
 use crate::render;
 
 /// Interval at which the store is read while the person thinks, because somebody else may decide.
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+const STORE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum length of a line that is typed, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
@@ -42,7 +42,7 @@ enum Outcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether the run can be resumed, because a call was decided. `later` and
+/// Asks the person about each of the calls. Returns whether to resume the run, because a call was decided. `later` and
 /// Ctrl-D leave a call undecided, and Ctrl-C all remaining ones. Blocks the thread while the person thinks, but not the renewal
 /// of leases, which runs on the threads of `executor`.
 pub(in crate::commands) fn decide_at_terminal(
@@ -52,30 +52,30 @@ pub(in crate::commands) fn decide_at_terminal(
     interrupts: &Interrupts,
     waiting: &[SuspensionRecord],
 ) -> bool {
-    let asking = interrupts.register_question();
+    let interruptible = interrupts.register_question();
     let questions = waiting.iter().map(|record| Question {
         executor,
         runtime,
         user,
-        cancel: &asking.cancel,
+        cancel: &interruptible.cancel,
         record,
     });
     let questions: Vec<_> = questions.collect();
-    let mut is_decided = match all::decide(&questions) {
+    let mut any_decided = match all::decide(&questions) {
         all::Outcome::Decided => return true,
         all::Outcome::Later => return false,
         all::Outcome::OneByOne => false,
     };
     for (n, question) in questions.iter().enumerate() {
-        if asking.cancel.is_cancelled() {
+        if interruptible.cancel.is_cancelled() {
             return false;
         }
         if waiting.len() > 1 {
             render::note(&format!("decision {} of {}", n + 1, waiting.len()));
         }
-        is_decided |= matches!(question.ask(), Outcome::Decided);
+        any_decided |= matches!(question.ask(), Outcome::Decided);
     }
-    is_decided
+    any_decided
 }
 
 struct Question<'a> {
@@ -100,7 +100,7 @@ impl Question<'_> {
         render::note(&shown::question(self.record));
         let mut changed: Option<Value> = None;
         loop {
-            match self.step(&mut changed) {
+            match self.handle_entry(&mut changed) {
                 Ok(()) => {}
                 Err(outcome) => return outcome,
             }
@@ -111,33 +111,33 @@ impl Question<'_> {
     fn is_decided(&self) -> bool {
         let owner = Owner::user(self.user);
         self.executor
-            .block_on(is_decided(self.runtime, &owner, self.record.id()))
+            .block_on(no_longer_waits(self.runtime, &owner, self.record.id()))
     }
 
     /// Reads one entry of the person and carries it out. Fails with the outcome if the entry ends the question.
-    fn step(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
+    fn handle_entry(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
         let mut always = None;
         let typed = self.read(&self.choices())?;
         let feedback = match typed.trim().to_lowercase().as_str() {
-            "y" | "yes" => self.approval(changed.clone())?,
-            "n" | "no" => self.rejection()?,
-            "a" | "always" if self.may_stand() && changed.is_some() => {
+            "y" | "yes" => self.read_approval(changed.clone())?,
+            "n" | "no" => self.read_rejection()?,
+            "a" | "always" if self.may_approve_later_calls() && changed.is_some() => {
                 render::note("`always` is about the arguments of the question: answer `yes` to the changed ones");
                 return Ok(());
             }
-            "a" | "always" if self.may_stand() => {
-                always = self.standing_approval()?;
+            "a" | "always" if self.may_approve_later_calls() => {
+                always = self.choose_standing_approval()?;
                 if always.is_none() {
                     return Ok(());
                 }
-                self.approval(None)?
+                self.read_approval(None)?
             }
             "e" | "edit" if !self.may_edit() => {
                 render::note("the arguments of this call cannot be changed");
                 return Ok(());
             }
             "e" | "edit" => {
-                if let Some(arguments) = self.edited()? {
+                if let Some(arguments) = self.read_new_arguments()? {
                     *changed = Some(arguments);
                 }
                 return Ok(());
@@ -162,7 +162,7 @@ impl Question<'_> {
     /// Returns the prompt with the choices that this question has.
     fn choices(&self) -> String {
         let edit = if self.may_edit() { ", edit" } else { "" };
-        let always = if self.may_stand() { ", always" } else { "" };
+        let always = if self.may_approve_later_calls() { ", always" } else { "" };
         format!("yes, no{edit}{always}, details or later? ")
     }
 
@@ -175,8 +175,8 @@ impl Question<'_> {
     /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
     /// again.
     fn decide(&self, feedback: Feedback, always: Option<StandingApproval>) -> Result<Outcome, String> {
-        let suspension = suspension(self.record, &Owner::user(self.user));
-        let decided = self.executor.block_on(self.runtime.decide(suspension, feedback));
+        let key = suspension_key(self.record, &Owner::user(self.user));
+        let decided = self.executor.block_on(self.runtime.decide(key, feedback));
         match decided {
             Ok(_) => {
                 always
@@ -198,8 +198,8 @@ impl Question<'_> {
         }
     }
 
-    /// Returns an approval, with the answer if the question needs one.
-    fn approval(&self, changed: Option<Value>) -> Result<Feedback, Outcome> {
+    /// Returns an approval. Reads the answer if the question needs one.
+    fn read_approval(&self, changed: Option<Value>) -> Result<Feedback, Outcome> {
         let form = &self.record.call.form;
         let mut feedback = Feedback::new(true, shown::now());
         feedback.modified_args = changed;
@@ -209,7 +209,7 @@ impl Question<'_> {
         loop {
             let prompt = format!("answer ({}): ", shown::input_name(form.input_type));
             let text = self.read_answer(&prompt, form.sensitive)?;
-            match super::answer(self.record, &text) {
+            match super::parse_answer(self.record, &text) {
                 Ok(value) => {
                     feedback.value = value;
                     return Ok(feedback);
@@ -219,7 +219,7 @@ impl Question<'_> {
         }
     }
 
-    fn rejection(&self) -> Result<Feedback, Outcome> {
+    fn read_rejection(&self) -> Result<Feedback, Outcome> {
         let mut feedback = Feedback::new(false, shown::now());
         let reason = self.read("why (may be empty)? ")?;
         feedback.reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
@@ -227,11 +227,11 @@ impl Question<'_> {
     }
 
     /// Returns the new arguments that the person typed, or `None` if they are no JSON.
-    fn edited(&self) -> Result<Option<Value>, Outcome> {
+    fn read_new_arguments(&self) -> Result<Option<Value>, Outcome> {
         let now = self.record.call.call.arguments.to_string();
         render::note(&format!("  | {now}"));
         let text = self.read("arguments, as JSON on one line: ")?;
-        match arguments(text.trim()) {
+        match parse_arguments(text.trim()) {
             Ok(arguments) => {
                 render::note("changed; `yes` approves the call with these arguments");
                 Ok(Some(arguments))
@@ -259,9 +259,9 @@ impl Question<'_> {
         // There is no other channel to report an error.
         drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
         drop(err);
-        while !input_is_ready() {
+        while !wait_for_input() {
             if self.cancel.is_cancelled() {
-                return Err(left());
+                return Err(leave_question());
             }
             if self.is_decided() {
                 render::note("\nit was decided elsewhere");
@@ -271,14 +271,14 @@ impl Question<'_> {
         let mut line = String::new();
         let read = std::io::Read::take(stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
         match read {
-            Ok(0) | Err(_) => Err(left()),
+            Ok(0) | Err(_) => Err(leave_question()),
             Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
         }
     }
 }
 
-/// Ends the line of the prompt at which the person pressed Ctrl-C or Ctrl-D.
-fn left() -> Outcome {
+/// Ends the line of the prompt at which the person pressed Ctrl-C or Ctrl-D. Leaves the question undecided.
+fn leave_question() -> Outcome {
     render::note("");
     Outcome::Later
 }
@@ -290,7 +290,7 @@ fn drop_earlier_input() {
     }
 }
 
-/// Hides what is typed on the terminal until it is dropped.
+/// Hides what is typed on the terminal until this value is dropped.
 struct HiddenInput {
     /// The earlier settings, which are restored on drop. `None` if they could not be read.
     before: Option<Termios>,
@@ -319,11 +319,11 @@ impl Drop for HiddenInput {
     }
 }
 
-/// Waits for input, at most for [`LOOK_INTERVAL`]. Returns whether there is input or the input has ended.
-fn input_is_ready() -> bool {
+/// Waits for input, at most for [`STORE_POLL_INTERVAL`]. Returns whether there is input or the input has ended.
+fn wait_for_input() -> bool {
     let stdin = stdin();
     let mut descriptors = [PollFd::new(&stdin, PollFlags::IN)];
-    let timeout = Timespec::try_from(LOOK_INTERVAL).ok();
+    let timeout = Timespec::try_from(STORE_POLL_INTERVAL).ok();
     // A signal interrupts the wait, and is no input.
     !matches!(poll(&mut descriptors, timeout.as_ref()), Ok(0) | Err(Errno::INTR))
 }

@@ -9,9 +9,9 @@ use art_store::RunFilter;
 use serde_json::json;
 
 use crate::cli::Global;
-use crate::commands::{config, open_without_model};
+use crate::commands::{load_config, open_without_model};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
@@ -19,7 +19,7 @@ use crate::render::{self, table};
 const MAX_ARGUMENT_CHARS: usize = 60;
 
 pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     let policy = match rules {
         Some(file) => read_approval_policy(file).map_err(art_runtime::RuntimeError::from)?,
         None => config.approval.value.clone(),
@@ -29,7 +29,7 @@ pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Res
         limit: Some(runs),
         ..RunFilter::default()
     };
-    let executor = executor()?;
+    let executor = new_executor()?;
     let runtime = executor.block_on(open_without_model(global, config))?;
     let preview = executor.block_on(runtime.preview_approval(&policy, filter));
     executor.block_on(runtime.close());
@@ -79,7 +79,7 @@ fn row(call: &PreviewedCall) -> Vec<String> {
 }
 
 fn summary(preview: &ApprovalPreview) -> String {
-    let count = |is: fn(&PreviewedVerdict) -> bool| preview.calls.iter().filter(|call| is(&call.now)).count();
+    let count = |matches: fn(&PreviewedVerdict) -> bool| preview.calls.iter().filter(|call| matches(&call.now)).count();
     let asked = count(|now| matches!(now, PreviewedVerdict::Asked { .. }));
     let refused = count(|now| matches!(now, PreviewedVerdict::Refused { .. }));
     let invalid = count(|now| matches!(now, PreviewedVerdict::Invalid { .. }));

@@ -28,17 +28,20 @@ pub(in crate::commands) fn now() -> Timestamp {
 
 /// Returns a question as it is asked. Long values are cut, with a note on how to see them in full.
 pub(super) fn question(record: &SuspensionRecord) -> String {
-    text(record, Some(MAX_LINES))
+    describe(record, Some(MAX_LINES))
 }
 
 /// Returns everything about a question.
 pub(super) fn details(record: &SuspensionRecord) -> String {
-    text(record, None)
+    describe(record, None)
 }
 
 /// Returns the message about an unusable decision. `text` is marked, because it may contain words of a tool.
 pub(super) fn problem(text: &str) -> String {
-    format!("this cannot be taken:\n{}", quoted(text, Some(MAX_LINES)).join("\n"))
+    format!(
+        "this cannot be taken:\n{}",
+        quote_lines(text, Some(MAX_LINES)).join("\n")
+    )
 }
 
 /// Returns the lines that say how to decide from another terminal.
@@ -54,16 +57,16 @@ fn tool(record: &SuspensionRecord) -> &str {
     &record.call.call.tool_name
 }
 
-fn text(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
+fn describe(record: &SuspensionRecord, max_lines: Option<usize>) -> String {
     let call = &record.call;
     let mut lines = vec![headline(record)];
-    lines.extend(quoted(&call.form.prompt, max_lines));
+    lines.extend(quote_lines(&call.form.prompt, max_lines));
     lines.push(format!("arguments ({}):", call.input));
-    lines.extend(quoted(&pretty(&call.call.arguments), max_lines));
+    lines.extend(quote_lines(&to_pretty_json(&call.call.arguments), max_lines));
     for (name, value) in [("details", &call.details), ("preview", &call.preview)] {
         if let Some(value) = value {
             lines.push(format!("{name}:"));
-            lines.extend(quoted(&readable(value), max_lines));
+            lines.extend(quote_lines(&to_readable(value), max_lines));
         }
     }
     lines.extend(answer_lines(&call.form, max_lines));
@@ -133,24 +136,24 @@ fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> 
         let disabled = if option.disabled { " (cannot be chosen)" } else { "" };
         format!("{}. {}{disabled}", n + 1, one_line(&option.label))
     });
-    lines.extend(quoted(&options.collect::<Vec<_>>().join("\n"), max_lines));
+    lines.extend(quote_lines(&options.collect::<Vec<_>>().join("\n"), max_lines));
     if let Some(hint) = &form.hint {
-        lines.extend(quoted(hint, max_lines));
+        lines.extend(quote_lines(hint, max_lines));
     }
     if let Some(default) = &form.default_value {
         lines.push("without one it is:".to_owned());
-        lines.extend(quoted(&readable(default), max_lines));
+        lines.extend(quote_lines(&to_readable(default), max_lines));
     }
     if let Some(schema) = &form.custom_schema {
         lines.push("valid under:".to_owned());
-        lines.extend(quoted(&pretty(schema), max_lines));
+        lines.extend(quote_lines(&to_pretty_json(schema), max_lines));
     }
-    lines.extend(form.validation.as_ref().and_then(rules));
+    lines.extend(form.validation.as_ref().and_then(validation_line));
     lines
 }
 
 /// Returns the rules of an answer as JSON on one line, if there are any.
-fn rules(validation: &InputValidation) -> Option<String> {
+fn validation_line(validation: &InputValidation) -> Option<String> {
     let rules = serde_json::to_string(validation).unwrap_or_default();
     (*validation != InputValidation::default()).then(|| format!("  | {}", truncate(&rules, MAX_LINE_CHARS)))
 }
@@ -171,7 +174,7 @@ pub(super) const fn input_name(kind: InputType) -> &'static str {
 }
 
 /// Returns the lines of a text that the host did not write, each marked as such. With a maximum, long texts and lines are cut.
-fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
+fn quote_lines(text: &str, max_lines: Option<usize>) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
     }
@@ -184,7 +187,7 @@ fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
             Some(_) => truncate(line, MAX_LINE_CHARS),
             None => (*line).to_owned(),
         };
-        lines.extend(marked(&printable(&line), width));
+        lines.extend(split_and_mark(&printable(&line), width));
     }
     let is_cut = all.iter().take(shown).any(|line| line.chars().count() > MAX_LINE_CHARS);
     match (max_lines, all.len() - shown) {
@@ -197,7 +200,7 @@ fn quoted(text: &str, max_lines: Option<usize>) -> Vec<String> {
 
 /// Returns a line in pieces of at most `width` characters, each marked as the words of somebody else. A character takes up to two
 /// columns, and a terminal would begin the rest of a longer line without the mark.
-fn marked(line: &str, width: usize) -> Vec<String> {
+fn split_and_mark(line: &str, width: usize) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), line);
     loop {
         let piece = prefix(rest, width);
@@ -211,28 +214,30 @@ fn marked(line: &str, width: usize) -> Vec<String> {
 
 /// Returns the lines of a value as JSON, marked as the words of somebody else.
 pub(super) fn json_lines(value: &Value) -> Vec<String> {
-    quoted(&pretty(value), None)
+    quote_lines(&to_pretty_json(value), None)
 }
 
 /// Returns a text as it is, and any other value as indented JSON.
-fn readable(value: &Value) -> String {
-    value.as_str().map_or_else(|| pretty(value), str::to_owned)
+fn to_readable(value: &Value) -> String {
+    value.as_str().map_or_else(|| to_pretty_json(value), str::to_owned)
 }
 
 /// Returns JSON with sorted keys, so that equal arguments look equal.
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(&sorted(value)).unwrap_or_default()
+fn to_pretty_json(value: &Value) -> String {
+    serde_json::to_string_pretty(&sort_keys(value)).unwrap_or_default()
 }
 
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by_key(|(name, _)| name.as_str());
-            let entries = entries.into_iter().map(|(name, value)| (name.clone(), sorted(value)));
+            let entries = entries
+                .into_iter()
+                .map(|(name, value)| (name.clone(), sort_keys(value)));
             Value::Object(entries.collect())
         }
-        Value::Array(list) => list.iter().map(sorted).collect(),
+        Value::Array(list) => list.iter().map(sort_keys).collect(),
         other => other.clone(),
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::shown;
 use crate::cli::{AlwaysArgs, Global};
-use crate::commands::config;
+use crate::commands::load_config;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
@@ -27,7 +27,7 @@ impl AlwaysArgs {
     }
 
     /// Returns the standing approval that the person wants in addition to the decision, if any, and prints it.
-    pub(super) fn approval(
+    pub(super) fn create_approval(
         &self,
         global: &Global,
         record: &SuspensionRecord,
@@ -37,15 +37,15 @@ impl AlwaysArgs {
         };
         let approval = StandingApproval::new(&record.call, &scope, global.user.clone());
         let approval = approval.map_err(|error| CommandError::Usage(error.to_string()))?;
-        render::note(&text(&approval));
+        render::note(&describe(&approval));
         Ok(Some(approval))
     }
 }
 
 /// Returns a standing approval in words. Its values are those of a call, so they are marked as the words of somebody else.
-pub(super) fn text(approval: &StandingApproval) -> String {
+pub(super) fn describe(approval: &StandingApproval) -> String {
     let version = match &approval.tool_digest {
-        Some(digest) => format!(" in its version {}", short(digest)),
+        Some(digest) => format!(" in its version {}", short_digest(digest)),
         None => String::new(),
     };
     let tool = format!("no rule asks about calls of `{}`{version}", approval.tool);
@@ -53,24 +53,24 @@ pub(super) fn text(approval: &StandingApproval) -> String {
         return format!("{tool}, with any arguments");
     };
     let mut lines = vec![format!("{tool} that have exactly these arguments:")];
-    let is = arguments.iter().filter_map(|(name, allowed)| match allowed {
+    let exact = arguments.iter().filter_map(|(name, allowed)| match allowed {
         AllowedValue::Is(value) => Some((name.clone(), value.clone())),
         AllowedValue::Any => None,
     });
-    lines.extend(shown::json_lines(&Value::Object(is.collect::<JsonObject>())));
-    let any: Vec<_> = arguments
+    lines.extend(shown::json_lines(&Value::Object(exact.collect::<JsonObject>())));
+    let with_any_value: Vec<_> = arguments
         .iter()
         .filter(|(_, allowed)| **allowed == AllowedValue::Any)
         .map(|(name, _)| format!("`{}`", shown::one_line(name)))
         .collect();
-    if !any.is_empty() {
-        lines.push(format!("and any value of {}", any.join(", ")));
+    if !with_any_value.is_empty() {
+        lines.push(format!("and any value of {}", with_any_value.join(", ")));
     }
     lines.join("\n")
 }
 
 /// Returns the first digits of a digest.
-fn short(digest: &str) -> String {
+fn short_digest(digest: &str) -> String {
     let digits = digest.rsplit(':').next().unwrap_or_default();
     digits.chars().take(8).collect()
 }
@@ -91,9 +91,9 @@ pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
 
 /// Lists the rules of the configuration in their order, and the standing approvals.
 pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));
-    let mut kept = approvals.list().map_err(failed)?;
+    let mut kept = approvals.list().map_err(folder_error)?;
     kept.retain(|kept| kept.approval.user_id == global.user);
     let more = kept.len().saturating_sub(limit);
     kept.truncate(limit);
@@ -112,7 +112,7 @@ pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> 
         ),
         None => "otherwise no tool is asked about".to_owned(),
     });
-    lines.extend(kept.iter().map(listed));
+    lines.extend(kept.iter().map(list_line));
     render::answer(&lines.join("\n"));
     if more > 0 {
         render::note(&format!("and {more} more; `--limit` lists more of them"));
@@ -120,16 +120,16 @@ pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> 
     Ok(Exit::Success)
 }
 
-fn listed(kept: &KeptApproval) -> String {
-    format!("standing approval {}: {}", kept.id, text(&kept.approval))
+fn list_line(kept: &KeptApproval) -> String {
+    format!("standing approval {}: {}", kept.id, describe(&kept.approval))
 }
 
 /// Removes a standing approval.
 pub(super) fn forget(global: &Global, id: &str) -> Result<Exit, CommandError> {
-    let approvals = StandingApprovals::of(&config(global)?);
-    let kept = approvals.list().map_err(failed)?;
+    let approvals = StandingApprovals::of(&load_config(global)?);
+    let kept = approvals.list().map_err(folder_error)?;
     let is_of_another = |kept: &KeptApproval| kept.id == id && kept.approval.user_id != global.user;
-    if kept.iter().any(is_of_another) || !approvals.remove(id).map_err(failed)? {
+    if kept.iter().any(is_of_another) || !approvals.remove(id).map_err(folder_error)? {
         let unknown = format!("there is no standing approval `{id}`; `art approve rules` lists them");
         return Err(CommandError::Failed(unknown));
     }
@@ -141,6 +141,6 @@ pub(super) fn forget(global: &Global, id: &str) -> Result<Exit, CommandError> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` calls")]
-fn failed(error: StandingFolderError) -> CommandError {
+fn folder_error(error: StandingFolderError) -> CommandError {
     CommandError::Failed(art_runtime::error::in_one_line(&error))
 }

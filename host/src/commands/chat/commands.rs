@@ -86,12 +86,12 @@ impl ChatLine {
             Some(question) if question.starts_with('/') => Self::Ask(question.to_owned()),
             Some(command) => {
                 let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-                Self::command(&name.to_lowercase(), argument.trim())
+                Self::parse_command(&name.to_lowercase(), argument.trim())
             }
         }
     }
 
-    fn command(name: &str, argument: &str) -> Self {
+    fn parse_command(name: &str, argument: &str) -> Self {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let name = alias.map_or(name, |(_, name)| name);
         match (name, argument) {
@@ -104,7 +104,7 @@ impl ChatLine {
             ("resume", run) => Self::Resume(Some(run.to_owned())),
             ("attach", "") => Self::Invalid("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
             ("attach", "none") => Self::Detach,
-            ("attach", file) => Self::Attach(PathBuf::from(unquoted(file))),
+            ("attach", file) => Self::Attach(PathBuf::from(unquote(file))),
             ("help" | "tools" | "cost" | "history" | "exit", argument) if !argument.is_empty() => {
                 Self::Invalid(format!("`/{name}` takes no argument"))
             }
@@ -119,7 +119,7 @@ impl ChatLine {
 }
 
 /// Removes quotes around a file name, as a shell does.
-fn unquoted(file: &str) -> &str {
+fn unquote(file: &str) -> &str {
     let without = |quote: char| file.strip_prefix(quote)?.strip_suffix(quote);
     without('"').or_else(|| without('\'')).unwrap_or(file)
 }
@@ -141,7 +141,7 @@ fn unknown_command(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wrong(line: &str) -> String {
+    fn invalid_reason(line: &str) -> String {
         match ChatLine::parse(line) {
             ChatLine::Invalid(reason) => reason,
             other => panic!("`{line}` is {other:?}"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn two_slashes_begin_a_question_with_one() {
+    fn two_slashes_begin_a_question_that_starts_with_one_slash() {
         assert_eq!(ChatLine::parse("//help me"), ChatLine::Ask("/help me".to_owned()));
     }
 
@@ -208,15 +208,27 @@ mod tests {
 
     #[test]
     fn a_wrong_number_of_arguments_is_an_error() {
-        assert_eq!(wrong("/tools all"), "`/tools` takes no argument");
-        assert_eq!(wrong("/attach"), "`/attach` needs a file, as in `/attach sales.csv`");
+        assert_eq!(invalid_reason("/tools all"), "`/tools` takes no argument");
+        assert_eq!(
+            invalid_reason("/attach"),
+            "`/attach` needs a file, as in `/attach sales.csv`"
+        );
     }
 
     #[test]
     fn the_error_for_an_unknown_command_names_the_nearest() {
-        assert_eq!(wrong("/hlep"), "there is no command `/hlep`; did you mean `/help`?");
-        assert_eq!(wrong("/tool"), "there is no command `/tool`; did you mean `/tools`?");
-        assert_eq!(wrong("/weather"), "there is no command `/weather`; `/help` lists all");
-        assert_eq!(wrong("/"), "there is no command `/`; `/help` lists all");
+        assert_eq!(
+            invalid_reason("/hlep"),
+            "there is no command `/hlep`; did you mean `/help`?"
+        );
+        assert_eq!(
+            invalid_reason("/tool"),
+            "there is no command `/tool`; did you mean `/tools`?"
+        );
+        assert_eq!(
+            invalid_reason("/weather"),
+            "there is no command `/weather`; `/help` lists all"
+        );
+        assert_eq!(invalid_reason("/"), "there is no command `/`; `/help` lists all");
     }
 }

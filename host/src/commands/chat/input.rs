@@ -151,7 +151,7 @@ fn terminal_error(error: ReadlineError) -> CommandError {
 }
 
 fn next_line(lines: &mut impl BufRead) -> Result<InputEvent, CommandError> {
-    match bounded::line(lines, MAX_LINE) {
+    match bounded::read_line(lines, MAX_LINE) {
         Ok(line) => Ok(line.map_or(InputEvent::End, InputEvent::Line)),
         Err(error) if bounded::is_invalid_text(&error) => Ok(InputEvent::Unreadable(format!(
             "a line cannot be used: {error}; send long texts as attachments"
@@ -175,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_after_an_invalid_one_is_read() {
+    fn a_line_after_an_invalid_line_is_read() {
         let max = usize::try_from(MAX_LINE).unwrap();
-        let ends_at = |bytes: usize| [&vec![b'x'; bytes], &b"\n"[..]].concat();
-        for bytes in [ends_at(2 * max), ends_at(max + 1), ends_at(max), b"\xff\n".to_vec()] {
+        let line_of = |bytes: usize| [&vec![b'x'; bytes], &b"\n"[..]].concat();
+        for bytes in [line_of(2 * max), line_of(max + 1), line_of(max), b"\xff\n".to_vec()] {
             let mut pipe = &[&bytes, &b"next"[..]].concat()[..];
             assert!(matches!(next_line(&mut pipe), Ok(InputEvent::Unreadable(_))));
             assert_eq!(next_line(&mut pipe).unwrap(), InputEvent::Line("next".to_owned()));
         }
-        let fits = ends_at(max - 1);
-        assert!(matches!(next_line(&mut &fits[..]), Ok(InputEvent::Line(_))));
+        let longest = line_of(max - 1);
+        assert!(matches!(next_line(&mut &longest[..]), Ok(InputEvent::Line(_))));
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_is_too_large_or_not_a_file_is_not_used() {
+    fn a_history_that_is_too_large_or_not_a_file_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("chat_history");
         create_private_file(&path).unwrap();

@@ -30,7 +30,8 @@ impl Screen {
         Self { json }
     }
 
-    /// Prints the model, its limitations and, if interactive, how to continue.
+    /// Prints the model, its limitations, the interrupted runs and, if interactive, how to continue. In JSON output, only warns of
+    /// a limit on costs without a price.
     pub(super) async fn greet(self, session: &Session, interactive: bool) -> Result<(), CommandError> {
         let runtime = &session.runtime;
         report::warn_of_cost(runtime)?;
@@ -62,7 +63,7 @@ impl Screen {
     }
 
     /// Prints an error.
-    pub(super) fn error(self, error: &CommandError) {
+    pub(super) fn print_error(self, error: &CommandError) {
         if self.json {
             let data = error.to_json();
             render::json_line(&json!({"type": "ERROR", "data": data.get("error")}));
@@ -93,7 +94,7 @@ impl Screen {
     }
 
     /// Prints how to decide about the calls that the run waits for; nothing in JSON output.
-    pub(super) fn waiting(self, answer: &Answer) {
+    pub(super) fn note_waiting(self, answer: &Answer) {
         if !self.json {
             approve::note_waiting(answer);
         }
@@ -123,13 +124,13 @@ pub(super) fn tools(runtime: &Runtime) -> String {
     }
     let rows: Vec<_> = schemas
         .into_iter()
-        .map(|schema| vec![schema.name, shortened(&schema.description)])
+        .map(|schema| vec![schema.name, shorten(&schema.description)])
         .collect();
     table::lines(&rows).join("\n")
 }
 
 /// Returns the first sentence of a description, cut at a word boundary.
-fn shortened(description: &str) -> String {
+fn shorten(description: &str) -> String {
     let sentence = first_sentence(description);
     let beginning = prefix(&sentence, MAX_DESCRIPTION);
     if beginning.len() == sentence.len() {

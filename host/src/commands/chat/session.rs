@@ -57,7 +57,7 @@ impl Session {
     ) -> Result<Answer, CommandError> {
         let answer = match request {
             Request::Ask(query) => self.ask(query, cancel, watcher).await?,
-            Request::Resume(run) => self.runtime.resume(self.run_of(&run), cancel, watcher).await?,
+            Request::Resume(run) => self.runtime.resume(self.run_key(&run), cancel, watcher).await?,
         };
         self.thread_id = Some(answer.thread_id.clone());
         let usage = UsageSummary::from(&answer);
@@ -76,7 +76,7 @@ impl Session {
         self.user.as_deref()
     }
 
-    fn run_of(&self, run: &str) -> RunOf {
+    fn run_key(&self, run: &str) -> RunOf {
         RunOf::from(run).of(self.owner())
     }
 
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Returns the interrupted runs of the current thread, newest first.
-    pub(super) async fn interrupted(&self) -> Result<Vec<RunRecord>, CommandError> {
+    pub(super) async fn interrupted_runs(&self) -> Result<Vec<RunRecord>, CommandError> {
         let mut runs = self.runtime.interrupted_runs(self.owner()).await?;
         runs.retain(|run| Some(run.thread_id.as_str()) == self.thread());
         Ok(runs)
@@ -116,12 +116,12 @@ impl Session {
         if let Some(typed) = typed {
             return ids::resolve_interrupted(self.runtime.store.as_ref(), &self.owner(), typed).await;
         }
-        let newest = self.interrupted().await?.into_iter().next();
-        let none =
+        let newest = self.interrupted_runs().await?.into_iter().next();
+        let message =
             "no run of this conversation was interrupted; `/resume RUN` goes on with one of another conversation";
         newest
             .map(|run| run.trace_id)
-            .ok_or_else(|| CommandError::Failed(none.to_owned()))
+            .ok_or_else(|| CommandError::Failed(message.to_owned()))
     }
 
     /// Returns the identifier of the current thread.

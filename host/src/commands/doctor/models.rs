@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use super::{Check, Verdict};
 use crate::commands::report::local_server_hint;
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 
 /// Timeout for the model list of a provider.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const MAX_SUGGESTED: usize = 3;
 /// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable.
 pub(super) fn check_models(config: &Config) -> Vec<Check> {
     let engine = open_engine(config).map_err(CommandError::from);
-    match engine.and_then(|engine| Ok((engine, executor()?))) {
+    match engine.and_then(|engine| Ok((engine, new_executor()?))) {
         Ok((engine, executor)) => {
             let mut checks = executor.block_on(check_providers(&engine, &config.model.value));
             if config.model.origin == Origin::Default {
@@ -69,7 +69,7 @@ async fn check_configured(engine: &ReasoningEngine, model: &RuntimeProviderConfi
         return Check::new("model", Verdict::Ok, format!("`{model}`: {notice}"));
     };
     let probe = engine.probe(model, PROBE_TIMEOUT).await;
-    let (verdict, detail) = verdict_of(&probe, &model.model_id, Verdict::Fail);
+    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Fail);
     Check::new("model", verdict, format!("`{model}` at {base_url}: {detail}"))
 }
 
@@ -86,12 +86,12 @@ async fn check_unused(engine: &ReasoningEngine, info: ProviderInfo) -> Check {
     if info.default_model.is_none() {
         probe.model_listed = None;
     }
-    let (verdict, detail) = verdict_of(&probe, &model.model_id, Verdict::Warn);
+    let (verdict, detail) = judge(&probe, &model.model_id, Verdict::Warn);
     Check::new("provider", verdict, format!("`{}`: {detail}", info.name))
 }
 
 /// Returns the verdict and its reason. `failure` is the verdict if the model cannot be called.
-fn verdict_of(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, String) {
+fn judge(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, String) {
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
         return (failure, error.to_string());
     }
@@ -100,7 +100,7 @@ fn verdict_of(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, Stri
     // A provider may accept models that it does not list.
     let (verdict, listed) = match probe.model_listed {
         Some(true) => (Verdict::Ok, Some("model listed".to_owned())),
-        Some(false) => (Verdict::Warn, Some(not_listed(model_id, &probe.models))),
+        Some(false) => (Verdict::Warn, Some(not_listed_warning(model_id, &probe.models))),
         None => (Verdict::Ok, None),
     };
     facts.extend(listed);
@@ -108,7 +108,7 @@ fn verdict_of(probe: &Probe, model_id: &str, failure: Verdict) -> (Verdict, Stri
 }
 
 /// Returns the warning about a model that is not in `models`, with the most similar names.
-fn not_listed(model_id: &str, models: &[String]) -> String {
+fn not_listed_warning(model_id: &str, models: &[String]) -> String {
     let mut by_distance: Vec<_> = models
         .iter()
         .map(|name| (strsim::damerau_levenshtein(model_id, name), name))
@@ -143,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_listed_model_is_ok() {
-        let (verdict, detail) = verdict_of(&successful_probe(Some(true)), "gpt-a", Verdict::Fail);
+        let (verdict, detail) = judge(&successful_probe(Some(true)), "gpt-a", Verdict::Fail);
         assert_eq!(verdict, Verdict::Ok);
         assert_eq!(detail, "reachable, key accepted, model listed (12 ms)");
     }
 
     #[test]
     fn an_unlisted_model_is_a_warning_with_similar_names() {
-        let (verdict, detail) = verdict_of(&successful_probe(Some(false)), "gpt-q", Verdict::Fail);
+        let (verdict, detail) = judge(&successful_probe(Some(false)), "gpt-q", Verdict::Fail);
         assert_eq!(verdict, Verdict::Warn);
         assert!(
             detail.contains("the nearest are `gpt-5`, `gpt-a`, `gpt-b` "),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_has_the_verdict_of_the_caller() {
+    fn an_error_gets_the_verdict_that_the_caller_passes() {
         let error = ModelError {
             code: ModelErrorCode::AuthenticationError,
             message: "openai refused the key".to_owned(),
@@ -172,7 +172,7 @@ mod tests {
         };
         for failure in [Verdict::Fail, Verdict::Warn] {
             assert_eq!(
-                verdict_of(&probe, "m", failure),
+                judge(&probe, "m", failure),
                 (failure, "openai refused the key".to_owned())
             );
         }

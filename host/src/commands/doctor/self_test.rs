@@ -44,7 +44,7 @@ pub(super) fn self_test(global: &Global, config: &Config) -> Result<Exit, Comman
     for attack in &ATTACKS {
         rows.push(carry_out(&lab, attack)?);
     }
-    rows.push(truncated(&lab));
+    rows.push(load_truncated(&lab));
     if global.json {
         render::json(&rows);
     } else {
@@ -76,8 +76,8 @@ fn carry_out(lab: &Lab, attack: &Attack) -> Result<Row, CommandError> {
 }
 
 /// Tries to load truncated copies of a component, all of which must be refused.
-fn truncated(lab: &Lab) -> Row {
-    let loaded = lab.loaded_beginnings();
+fn load_truncated(lab: &Lab) -> Row {
+    let loaded = lab.count_loaded_truncations();
     Row {
         id: "C01",
         attack: "is a file that was cut off",

@@ -11,17 +11,17 @@ use crate::error::CommandError;
 /// Returns the grants with those of the command line, which replace earlier ones of the same path or address.
 pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
     for path in &args.read {
-        add_files(&mut policy, FsGrant::new(resolved(path)?, Access::Read));
+        add_files(&mut policy, FsGrant::new(resolve(path)?, Access::Read));
     }
     for path in &args.write {
-        let mut grant = FsGrant::new(resolved(path)?, Access::ReadWrite);
+        let mut grant = FsGrant::new(resolve(path)?, Access::ReadWrite);
         grant.stage = args.stage;
         grant.max_bytes = args.max_bytes.unwrap_or(grant.max_bytes);
         grant.max_files = args.max_files.unwrap_or(grant.max_files);
         add_files(&mut policy, grant);
     }
     for url in &args.http {
-        let grant = address(url, args)?;
+        let grant = http_grant(url, args)?;
         policy.http.retain(|other| other.url != grant.url);
         policy.http.push(grant);
     }
@@ -43,12 +43,12 @@ fn add_files(policy: &mut ToolPolicy, grant: FsGrant) {
     policy.fs.push(grant);
 }
 
-/// Returns the path that is granted: the one that a tool will find, with every link followed.
-fn resolved(path: &Path) -> Result<std::path::PathBuf, CommandError> {
+/// Returns the path to grant, with every link followed: a tool is granted the target of a link.
+fn resolve(path: &Path) -> Result<std::path::PathBuf, CommandError> {
     canonical(path).map_err(CommandError::file("grant", path))
 }
 
-fn address(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
+fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     let usage = |error: String| CommandError::Usage(error);
     let scope: HttpScope = url.parse().map_err(|error| usage(format!("{error}")))?;
     let methods: Vec<_> = args.method.iter().map(|method| method.to_ascii_uppercase()).collect();
@@ -69,7 +69,7 @@ fn address(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
 }
 
 /// Returns the grants without those that `revoked` names. Fails if a name is not granted.
-pub(super) fn without(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
+pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
     for text in revoked {
         let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());
         let before = policy.clone();
@@ -96,14 +96,14 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Line {
+    struct AddLine {
         #[command(flatten)]
         args: AddArgs,
     }
 
     fn add(policy: ToolPolicy, line: &[&str]) -> ToolPolicy {
         let words = ["add", "tool"].iter().chain(line);
-        with_added(policy, &Line::try_parse_from(words).unwrap().args).unwrap()
+        with_added(policy, &AddLine::try_parse_from(words).unwrap().args).unwrap()
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_granted_as_what_it_leads_to() {
+    fn the_target_of_a_link_is_granted() {
         let folder = tempfile::tempdir().unwrap();
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         std::fs::create_dir(&target).unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_can_be_revoked_and_nothing_else() {
+    fn only_added_grants_can_be_revoked() {
         let line = [
             "--http",
             "https://a.example/",
@@ -138,7 +138,10 @@ mod tests {
         ];
         let policy = add(ToolPolicy::default(), &line);
         let revoked = ["https://a.example", "A", "timeout_ms"].map(str::to_owned);
-        assert_eq!(without(policy.clone(), &revoked).unwrap(), ToolPolicy::default());
-        assert!(without(policy, &["https://b.example/".to_owned()]).is_err());
+        assert_eq!(
+            without_revoked(policy.clone(), &revoked).unwrap(),
+            ToolPolicy::default()
+        );
+        assert!(without_revoked(policy, &["https://b.example/".to_owned()]).is_err());
     }
 }

@@ -12,18 +12,18 @@ use art_tools::ToolExecutor;
 use serde_json::json;
 use similar::TextDiff;
 
-use super::{current, plugin, shown, write_agreed};
+use super::{load_plugin, read_current, shown, write_agreed};
 use crate::cli::{Global, LearnArgs};
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::commands::tool::call::carry_out;
 use crate::commands::{changes, open_without_granting};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
 /// What was learned about a tool.
-struct Lesson {
+struct Findings {
     plugin: Plugin,
     present: ToolPolicy,
     calls: usize,
@@ -36,11 +36,11 @@ pub(super) fn learn(
     grants: &GrantFiles,
     args: &LearnArgs,
 ) -> Result<Exit, CommandError> {
-    let plugin = plugin(global, config, &args.tool)?;
-    let present = current(grants, &plugin)?;
+    let plugin = load_plugin(global, config, &args.tool)?;
+    let present = read_current(grants, &plugin)?;
     let observed = match args.arguments.is_empty() {
-        true => recorded(global, config, &plugin, args.runs)?,
-        false => called(global, config, &plugin, &args.arguments)?,
+        true => observe_recorded(global, config, &plugin, args.runs)?,
+        false => observe_new_calls(global, config, &plugin, &args.arguments)?,
     };
     if observed.calls == 0 && observed.denials.is_empty() {
         let tool = &plugin.schema().name;
@@ -50,24 +50,24 @@ pub(super) fn learn(
     }
     let requests = plugin.inspection().requests();
     let may_grant = |policy: &ToolPolicy| grants.check(policy).is_ok();
-    let learned = observed.learn(&bound(&present, &plugin), requests.as_deref(), may_grant);
+    let learned = observed.learn(&bind(&present, &plugin), requests.as_deref(), may_grant);
     let calls = observed.calls;
-    let lesson = Lesson {
+    let findings = Findings {
         plugin,
         present,
         calls,
         learned,
     };
-    let text = lesson.text(grants)?;
-    let applies = args.apply && lesson.is_new();
+    let text = findings.text(grants)?;
+    let applies = args.apply && findings.is_new();
     if !global.json {
         render::answer(&text);
     }
     let question = "make these grants in place of the present ones?";
     let applied = applies && (args.yes || shown::confirm(question)?);
-    let as_json = global.json.then(|| lesson.to_json(applied));
+    let as_json = global.json.then(|| findings.to_json(applied));
     if applied {
-        write_agreed(grants, lesson.plugin, &lesson.present, lesson.learned.policy)?;
+        write_agreed(grants, findings.plugin, &findings.present, findings.learned.policy)?;
         render::note("the grants were made");
     }
     as_json.iter().for_each(render::json);
@@ -76,7 +76,7 @@ pub(super) fn learn(
 }
 
 /// Returns what the recorded runs of this user show.
-fn recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usize) -> Result<Observed, CommandError> {
+fn observe_recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usize) -> Result<Observed, CommandError> {
     let store = open_store_read_only(config)?;
     let filter = RunFilter {
         owner: global.owner(),
@@ -84,17 +84,22 @@ fn recorded(global: &Global, config: &Config, plugin: &Plugin, runs: usize) -> R
         ..RunFilter::default()
     };
     let (tool, digest) = (&plugin.schema().name, plugin.digest());
-    let found = executor()?.block_on(observe_runs(store.as_ref(), filter, tool, &digest))?;
+    let found = new_executor()?.block_on(observe_runs(store.as_ref(), filter, tool, &digest))?;
     if found.unreadable > 0 {
         render::note(&format!("{} runs could not be read", found.unreadable));
     }
     Ok(found.observed)
 }
 
-/// Calls the tool with the grants that it has, and returns what was seen.
-fn called(global: &Global, config: &Config, plugin: &Plugin, arguments: &[String]) -> Result<Observed, CommandError> {
+/// Calls the tool with the grants that it has, and returns what was observed.
+fn observe_new_calls(
+    global: &Global,
+    config: &Config,
+    plugin: &Plugin,
+    arguments: &[String],
+) -> Result<Observed, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let executor = executor()?;
+    let executor = new_executor()?;
     let runtime = executor.block_on(open_without_granting(global, config.clone()))?;
     let mut observed = Observed::default();
     let calls = arguments.iter().try_for_each(|arguments| {
@@ -104,20 +109,20 @@ fn called(global: &Global, config: &Config, plugin: &Plugin, arguments: &[String
             Some(report) => observed.add(&report.uses, &report.result.metadata.denials),
             None => render::note("a call waits for a decision and does not count"),
         }
-        changes::settle(global, &runtime.config, &answer.trace_id)
+        changes::offer_to_commit(global, &runtime.config, &answer.trace_id)
     });
     executor.block_on(runtime.close());
     calls.map(|()| observed)
 }
 
-impl Lesson {
+impl Findings {
     /// Returns whether the proposal differs from what is granted.
     fn is_new(&self) -> bool {
-        self.learned.policy != bound(&self.present, &self.plugin)
+        self.learned.policy != bind(&self.present, &self.plugin)
     }
 
     fn to_json(&self, applied: bool) -> serde_json::Value {
-        let counted = |denials: &[(Denial, usize)]| -> Vec<_> {
+        let denials_to_json = |denials: &[(Denial, usize)]| -> Vec<_> {
             let each = denials.iter();
             each.map(|(denial, calls)| json!({"denial": denial, "calls": calls}))
                 .collect()
@@ -126,8 +131,8 @@ impl Lesson {
             "tool": self.plugin.schema().name,
             "file": format!("{}.toml", self.plugin.name()),
             "calls": self.calls,
-            "denied": counted(&self.learned.allowed),
-            "notGrantable": counted(&self.learned.denied),
+            "denied": denials_to_json(&self.learned.allowed),
+            "notGrantable": denials_to_json(&self.learned.denied),
             "neverUsed": self.learned.unused,
             "present": self.present,
             "proposed": self.learned.policy,
@@ -137,15 +142,15 @@ impl Lesson {
 
     fn text(&self, grants: &GrantFiles) -> Result<String, CommandError> {
         let (learned, tool) = (&self.learned, &self.plugin.schema().name);
-        let mut lines = vec![format!("{tool}: {} observed", counted(self.calls))];
-        let denials = |heading: &str, denials: &[(Denial, usize)]| {
+        let mut lines = vec![format!("{tool}: {} observed", count_calls(self.calls))];
+        let denial_lines = |heading: &str, denials: &[(Denial, usize)]| {
             let each = denials.iter();
-            let each = each.map(|(denial, calls)| format!("  {denial} ({})", counted(*calls)));
+            let each = each.map(|(denial, calls)| format!("  {denial} ({})", count_calls(*calls)));
             let heading = (!denials.is_empty()).then(|| heading.to_owned());
             heading.into_iter().chain(each).collect::<Vec<_>>()
         };
-        lines.extend(denials("denied, and proposed below:", &learned.allowed));
-        lines.extend(denials("denied, and no grant is proposed:", &learned.denied));
+        lines.extend(denial_lines("denied, and proposed below:", &learned.allowed));
+        lines.extend(denial_lines("denied, and no grant is proposed:", &learned.denied));
         if !learned.unused.is_empty() {
             lines.push("never used:".to_owned());
             lines.extend(learned.unused.iter().map(|unused| format!("  {unused}")));
@@ -161,15 +166,15 @@ impl Lesson {
     }
 }
 
-/// Returns the grants as they are written for the component as it is now.
-fn bound(present: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
+/// Returns the grants with the digest of the component as it is now.
+fn bind(present: &ToolPolicy, plugin: &Plugin) -> ToolPolicy {
     ToolPolicy {
         component: plugin.digest(),
         ..present.clone()
     }
 }
 
-fn counted(calls: usize) -> String {
+fn count_calls(calls: usize) -> String {
     match calls {
         1 => "1 call".to_owned(),
         calls => format!("{calls} calls"),

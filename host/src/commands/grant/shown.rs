@@ -62,12 +62,12 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
             "  is another component than the one for which its grants were made: it is not run before `art grant approve {name}`"
         ));
     }
-    lines.extend(granted(policy).into_iter().map(|line| format!("  {line}")));
+    lines.extend(grant_lines(policy).into_iter().map(|line| format!("  {line}")));
     lines.join("\n")
 }
 
 /// Returns a line for each grant.
-fn granted(policy: &ToolPolicy) -> Vec<String> {
+fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
     let mut lines = Vec::new();
     for grant in &policy.fs {
         let verb = if grant.access.may_write() {
@@ -118,11 +118,11 @@ fn granted(policy: &ToolPolicy) -> Vec<String> {
 /// Returns the difference between the component that was approved and the present one.
 pub(super) fn difference(approved: Option<&Approved>, plugin: &Plugin) -> String {
     let name = &plugin.schema().name;
-    let now = pretty(&Approved::of(plugin));
+    let now = to_pretty_json(&Approved::of(plugin));
     let Some(approved) = approved else {
         return format!("there is no record of the earlier component of `{name}`; this is the new one:\n{now}");
     };
-    let before = pretty(approved);
+    let before = to_pretty_json(approved);
     let diff = TextDiff::from_lines(&before, &now);
     let lines = diff
         .unified_diff()
@@ -135,7 +135,7 @@ pub(super) fn difference(approved: Option<&Approved>, plugin: &Plugin) -> String
     }
 }
 
-fn pretty(approved: &Approved) -> String {
+fn to_pretty_json(approved: &Approved) -> String {
     let mut shown = json!(approved);
     if let Some(fields) = shown.as_object_mut() {
         fields.shift_remove("digest");

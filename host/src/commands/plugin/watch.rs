@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render;
 
 /// Time between two scans of the files. It is longer than the pauses of an editor that saves a file in several steps.
-const PERIOD: Duration = Duration::from_millis(300);
+const SCAN_INTERVAL: Duration = Duration::from_millis(300);
 /// Maximum depth of folders that are scanned. Sources are not nested deeper.
 const MAX_DEPTH: usize = 16;
 
@@ -50,7 +50,7 @@ fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
 fn wait_for_changes(folders: &[PathBuf], snapshots: &mut [Snapshot]) -> Vec<PathBuf> {
     let mut changed = vec![false; folders.len()];
     loop {
-        sleep(PERIOD);
+        sleep(SCAN_INTERVAL);
         let mut stable = true;
         for ((folder, last), changed) in folders.iter().zip(snapshots.iter_mut()).zip(&mut changed) {
             let now = snapshot(folder);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_of_sources_are_noticed_but_not_of_generated_files() {
+    fn changed_sources_are_noticed_and_generated_files_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
         fs::create_dir_all(dir.path().join("src")).unwrap();

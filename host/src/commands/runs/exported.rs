@@ -8,9 +8,9 @@ use art_runtime::compose::{Toolbox, open_store_read_only};
 use serde_json::json;
 
 use crate::cli::Global;
-use crate::commands::{check_plugins, config, ids};
+use crate::commands::{check_plugins, ids, load_config};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::new_file;
 use crate::render::compiling::Compiling;
@@ -18,11 +18,11 @@ use crate::render::{self, units};
 
 /// Writes a run to a new file.
 pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
-    let config = config(global)?;
+    let config = load_config(global)?;
     check_plugins(&config)?;
     new_file::check_free(file, force)?;
     let store = open_store_read_only(&config)?;
-    let mut recording = executor()?.block_on(async {
+    let mut recording = new_executor()?.block_on(async {
         let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
         Ok::<_, CommandError>(Recording::read(store.as_ref(), &id).await?)
     })?;
@@ -49,7 +49,7 @@ pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> 
 }
 
 /// Returns `typed` as a path, or `None` if it is `last` or can be the identifier of a run: hexadecimal digits and hyphens.
-pub(super) fn path(typed: &str) -> Option<&Path> {
+pub(super) fn file_path(typed: &str) -> Option<&Path> {
     let is_run = typed.chars().all(|char| char.is_ascii_hexdigit() || char == '-') || typed == ids::LAST;
     (!is_run).then(|| Path::new(typed))
 }
@@ -65,12 +65,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identifier_or_last_is_a_run_and_everything_else_a_file() {
+    fn a_text_that_cannot_identify_a_run_is_a_file() {
         for run in ["last", "0192f1c2-4", "abc", ""] {
-            assert_eq!(path(run), None, "{run}");
+            assert_eq!(file_path(run), None, "{run}");
         }
         for file in ["run.art", "./abc", "abc.jsonl", "/tmp/0192", "x"] {
-            assert_eq!(path(file), Some(Path::new(file)));
+            assert_eq!(file_path(file), Some(Path::new(file)));
         }
     }
 }

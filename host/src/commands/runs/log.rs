@@ -14,7 +14,7 @@ use crate::render::{table, units};
 
 /// Maximum length of the text of an event, in characters.
 const MAX_TEXT_CHARS: usize = 100;
-/// Stands in place of the name of a step for usage that belongs to no single step.
+/// Shown in place of the name of a step for usage that belongs to no single step.
 const NO_STEP: &str = "-";
 
 /// The events of a journal, each with its entry and the step to which it belongs.
@@ -58,7 +58,7 @@ struct StepCosts {
 impl<'a> Log<'a> {
     /// Reads a journal. Fails with the reason if it is not the journal of a run.
     pub(super) fn read(journal: &'a [JournalEntry]) -> Result<Self, String> {
-        let (mut run, mut asked) = (None::<Run>, BTreeMap::new());
+        let (mut run, mut call_steps) = (None::<Run>, BTreeMap::new());
         let (mut events, mut costs) = (Vec::new(), Costs::default());
         for entry in journal {
             let number = entry.sequence;
@@ -66,16 +66,16 @@ impl<'a> Log<'a> {
                 .map_err(|error| format!("event {number} cannot be read: {error}"))?;
             let step = run
                 .as_ref()
-                .map(|run| step_of(run, &event, &mut asked))
+                .map(|run| find_step(run, &event, &mut call_steps))
                 .unwrap_or_default();
-            let before = run.as_ref().map(used).unwrap_or_default();
+            let before = run.as_ref().map(usage_so_far).unwrap_or_default();
             match &mut run {
                 None => run = Some(Run::restore(&event).map_err(|error| error.to_string())?),
                 Some(run) => run
                     .apply_recorded(&event)
                     .map_err(|error| format!("event {number}: {error}"))?,
             }
-            costs.total = run.as_ref().map(used).unwrap_or_default();
+            costs.total = run.as_ref().map(usage_so_far).unwrap_or_default();
             let added = costs.total.since(&before);
             costs.add(&step, &added);
             events.push(LoggedEvent { entry, event, step });
@@ -88,7 +88,7 @@ impl<'a> Log<'a> {
         let mut rows = vec![["no", "after", "step", "event"].map(str::to_owned).to_vec()];
         rows.extend(self.events.iter().map(|LoggedEvent { entry, event, step }| {
             let after = units::micros(entry.timestamp.saturating_sub(started) * 1_000);
-            let text = truncate(&text(event), MAX_TEXT_CHARS);
+            let text = truncate(&event_text(event), MAX_TEXT_CHARS);
             vec![entry.sequence.to_string(), after, step.clone(), text]
         }));
         table::lines(&rows)
@@ -182,7 +182,7 @@ impl StepCosts {
 }
 
 /// Returns what a run used so far.
-fn used(run: &Run) -> StepCosts {
+fn usage_so_far(run: &Run) -> StepCosts {
     let view = run.view();
     StepCosts {
         step: String::new(),
@@ -198,8 +198,8 @@ fn used(run: &Run) -> StepCosts {
 
 /// Returns the step to which an event belongs, or an empty text. `run` is the state of the run before the event. `steps` maps the
 /// model calls before the event to their steps.
-fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) -> String {
-    let of_call = |action: &ActionId, result: &ToolResult| {
+fn find_step(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) -> String {
+    let step_of_call = |action: &ActionId, result: &ToolResult| {
         let call = run.open_call(*action, &result.call_id);
         call.map(|call| call.item_id).unwrap_or_default()
     };
@@ -226,9 +226,9 @@ fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) 
             let open = open.find(|open| open.suspension.suspension_id == *suspension_id);
             open.map(|open| open.item_id.to_owned()).unwrap_or_default()
         }
-        RunEvent::ToolEnded { action, end, .. } => of_call(action, &end.result),
+        RunEvent::ToolEnded { action, end, .. } => step_of_call(action, &end.result),
         RunEvent::ToolsReturned { action, results, .. } => {
-            let first = results.first().map(|result| of_call(action, result));
+            let first = results.first().map(|result| step_of_call(action, result));
             first.unwrap_or_default()
         }
         _ => String::new(),
@@ -236,7 +236,7 @@ fn step_of(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) 
 }
 
 /// Returns what an event is, in one line.
-fn text(event: &RunEvent) -> String {
+fn event_text(event: &RunEvent) -> String {
     match event {
         RunEvent::Started { start, .. } => format!("question: {}", start.props.query),
         RunEvent::ModelAsked { .. } => "the model is asked".to_owned(),

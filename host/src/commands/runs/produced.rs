@@ -29,7 +29,7 @@ pub(super) fn files(journal: &[JournalEntry]) -> Vec<RunFile> {
 }
 
 /// Returns an entry as JSON, with its event as a value.
-pub(super) fn entry(entry: &JournalEntry) -> Result<Value, CommandError> {
+pub(super) fn entry_to_json(entry: &JournalEntry) -> Result<Value, CommandError> {
     let unreadable = |error| CommandError::Failed(format!("event {} cannot be read: {error}", entry.sequence));
     let payload: Value = serde_json::from_str(&entry.payload).map_err(unreadable)?;
     Ok(json!({
@@ -42,7 +42,7 @@ pub(super) fn entry(entry: &JournalEntry) -> Result<Value, CommandError> {
 }
 
 /// Returns the logs of the calls of a run, in the order of the journal.
-pub(super) async fn logs(
+pub(super) async fn read_logs(
     store: &dyn Store,
     run: &RunRecord,
     journal: &[JournalEntry],

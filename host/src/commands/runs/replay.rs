@@ -8,16 +8,16 @@ use art_runtime::{Recording, Replay};
 
 use super::exported;
 use crate::cli::Global;
-use crate::commands::{check_plugins, config, ids};
+use crate::commands::{check_plugins, ids, load_config};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::Compiling;
 
 pub(super) fn replay(global: &Global, named: &str) -> Result<Exit, CommandError> {
-    let config = config(global)?;
-    let replay = match exported::path(named) {
+    let config = load_config(global)?;
+    let replay = match exported::file_path(named) {
         Some(file) => replay_file(&config, file)?,
         None => replay_stored(global, &config, named)?,
     };
@@ -39,7 +39,7 @@ fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay
     let store = open_store_read_only(config)?;
     let compiling = Compiling::new(global.json);
     let toolbox = Toolbox::load(config, Vec::new(), &|compiled| compiling.show(compiled))?;
-    executor()?.block_on(async {
+    new_executor()?.block_on(async {
         let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
         let recording = Recording::read(store.as_ref(), &id).await?;
         Ok(recording.replay(&toolbox.plugins()).await?)
@@ -53,7 +53,7 @@ fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
     for refused in &refused {
         render::note(&format!("refused {refused}"));
     }
-    Ok(executor()?.block_on(recording.replay(&plugins))?)
+    Ok(new_executor()?.block_on(recording.replay(&plugins))?)
 }
 
 /// Returns what a replay found, for people.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_of_an_unfinished_run_says_so() {
+    fn a_replay_of_an_unfinished_run_says_that_it_has_not_ended() {
         let unfinished = Replay {
             ended: false,
             ..replay()

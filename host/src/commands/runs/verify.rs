@@ -6,23 +6,23 @@ use serde_json::json;
 
 use super::{exported, find_run};
 use crate::cli::Global;
-use crate::commands::config;
+use crate::commands::load_config;
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 
 /// Checks the chain of digests of a run from the store or a file.
 pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError> {
     // Both ways of reading a journal verify it.
-    let (run, events) = match exported::path(named) {
+    let (run, events) = match exported::file_path(named) {
         Some(file) => {
             let recording = exported::read(file)?;
             (recording.run, recording.entries.len())
         }
         None => {
-            let store = open_store_read_only(&config(global)?)?;
-            executor()?.block_on(async {
+            let store = open_store_read_only(&load_config(global)?)?;
+            new_executor()?.block_on(async {
                 let run = find_run(global, store.as_ref(), named).await?;
                 let events = read_journal(store.as_ref(), &run).await?.len();
                 Ok::<_, CommandError>((run, events))

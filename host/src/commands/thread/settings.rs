@@ -24,7 +24,7 @@ pub(super) fn change(
     config: &Config,
 ) -> Result<ThreadConfig, CommandError> {
     if matches!(setting, ThreadSetting::Tools) {
-        thread.enabled_tools = tools(values)?;
+        thread.enabled_tools = parse_tools(values)?;
         return Ok(thread);
     }
     let [value] = values else {
@@ -35,12 +35,14 @@ pub(super) fn change(
     };
     match setting {
         ThreadSetting::Tools => {}
-        ThreadSetting::Model => thread.provider_config = model(value, config)?,
-        ThreadSetting::HistoryLimit => thread.history_limit = parse::<Option<u32>>(&json(value)?)?.unwrap_or_default(),
-        ThreadSetting::Persona => thread.persona = parse(&json(value)?)?,
-        ThreadSetting::Execution => thread.execution_config = parse(&json(value)?)?,
+        ThreadSetting::Model => thread.provider_config = parse_model(value, config)?,
+        ThreadSetting::HistoryLimit => {
+            thread.history_limit = deserialize::<Option<u32>>(&parse_json(value)?)?.unwrap_or_default()
+        }
+        ThreadSetting::Persona => thread.persona = deserialize(&parse_json(value)?)?,
+        ThreadSetting::Execution => thread.execution_config = deserialize(&parse_json(value)?)?,
         ThreadSetting::SystemPrompt => {
-            let prompt: Option<SystemPromptOverride> = parse(&json_or_text(value))?;
+            let prompt: Option<SystemPromptOverride> = deserialize(&parse_json_or_text(value))?;
             check_system_prompt(prompt.as_ref(), Some(&config.system_prompts.value))?;
             thread.system_prompt = prompt;
         }
@@ -49,7 +51,7 @@ pub(super) fn change(
 }
 
 /// Returns the names of the enabled tools, which are none for `null` or an empty list. Fails if a name is invalid.
-fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
+fn parse_tools(names: &[String]) -> Result<Vec<String>, CommandError> {
     if let [null] = names
         && null == "null"
     {
@@ -66,19 +68,19 @@ fn tools(names: &[String]) -> Result<Vec<String>, CommandError> {
 }
 
 /// Returns the model of a conversation, or `None` for `null`. Fails if the model is unknown or not set up.
-fn model(value: &str, config: &Config) -> Result<Option<RuntimeProviderConfig>, CommandError> {
+fn parse_model(value: &str, config: &Config) -> Result<Option<RuntimeProviderConfig>, CommandError> {
     if value == "null" {
         return Ok(None);
     }
     Ok(Some(resolve_model(&open_engine(config)?, value)?))
 }
 
-fn json(value: &str) -> Result<Value, CommandError> {
+fn parse_json(value: &str) -> Result<Value, CommandError> {
     serde_json::from_str(value).map_err(|error| CommandError::Usage(format!("the value is not JSON: {error}")))
 }
 
 /// Parses JSON `null`, strings and objects. Any other value is a plain text.
-fn json_or_text(value: &str) -> Value {
+fn parse_json_or_text(value: &str) -> Value {
     match serde_json::from_str(value) {
         Ok(json @ (Value::Null | Value::String(_) | Value::Object(_))) => json,
         _ => Value::from(value),
@@ -86,7 +88,7 @@ fn json_or_text(value: &str) -> Value {
 }
 
 /// Deserializes a value and refuses unknown keys at any depth.
-fn parse<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
+fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, CommandError> {
     let invalid = |error| CommandError::Usage(format!("the value is not valid for this setting: {error}"));
     let parsed: T = T::deserialize(value).map_err(invalid)?;
     let recognized = serde_json::to_value(&parsed).map_err(invalid)?;

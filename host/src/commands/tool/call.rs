@@ -16,19 +16,19 @@ use super::{log_lines, unknown_tool};
 use crate::bounded;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, drawing, units};
 
 /// Calls the tool `name`. The call is stored before anything is printed.
 pub(super) fn call(global: &Global, config: Config, name: &str, arguments: &str) -> Result<Exit, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
-    let executor = executor()?;
+    let executor = new_executor()?;
     let runtime = executor.block_on(open_without_model(global, config))?;
     let answer = carry_out(global, &executor, &runtime, &interrupts, (name, arguments));
     let exit = answer.and_then(|answer| match (show(global, &answer), answer.waits_for.is_empty()) {
-        (exit, true) => changes::settle(global, &runtime.config, &answer.trace_id).map(|()| exit),
-        (_, false) => Ok(run::exit_of_waiting(&answer, &interrupts)),
+        (exit, true) => changes::offer_to_commit(global, &runtime.config, &answer.trace_id).map(|()| exit),
+        (_, false) => Ok(run::exit_code_of_waiting(&answer, &interrupts)),
     });
     executor.block_on(runtime.close());
     exit
@@ -78,9 +78,10 @@ pub(in crate::commands) fn carry_out(
     Ok(answer)
 }
 
-/// Shows the end of the call. A call that was cancelled and did not end in time has no report, only the text of its run.
+/// Shows how the call ended or what it waits for, and returns the exit code. A call that was cancelled and did not end in time
+/// has no report, only the text of its run.
 fn show(global: &Global, answer: &Answer) -> Exit {
-    let exit = run::exit_of(answer);
+    let exit = run::exit_code(answer);
     if !answer.waits_for.is_empty() && answer.called.is_none() {
         if global.json {
             render::json(&json!({"traceId": answer.trace_id, "waitsFor": answer.waits_for}));
@@ -121,7 +122,7 @@ fn print_report(answer: &Answer, report: &ToolReport) {
     match (&result.output, &result.error) {
         _ if result.status == ToolStatus::Suspended => approve::note_waiting(answer),
         (output, Some(error)) => print_error(output.as_ref(), error, result.code),
-        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::text(result)),
+        (Some(_), None) if drawing::is_drawn(result) => render::answer(&drawing::draw(result)),
         (Some(output), None) => render::answer(&serde_json::to_string_pretty(output).unwrap_or_default()),
         (None, None) => render::note("the tool returned no output"),
     }
@@ -154,7 +155,7 @@ fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>)
 
 fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
     let text = match arguments {
-        "-" => bounded::text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
+        "-" => bounded::read_text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
         arguments => arguments.to_owned(),
     };
     let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";

@@ -10,7 +10,9 @@ use art_runtime::CallCost;
 use art_tools::ToolProgress;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{Detail, MAX_DETAIL, Shown, description, details, note, one_line, progress_text, stderr_width, step_line};
+use super::{
+    Detail, MAX_DETAIL, Shown, description, new_details, note, one_line, progress_text, stderr_width, step_line,
+};
 
 /// How often the line of a running step is redrawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -77,9 +79,9 @@ impl Live {
         let is_new = |item: &&TodoItem| printed.get(&item.id) != Some(&item.status);
         let items: Vec<&TodoItem> = view.items.iter().filter(is_new).collect();
         for item in items {
-            self.add(&item.id);
+            self.add_line(&item.id);
             let list = self.list.clone();
-            if let Some(line) = self.line(&item.id) {
+            if let Some(line) = self.find_line(&item.id) {
                 line.update(item, calls, Instant::now());
                 line.add_details(item, &list);
             }
@@ -87,8 +89,8 @@ impl Live {
     }
 
     /// Adds a line for a step unless it has one.
-    fn add(&mut self, id: &str) {
-        if self.line(id).is_none() {
+    fn add_line(&mut self, id: &str) {
+        if self.find_line(id).is_none() {
             self.lines.push(Line {
                 id: id.to_owned(),
                 bar: self.list.add(spinner("")),
@@ -102,14 +104,14 @@ impl Live {
         }
     }
 
-    fn line(&mut self, id: &str) -> Option<&mut Line> {
+    fn find_line(&mut self, id: &str) -> Option<&mut Line> {
         self.lines.iter_mut().find(|line| line.id == id)
     }
 
     /// Shows the progress message of a tool, until the next one or the end of the call.
     pub(super) fn show_progress(&mut self, progress: &ToolProgress) {
         let step = progress.parent_id.as_deref().unwrap_or_default();
-        if let Some(line) = self.line(step) {
+        if let Some(line) = self.find_line(step) {
             line.progress = Some(CallProgress {
                 call_id: progress.call_id.clone(),
                 text: progress_text(progress),
@@ -200,7 +202,7 @@ impl Line {
 
     /// Adds a line for each call of the step that has none, and for a model that takes over.
     fn add_details(&mut self, item: &TodoItem, list: &MultiProgress) {
-        for detail in details(item, &mut self.shown) {
+        for detail in new_details(item, &mut self.shown) {
             let above = self.details.last().map_or(&self.bar, |(bar, _)| bar);
             let bar = ProgressBar::new_spinner().with_style(style("{wide_msg}"));
             let bar = list.insert_after(above, bar);
@@ -267,13 +269,13 @@ mod tests {
     /// Returns a list with the step `a`, which is not drawn anywhere.
     fn live() -> Live {
         let mut live = Live::default();
-        live.add("a");
-        live.line("a").unwrap().description = "Count".to_owned();
+        live.add_line("a");
+        live.find_line("a").unwrap().description = "Count".to_owned();
         live
     }
 
-    fn message_of(live: &mut Live) -> String {
-        live.line("a").unwrap().bar.message()
+    fn message(live: &mut Live) -> String {
+        live.find_line("a").unwrap().bar.message()
     }
 
     #[test]
@@ -281,11 +283,11 @@ mod tests {
         let mut live = live();
         live.show_progress(&progress("opening", None));
         live.show_progress(&progress("reading", Some(30)));
-        assert_eq!(message_of(&mut live), "Count: reading (30 %)");
+        assert_eq!(message(&mut live), "Count: reading (30 %)");
         live.clear_progress("another");
-        assert_eq!(message_of(&mut live), "Count: reading (30 %)");
+        assert_eq!(message(&mut live), "Count: reading (30 %)");
         live.clear_progress("call");
-        assert_eq!(message_of(&mut live), "Count");
+        assert_eq!(message(&mut live), "Count");
     }
 
     /// Returns the list after status changes of the step `a`, each with its time in seconds after planning.
@@ -295,10 +297,10 @@ mod tests {
         for (seconds, status) in changes {
             let item = json!({"id": "a", "description": "Count", "status": status});
             let item = serde_json::from_value(item).unwrap();
-            let line = live.line("a").unwrap();
+            let line = live.find_line("a").unwrap();
             line.update(&item, &[], planned + Duration::from_secs(*seconds));
         }
-        let shown = message_of(&mut live);
+        let shown = message(&mut live);
         (live, shown)
     }
 
@@ -323,12 +325,12 @@ mod tests {
         for again in [Pending, InProgress] {
             let (mut live, shown) = live_after(&[(0, InProgress), (1, Failed), (2, again)]);
             assert_eq!(shown, "Count");
-            assert!(!live.line("a").unwrap().bar.is_finished());
+            assert!(!live.find_line("a").unwrap().bar.is_finished());
         }
     }
 
     /// Returns the identifiers of the steps in the list after an update with these steps.
-    fn listed(live: &mut Live, steps: &[(&str, TodoItemStatus)]) -> Vec<String> {
+    fn update_and_list(live: &mut Live, steps: &[(&str, TodoItemStatus)]) -> Vec<String> {
         let item = |(id, status)| serde_json::from_value(json!({"id": id, "description": "Count", "status": status}));
         let items: Vec<TodoItem> = steps.iter().map(|step| item(*step).unwrap()).collect();
         let view = RunView {
@@ -348,37 +350,37 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_goes_on_has_the_steps_that_were_not_printed() {
+    fn a_resumed_list_leaves_out_steps_that_were_printed_with_the_same_status() {
         use TodoItemStatus::{Completed, InProgress, Pending};
         let mut live = Live::default();
         let first = [("a", Completed), ("b", Pending)];
-        assert_eq!(listed(&mut live, &first), ["a", "b"]);
+        assert_eq!(update_and_list(&mut live, &first), ["a", "b"]);
         live.finalize();
         assert_eq!(
-            listed(&mut live, &[("c", Pending)]),
+            update_and_list(&mut live, &[("c", Pending)]),
             ["a", "b"],
-            "it is not drawn any more"
+            "a finalized list does not change"
         );
         live.resume();
         let more = [("a", Completed), ("b", Completed), ("c", InProgress)];
-        assert_eq!(listed(&mut live, &more), ["b", "c"]);
+        assert_eq!(update_and_list(&mut live, &more), ["b", "c"]);
         let again = [("a", InProgress), ("b", Completed), ("c", InProgress)];
-        assert_eq!(listed(&mut live, &again), ["b", "c", "a"]);
+        assert_eq!(update_and_list(&mut live, &again), ["b", "c", "a"]);
     }
 
     #[test]
     fn a_step_that_ended_is_not_redrawn() {
         let mut live = live();
-        live.line("a").unwrap().bar.finish_with_message("done a");
+        live.find_line("a").unwrap().bar.finish_with_message("done a");
         live.show_progress(&progress("reading", None));
-        assert_eq!(message_of(&mut live), "done a");
+        assert_eq!(message(&mut live), "done a");
     }
 
     #[test]
     fn the_calls_of_a_step_and_its_fallback_are_listed_under_it() {
         let mut live = live();
         let list = live.list.clone();
-        let line = live.line("a").unwrap();
+        let line = live.find_line("a").unwrap();
         let call = |expression: &str| json!({"callId": "c", "toolName": "calculator", "arguments": {"expression": expression}});
         let mut item = json!({
             "id": "a", "description": "Count", "status": "in_progress", "actualToolCalls": [call("6 * 7\u{1b}[2J")],

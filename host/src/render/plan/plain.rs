@@ -8,7 +8,7 @@ use art_core::pes::{TodoItem, TodoItemStatus};
 use art_runtime::CallCost;
 use art_tools::ToolProgress;
 
-use super::{Detail, MAX_DETAIL, Shown, details, note, one_line, progress_text, step_line};
+use super::{Detail, MAX_DETAIL, Shown, new_details, note, one_line, progress_text, step_line};
 
 /// Minimum time between two printed lines of a step, so that progress messages are not too frequent.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
@@ -44,10 +44,10 @@ impl Plain {
             });
         }
         for item in view.items {
-            let details = details(item, self.shown.entry(item.id.clone()).or_default());
+            let details = new_details(item, self.shown.entry(item.id.clone()).or_default());
             let line = self.status_line(item, calls);
             let details = details.iter().map(|detail| detail_line(item, detail));
-            // What a step did stands between its start and its end.
+            // The details of a step are printed between its start and its end.
             match item.status {
                 TodoItemStatus::InProgress => line.into_iter().chain(details).for_each(|line| note(&line)),
                 _ => details.chain(line).for_each(|line| note(&line)),
@@ -171,7 +171,7 @@ mod tests {
             "fallback": "the abacus is broken",
         });
         let item = serde_json::from_value(item).unwrap();
-        let details = details(&item, &mut Shown::default());
+        let details = new_details(&item, &mut Shown::default());
         let lines: Vec<_> = details.iter().map(|detail| detail_line(&item, detail)).collect();
         assert_eq!(lines[0].chars().count(), MAX_DETAIL - 2);
         assert!(

@@ -5,13 +5,13 @@ use std::f64::consts::{LN_2, LN_10};
 
 use num_complex::Complex64;
 
-use super::{Value, domain, real_value};
+use super::{ValueResult, domain, real_value};
 use crate::error::Reason;
 
 /// Maximum whole exponent that is computed by multiplication, which is exact: `(2 + 3i)^2` is `-5 + 12i`.
 const MAX_INTEGER_POWER: f64 = 1024.0;
 
-pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
+pub(super) fn call(name: &'static str, z: Complex64) -> ValueResult {
     let real = (z.im == 0.0).then_some(z.re);
     let value = match (name, real) {
         ("abs", _) => real_value(z.norm()),
@@ -31,12 +31,12 @@ pub(super) fn of_one(name: &'static str, z: Complex64) -> Value {
         ("sinh", Some(x)) => real_value(x.sinh()),
         ("cosh", Some(x)) => real_value(x.cosh()),
         ("tanh", Some(x)) => real_value(x.tanh()),
-        (_, _) => return of_complex(name, z),
+        (_, _) => return call_complex(name, z),
     };
     Ok(value)
 }
 
-fn of_complex(name: &'static str, z: Complex64) -> Value {
+fn call_complex(name: &'static str, z: Complex64) -> ValueResult {
     Ok(match name {
         "sin" => z.sin(),
         "cos" => z.cos(),
@@ -51,7 +51,7 @@ fn of_complex(name: &'static str, z: Complex64) -> Value {
     })
 }
 
-fn logarithm(name: &'static str, z: Complex64) -> Value {
+fn logarithm(name: &'static str, z: Complex64) -> ValueResult {
     if z == Complex64::ZERO {
         return Err(domain(name, "a value other than 0"));
     }
@@ -92,8 +92,8 @@ pub(crate) fn add(a: Complex64, b: Complex64) -> Complex64 {
 
 fn add_real(a: f64, b: f64) -> f64 {
     let sum = a + b;
-    let whole = a.fract() == 0.0 && b.fract() == 0.0;
-    if !whole && sum.abs() <= 2.0 * f64::EPSILON * a.abs().max(b.abs()) {
+    let is_whole = a.fract() == 0.0 && b.fract() == 0.0;
+    if !is_whole && sum.abs() <= 2.0 * f64::EPSILON * a.abs().max(b.abs()) {
         0.0
     } else {
         sum
@@ -101,7 +101,7 @@ fn add_real(a: f64, b: f64) -> f64 {
 }
 
 /// Returns the quotient. Fails with [`Reason::DivisionByZero`].
-pub(crate) fn divide(a: Complex64, b: Complex64) -> Value {
+pub(crate) fn divide(a: Complex64, b: Complex64) -> ValueResult {
     if b == Complex64::ZERO {
         return Err(Reason::DivisionByZero);
     }
@@ -109,22 +109,22 @@ pub(crate) fn divide(a: Complex64, b: Complex64) -> Value {
 }
 
 /// Returns the power, which is complex if the base is negative and the exponent is not whole.
-pub(crate) fn power(base: Complex64, exponent: Complex64) -> Value {
+pub(crate) fn power(base: Complex64, exponent: Complex64) -> ValueResult {
     if base == Complex64::ZERO {
         return power_of_zero(exponent);
     }
-    let whole = exponent.im == 0.0 && exponent.re.fract() == 0.0;
-    if base.im == 0.0 && exponent.im == 0.0 && (whole || base.re > 0.0) {
+    let is_whole = exponent.im == 0.0 && exponent.re.fract() == 0.0;
+    if base.im == 0.0 && exponent.im == 0.0 && (is_whole || base.re > 0.0) {
         return Ok(real_value(base.re.powf(exponent.re)));
     }
-    if whole && exponent.re.abs() <= MAX_INTEGER_POWER {
+    if is_whole && exponent.re.abs() <= MAX_INTEGER_POWER {
         // The cast is exact: the exponent is whole and at most `MAX_INTEGER_POWER`.
         return Ok(base.powi(exponent.re as i32));
     }
     Ok(base.powc(exponent))
 }
 
-fn power_of_zero(exponent: Complex64) -> Value {
+fn power_of_zero(exponent: Complex64) -> ValueResult {
     if exponent.im != 0.0 {
         return Err(domain("pow", "a real exponent when the base is 0"));
     }

@@ -2,14 +2,14 @@
 
 use num_complex::Complex64;
 
-use super::{Value, argument_count, complex::add, domain};
+use super::{ValueResult, argument_count, complex::add, domain};
 use crate::error::Reason;
 
 /// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Computes `sum` or `mean`, which are defined for complex numbers too.
-pub(super) fn linear(name: &'static str, values: &[Complex64]) -> Value {
+pub(super) fn sum_or_mean(name: &'static str, values: &[Complex64]) -> ValueResult {
     check_not_empty(name, values.len())?;
     let sum = values.iter().fold(Complex64::ZERO, |sum, value| add(sum, *value));
     Ok(if name == "sum" {

@@ -12,20 +12,20 @@ const MAX_FACTORIAL: f64 = 170.0;
 /// Maximum number of digits to round to; an `f64` has no more.
 const MAX_DIGITS: f64 = 15.0;
 
-pub(super) fn of_one(name: &'static str, x: f64) -> Result<f64, Reason> {
+pub(super) fn call_with_one(name: &'static str, x: f64) -> Result<f64, Reason> {
     Ok(match name {
         "sign" if x == 0.0 => 0.0,
         "sign" => x.signum(),
-        "floor" => snap(x).floor(),
-        "ceil" => snap(x).ceil(),
-        "trunc" => snap(x).trunc(),
+        "floor" => round_if_nearly_whole(x).floor(),
+        "ceil" => round_if_nearly_whole(x).ceil(),
+        "trunc" => round_if_nearly_whole(x).trunc(),
         "factorial" => return factorial(x),
         _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain(name, "a value other than 0, -1, -2 and so on")),
         _ => libm::tgamma(x),
     })
 }
 
-pub(super) fn of_two(name: &'static str, a: f64, b: f64) -> Result<f64, Reason> {
+pub(super) fn call_with_two(name: &'static str, a: f64, b: f64) -> Result<f64, Reason> {
     match name {
         "atan2" => Ok(a.atan2(b)),
         "mod" => modulo(a, b),
@@ -33,7 +33,7 @@ pub(super) fn of_two(name: &'static str, a: f64, b: f64) -> Result<f64, Reason> 
     }
 }
 
-pub(super) fn of_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64, Reason> {
+pub(super) fn call_with_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64, Reason> {
     match (name, arguments) {
         ("round", [x]) => Ok(x.round()),
         ("round", [x, digits]) => round(*x, *digits),
@@ -44,7 +44,7 @@ pub(super) fn of_one_or_two(name: &'static str, arguments: &[f64]) -> Result<f64
 }
 
 /// Returns the nearest whole number if `x` differs from it only by a rounding error, else `x`.
-fn snap(x: f64) -> f64 {
+fn round_if_nearly_whole(x: f64) -> f64 {
     let whole = x.round();
     if (x - whole).abs() <= NEARLY_WHOLE * x.abs() {
         whole
@@ -93,7 +93,7 @@ fn modulo(a: f64, b: f64) -> Result<f64, Reason> {
             rest
         });
     }
-    let rest = a - b * snap(a / b).floor();
+    let rest = a - b * round_if_nearly_whole(a / b).floor();
     Ok(if rest.abs() <= 2.0 * f64::EPSILON * a.abs() {
         0.0
     } else {
@@ -127,8 +127,8 @@ fn permutations(name: &'static str, n: f64, k: f64) -> Result<f64, Reason> {
 }
 
 fn check_choice(name: &'static str, n: f64, k: f64) -> Result<(), Reason> {
-    let whole = n.fract() == 0.0 && k.fract() == 0.0;
-    if whole && 0.0 <= k && k <= n {
+    let is_whole = n.fract() == 0.0 && k.fract() == 0.0;
+    if is_whole && 0.0 <= k && k <= n {
         Ok(())
     } else {
         Err(domain(name, "whole numbers n and k with 0 <= k <= n"))

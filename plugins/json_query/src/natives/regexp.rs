@@ -12,11 +12,11 @@ const MAX_COMPILED_BYTES: usize = 2 * 1024 * 1024;
 const MAX_NESTING: u32 = 50;
 
 pub(super) fn matches(text: &str, pattern: &str, flags: &str) -> SearchResult {
-    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::groups).collect())
+    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::into_groups).collect())
 }
 
 pub(super) fn split(text: &str, pattern: &str, flags: &str) -> SearchResult {
-    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::between).collect())
+    search(text, pattern, flags).map(|parts| parts.into_iter().filter_map(Part::into_between).collect())
 }
 
 pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> SearchResult {
@@ -33,7 +33,7 @@ enum Part {
 }
 
 impl Part {
-    fn groups(self) -> Option<Val> {
+    fn into_groups(self) -> Option<Val> {
         if let Self::Groups(groups) = self {
             Some(groups)
         } else {
@@ -41,7 +41,7 @@ impl Part {
         }
     }
 
-    fn between(self) -> Option<Val> {
+    fn into_between(self) -> Option<Val> {
         if let Self::Between(text) = self {
             Some(text)
         } else {
@@ -64,12 +64,12 @@ fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
     let is_wanted = |captures: &Captures<'_>| !(skip_empty && captures.get(0).is_some_and(|whole| whole.is_empty()));
     for captures in regex.captures_iter(text).filter(is_wanted).take(limit) {
         let Some(whole) = captures.get(0) else { continue };
-        parts.push(Part::Between(between(text, position.byte, whole.start())));
+        parts.push(Part::Between(text_between(text, position.byte, whole.start())));
         position.advance(whole.start());
-        parts.push(Part::Groups(groups(&regex, &captures, &position)));
+        parts.push(Part::Groups(match_groups(&regex, &captures, &position)));
         position.advance(whole.end());
     }
-    parts.push(Part::Between(between(text, position.byte, text.len())));
+    parts.push(Part::Between(text_between(text, position.byte, text.len())));
     Ok(parts)
 }
 
@@ -89,17 +89,17 @@ fn compile(pattern: &str, flags: &str) -> Result<Regex, Error> {
         .map_err(|error| Error::str(format!("invalid regex: {error}")))
 }
 
-fn between(text: &str, from: usize, to: usize) -> Val {
+fn text_between(text: &str, from: usize, to: usize) -> Val {
     Val::from(text.get(from..to).unwrap_or_default().to_owned())
 }
 
 /// Returns the whole match and its groups, each as `{offset, length, string, name}`. `start` is the start of the match.
-fn groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
+fn match_groups(regex: &Regex, captures: &Captures<'_>, start: &Position<'_>) -> Val {
     let groups = captures.iter().zip(regex.capture_names());
     let fields = |(found, name): (Option<regex::Match<'_>>, Option<&str>)| {
         let (offset, length, string) = match found {
             Some(found) => {
-                let offset = start.chars + chars(start.text, start.byte, found.start());
+                let offset = start.chars + chars_between(start.text, start.byte, found.start());
                 let length = found.as_str().chars().count();
                 (
                     Val::from(offset),
@@ -127,11 +127,11 @@ struct Position<'a> {
 
 impl Position<'_> {
     fn advance(&mut self, byte: usize) {
-        self.chars += chars(self.text, self.byte, byte);
+        self.chars += chars_between(self.text, self.byte, byte);
         self.byte = byte;
     }
 }
 
-fn chars(text: &str, from: usize, to: usize) -> usize {
+fn chars_between(text: &str, from: usize, to: usize) -> usize {
     text.get(from..to).map_or(0, |part| part.chars().count())
 }

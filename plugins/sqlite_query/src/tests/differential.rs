@@ -82,14 +82,14 @@ fn query() -> impl Strategy<Value = String> {
 }
 
 /// Returns the sorted rows of SQLite, or `None` if it fails.
-fn expected(connection: &Connection, sql: &str) -> Option<Vec<String>> {
+fn expected_rows(connection: &Connection, sql: &str) -> Option<Vec<String>> {
     let mut statement = connection.prepare(sql).ok()?;
     let width = statement.column_count();
     let mut rows = statement.query([]).ok()?;
     let mut texts = Vec::new();
     while let Some(row) = rows.next().ok()? {
         let cells: Vec<_> = (0..width)
-            .map(|column| comparable(sql, &json(row.get_ref(column).unwrap())))
+            .map(|column| comparable(sql, &to_json(row.get_ref(column).unwrap())))
             .collect();
         texts.push(json!(cells).to_string());
     }
@@ -97,19 +97,19 @@ fn expected(connection: &Connection, sql: &str) -> Option<Vec<String>> {
     Some(texts)
 }
 
-fn json(value: ValueRef<'_>) -> Value {
+fn to_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
         // The last digits of a number that was parsed from text may differ.
-        ValueRef::Real(number) if number.is_finite() => rounded(number),
+        ValueRef::Real(number) if number.is_finite() => round(number),
         ValueRef::Real(number) => number.to_string().into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
         ValueRef::Blob(bytes) => format!("blob of {} bytes", bytes.len()).into(),
     }
 }
 
-fn rounded(number: f64) -> Value {
+fn round(number: f64) -> Value {
     // SQL does not tell the two zeros apart, and this sum is never the negative one.
     (format!("{number:.9e}").parse::<f64>().unwrap() + 0.0).into()
 }
@@ -120,14 +120,14 @@ fn comparable(sql: &str, cell: &Value) -> Value {
     let has_groups = sql.contains("GROUP BY") || sql.contains("SELECT DISTINCT");
     cell.as_f64()
         .filter(|_| cell.is_f64() || has_groups)
-        .map_or_else(|| cell.clone(), rounded)
+        .map_or_else(|| cell.clone(), round)
 }
 
 /// Checks that the tool answers a query as SQLite does.
 fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
     let shop = Shop::new(setup);
     let answer = art_sdk::testing::call(&SQLITE_QUERY, shop.input(json!({"sql": sql, "limit": 1000})));
-    match (expected(&shop.writer, sql), answer) {
+    match (expected_rows(&shop.writer, sql), answer) {
         (Some(expected), art_sdk::Outcome::Success(reply)) => {
             let rows = reply.output["rows"].as_array().unwrap();
             let cells = |row: &Value| -> Vec<Value> {

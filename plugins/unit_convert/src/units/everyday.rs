@@ -1,5 +1,5 @@
 //! Units of everyday life: mass in kilograms, time in seconds, temperature in kelvins, angle in radians, frequency in
-//! hertz, speed in metres per second. The comments abbreviate the sources that [`super`] lists.
+//! hertz, speed in metres per second, fuel economy in kilometres per litre. The comments abbreviate the sources that [`super`] lists.
 
 use std::f64::consts::PI;
 

@@ -21,14 +21,14 @@ pub(crate) fn extreme_timers() {
 
 /// Drops a timer twice.
 pub(crate) fn drop_twice() {
-    let handle = owned(subscribe_duration(1));
+    let handle = take_raw_handle(subscribe_duration(1));
     drop_pollable(handle);
     drop_pollable(handle);
 }
 
 /// Uses a timer that was dropped.
 pub(crate) fn use_after_drop() {
-    let handle = owned(subscribe_duration(1));
+    let handle = take_raw_handle(subscribe_duration(1));
     drop_pollable(handle);
     is_ready(handle);
 }
@@ -44,19 +44,19 @@ pub(crate) fn random_operations(seed: usize) {
     };
     let mut known = Vec::new();
     for _ in 0..64 {
-        let any = next(40) as i32;
+        let any_handle = next(40) as i32;
         match next(8) {
-            0..4 => known.push(owned(subscribe_duration(next(3)))),
+            0..4 => known.push(take_raw_handle(subscribe_duration(next(3)))),
             4 | 5 => known.pop().into_iter().for_each(|handle| drop_pollable(handle)),
             6 => known.last().into_iter().for_each(|handle| _ = is_ready(*handle)),
-            _ if next(2) == 0 => drop_pollable(any),
-            _ => _ = is_ready(any),
+            _ if next(2) == 0 => drop_pollable(any_handle),
+            _ => _ = is_ready(any_handle),
         }
     }
 }
 
 /// Takes the handle out of its bindings, which would otherwise drop it.
 #[expect(clippy::needless_pass_by_value, reason = "the handle is taken out of it")]
-fn owned(pollable: Pollable) -> i32 {
+fn take_raw_handle(pollable: Pollable) -> i32 {
     pollable.take_handle() as i32
 }

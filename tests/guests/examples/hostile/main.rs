@@ -30,16 +30,16 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
         "loop" => spin(),
         "sleep" => std::thread::sleep(Duration::from_secs(3600)),
         "sleep_in_naps" => sleep_repeatedly(),
-        "grow" => grow(),
-        "small_allocations" => small_allocations(),
+        "grow" => grow_memory(),
+        "small_allocations" => allocate_small_blocks(),
         "recursion" => drop(black_box(recurse(1))),
-        "large_frames" => drop(black_box(large_frames(1))),
-        "bulk" => bulk(),
+        "large_frames" => drop(black_box(recurse_with_large_frames(1))),
+        "bulk" => write_in_bulk(),
         "log_lines" => (0..input.n).for_each(|line| ctx.info(line)),
         "log_long_lines" => log_long_lines(ctx, input.n),
         "progress" => (0..input.n).for_each(|_| ctx.progress("working", json!({"done": 1}))),
         "stdout" => (0..input.n).for_each(|_| print_line()),
-        "panic" => panics(),
+        "panic" => panic_now(),
         "trap" => core::arch::wasm32::unreachable(),
         "exit" => std::process::exit(i32::from(input.n != 0)),
         "random" => loop {
@@ -89,7 +89,7 @@ fn failure(code: &str) -> ToolError {
 }
 
 #[expect(clippy::panic, reason = "the attack is a panic")]
-fn panics() {
+fn panic_now() {
     panic!("the guest gives up");
 }
 
@@ -106,13 +106,13 @@ fn sleep_repeatedly() {
     }
 }
 
-fn grow() {
+fn grow_memory() {
     loop {
         black_box(vec![1_u8; MIB].leak());
     }
 }
 
-fn small_allocations() {
+fn allocate_small_blocks() {
     loop {
         black_box(Box::leak(Box::new([1_u8; 24])));
     }
@@ -125,16 +125,16 @@ fn recurse(depth: u64) -> u64 {
     }
 }
 
-fn large_frames(depth: u64) -> u64 {
+fn recurse_with_large_frames(depth: u64) -> u64 {
     let frame = black_box([depth; 8 << 10]);
     match frame.first() {
         Some(0) | None => 0,
-        Some(depth) => large_frames(depth + 1) ^ black_box(frame).iter().sum::<u64>(),
+        Some(depth) => recurse_with_large_frames(depth + 1) ^ black_box(frame).iter().sum::<u64>(),
     }
 }
 
 /// Writes a lot of memory with few instructions.
-fn bulk() {
+fn write_in_bulk() {
     let mut block = vec![0_u8; 24 * MIB];
     loop {
         block.fill(black_box(1));

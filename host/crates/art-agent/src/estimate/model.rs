@@ -157,7 +157,7 @@ impl ModelEstimate {
 }
 
 impl CostQuantiles {
-    /// Returns the cost of tokens. It is never `None`, since [`Price::cost`] knows the cost if it knows the token counts.
+    /// Returns the cost of tokens. Never returns `None`, since [`Price::cost`] knows the cost if it knows the token counts.
     pub(crate) fn of(price: &Price, input: Quantiles, output: Quantiles) -> Option<Self> {
         let of = |input_tokens, output_tokens| {
             let metadata = LlmMetadata {
@@ -188,9 +188,9 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls, except those in `failing`, which will not run. Returns none for a
-/// model with an unbounded context, which reads at no cost, or for one that only plans, which carries out no steps.
-pub(crate) fn steps(
+/// Estimates the pending items without planned calls, except those in `failing`, which will not run. Returns no
+/// estimates for a model with an unbounded context, which reads at no cost, or for one that only plans, which carries out no steps.
+pub(crate) fn estimate_steps(
     start: &RunStart,
     config: ExecutionConfig,
     items: &[TodoItem],
@@ -200,12 +200,13 @@ pub(crate) fn steps(
         return Vec::new();
     }
     let (usage, basis) = match start.model_record.steps {
-        Some(steps) => (recorded(start, &steps), steps.basis()),
-        None => (limits(config), ModelBasis::Limits),
+        Some(steps) => (estimate_from_record(start, &steps), steps.basis()),
+        None => (estimate_from_limits(config), ModelBasis::Limits),
     };
-    let is_left = |item: &&TodoItem| item.status == TodoItemStatus::Pending && item.tool_calls.is_empty();
-    let left = items.iter().filter(is_left);
-    left.filter(|item| !failing.contains(item.id.as_str()))
+    let is_for_model = |item: &&TodoItem| item.status == TodoItemStatus::Pending && item.tool_calls.is_empty();
+    let for_model = items.iter().filter(is_for_model);
+    for_model
+        .filter(|item| !failing.contains(item.id.as_str()))
         .map(|item| StepEstimate {
             step_id: item.id.clone(),
             usage,
@@ -214,7 +215,7 @@ pub(crate) fn steps(
         .collect()
 }
 
-fn recorded(start: &RunStart, steps: &WorkQuantiles) -> ModelEstimate {
+fn estimate_from_record(start: &RunStart, steps: &WorkQuantiles) -> ModelEstimate {
     let (input, output) = (steps.input_tokens, steps.output_tokens);
     ModelEstimate {
         model_calls: steps.model_calls,
@@ -224,7 +225,7 @@ fn recorded(start: &RunStart, steps: &WorkQuantiles) -> ModelEstimate {
 }
 
 /// Returns the most that a run may use for one step.
-fn limits(config: ExecutionConfig) -> ModelEstimate {
+fn estimate_from_limits(config: ExecutionConfig) -> ModelEstimate {
     let model_calls = config.max_iterations.min(config.max_model_calls);
     ModelEstimate {
         model_calls: Quantiles::exactly(model_calls.into()),
@@ -259,14 +260,14 @@ mod tests {
     }
 
     fn estimate(start: &RunStart, items: &[TodoItem]) -> Vec<StepEstimate> {
-        steps(start, start.config, items, &BTreeSet::new())
+        estimate_steps(start, start.config, items, &BTreeSet::new())
     }
 
     #[test]
     fn a_step_without_planned_calls_uses_what_recorded_steps_used() {
         let start = start(&[usage(2, 100), usage(5, 300), usage(3, 200)]);
         let [step] = &estimate(&start, &[item("a", &[])])[..] else {
-            panic!("one step")
+            panic!("exactly one step has to be estimated")
         };
         assert_eq!(step.basis, ModelBasis::Records { count: 3 });
         assert_eq!(step.usage.model_calls, Quantiles { median: 3, p95: 5 });
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_the_run_take_the_place_of_missing_records() {
+    fn without_records_a_step_is_estimated_by_the_limits_of_the_run() {
         let mut start = start(&[]);
         let unlimited = estimate(&start, &[item("a", &[])]);
         assert_eq!(unlimited[0].basis, ModelBasis::Limits);
@@ -322,7 +323,7 @@ mod tests {
             item("left", &[]),
         ];
         let start = start(&[usage(2, 100)]);
-        let estimated = steps(&start, start.config, &items, &BTreeSet::from(["failing"]));
+        let estimated = estimate_steps(&start, start.config, &items, &BTreeSet::from(["failing"]));
         assert_eq!(
             estimated.iter().map(|step| step.step_id.as_str()).collect::<Vec<_>>(),
             ["left"]

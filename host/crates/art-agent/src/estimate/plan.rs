@@ -96,8 +96,8 @@ impl PlanEstimate {
     pub(crate) fn new(calls: Vec<CallEstimate>, steps: Vec<StepEstimate>, answer: AnswerEstimate) -> Self {
         let usages = calls.iter().map(|call| call.usage);
         let total = usages.fold(CallQuantiles::default(), CallQuantiles::plus);
-        let by_model = steps.iter().map(|step| step.usage);
-        let model = by_model.fold(answer.usage(), ModelEstimate::plus);
+        let step_usages = steps.iter().map(|step| step.usage);
+        let model = step_usages.fold(answer.usage(), ModelEstimate::plus);
         Self {
             calls,
             steps,
@@ -137,12 +137,12 @@ impl<'a> Estimator<'a> {
     }
 
     /// Estimates the planned calls of all pending items, except those of the items in `failing`, which will not run.
-    pub(crate) fn calls(&mut self, failing: &BTreeSet<&str>) -> Vec<CallEstimate> {
+    pub(crate) fn estimate_calls(&mut self, failing: &BTreeSet<&str>) -> Vec<CallEstimate> {
         let pending = self.items.iter().filter(|item| item.status == TodoItemStatus::Pending);
         let mut estimates = Vec::new();
         for item in pending.filter(|item| !failing.contains(item.id.as_str())) {
             for (number, call) in item.tool_calls.iter().enumerate() {
-                let estimate = self.call(item, number, call);
+                let estimate = self.estimate_call(item, number, call);
                 if estimate.basis != Basis::Limits {
                     self.planned.insert((&item.id, number), estimate.usage.bytes_out);
                 }
@@ -152,7 +152,7 @@ impl<'a> Estimator<'a> {
         estimates
     }
 
-    fn call(&self, item: &TodoItem, number: usize, call: &PlannedCall) -> CallEstimate {
+    fn estimate_call(&self, item: &TodoItem, number: usize, call: &PlannedCall) -> CallEstimate {
         let bytes_in = self.input_bytes(call);
         let (usage, basis) = match self.start.records.get(&call.tool_name) {
             Some(record) => record.estimate(bytes_in),
@@ -214,7 +214,7 @@ impl<'a> Estimator<'a> {
 }
 
 /// Estimates the answer. `base_tokens` is the size of its request without the outputs of `calls` and `steps`.
-pub(crate) fn answer(
+pub(crate) fn estimate_answer(
     start: &RunStart,
     base_tokens: u64,
     calls: &[CallEstimate],
@@ -223,17 +223,17 @@ pub(crate) fn answer(
     if start.context.is_unbounded() {
         return AnswerEstimate::default();
     }
-    let is_drawn = |tool: &ToolSchema| tool.execution_mode == ExecutionMode::Display;
-    let drawn: BTreeSet<&str> = start
+    let is_display_tool = |tool: &ToolSchema| tool.execution_mode == ExecutionMode::Display;
+    let display_tools: BTreeSet<&str> = start
         .tools
         .iter()
-        .filter(|tool| is_drawn(tool))
+        .filter(|tool| is_display_tool(tool))
         .map(|tool| tool.name.as_str())
         .collect();
-    // Prompts do not contain outputs that are drawn for the person.
+    // Prompts do not contain the outputs of display tools, which are shown to the person.
     let (known, unknown): (Vec<_>, Vec<_>) = calls
         .iter()
-        .filter(|call| !drawn.contains(call.tool_name.as_str()))
+        .filter(|call| !display_tools.contains(call.tool_name.as_str()))
         .partition(|call| call.basis != Basis::Limits);
     let outputs = known.iter().map(|call| call.usage.bytes_out);
     let outputs = outputs.fold(Quantiles::default(), Quantiles::plus);

@@ -39,7 +39,7 @@ pub struct CallLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {
-    /// Inputs of this class have fewer than `4^exponent` bytes, and no fewer than a quarter of that.
+    /// Inputs of this class have fewer than `4^exponent` bytes and, unless they are empty, no fewer than a quarter of that.
     pub exponent: u32,
     /// Number of calls.
     pub calls: u32,
@@ -87,7 +87,7 @@ impl ToolRecord {
     pub fn new(digest: Option<String>, limits: &Limits, calls: &[Usage]) -> Self {
         let mut classes: BTreeMap<u32, Vec<&Usage>> = BTreeMap::new();
         for call in calls {
-            classes.entry(exponent_of(call.bytes_in)).or_default().push(call);
+            classes.entry(size_exponent(call.bytes_in)).or_default().push(call);
         }
         let sizes = classes.into_iter().map(|(exponent, calls)| SizeClass {
             exponent,
@@ -101,9 +101,9 @@ impl ToolRecord {
         }
     }
 
-    /// Estimates a call whose input has `input` bytes, if that is known.
+    /// Estimates a call whose input has `input` bytes. Returns the limits if the size is not known or no similar call is recorded.
     pub(crate) fn estimate(&self, input: Option<Quantiles>) -> (CallQuantiles, Basis) {
-        let classes = input.and_then(|input| Some((self.class_of(input.median)?, self.class_of(input.p95)?)));
+        let classes = input.and_then(|input| Some((self.find_class(input.median)?, self.find_class(input.p95)?)));
         let Some((usual, large)) = classes else {
             return (self.limits.as_estimate(), Basis::Limits);
         };
@@ -126,8 +126,8 @@ impl ToolRecord {
 
     /// Returns the class of inputs with `bytes` bytes, or else the next larger or the next smaller class; `None` if none of these
     /// has recorded calls.
-    fn class_of(&self, bytes: u64) -> Option<&SizeClass> {
-        let exponent = exponent_of(bytes);
+    fn find_class(&self, bytes: u64) -> Option<&SizeClass> {
+        let exponent = size_exponent(bytes);
         let find = |exponent: u32| self.sizes.iter().find(|class| class.exponent == exponent);
         find(exponent)
             .or_else(|| find(exponent.saturating_add(1)))
@@ -136,7 +136,7 @@ impl ToolRecord {
 }
 
 /// Returns the smallest exponent with `bytes < 4^exponent`.
-const fn exponent_of(bytes: u64) -> u32 {
+const fn size_exponent(bytes: u64) -> u32 {
     (u64::BITS - bytes.leading_zeros()).div_ceil(2)
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn sizes_are_grouped_by_powers_of_four() {
-        let exponents = [0, 1, 3, 4, 15, 16, 63, 64, u64::MAX].map(exponent_of);
+        let exponents = [0, 1, 3, 4, 15, 16, 63, 64, u64::MAX].map(size_exponent);
         assert_eq!(exponents, [0, 1, 1, 2, 2, 3, 3, 4, 32]);
     }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_take_the_place_of_missing_records() {
+    fn without_similar_records_a_call_is_estimated_by_its_limits() {
         let limits = (Quantiles::exactly(Limits::EXECUTE.fuel), Basis::Limits);
         assert_eq!(fuel(&record(&[]), Some(20)), limits);
         assert_eq!(fuel(&record(&[usage(20, 5)]), Some(100_000)), limits);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_of_uncertain_size_may_use_what_large_ones_use() {
+    fn the_p95_for_an_input_of_uncertain_size_comes_from_large_inputs() {
         let record = record(&[usage(20, 5), usage(5_000, 900)]);
         let input = Quantiles { median: 20, p95: 5_000 };
         let (usage, basis) = record.estimate(Some(input));

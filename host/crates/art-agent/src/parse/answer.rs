@@ -19,7 +19,7 @@ pub(crate) struct SynthesisReply {
 const METADATA: &str = "suggestedQuestions";
 
 /// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
-pub(crate) fn answer(reply: &ModelReply) -> SynthesisReply {
+pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
     let texts = split_reply(reply);
     let (content, ui_metadata) = answer_parts(&texts.content);
     SynthesisReply {
@@ -94,18 +94,18 @@ mod tests {
             text: text.to_owned(),
             ..ModelReply::default()
         };
-        let answer = answer(&reply);
+        let answer = parse_answer(&reply);
         (answer.content, answer.ui_metadata)
     }
 
     #[test]
-    fn the_tags_are_read() {
+    fn the_answer_and_the_metadata_are_read_from_their_tags() {
         let text = "<mainContent> 42 </mainContent>\n<uiMetadata>{\"a\":1}</uiMetadata>";
         assert_eq!(read(text), ("42".to_owned(), Some(json!({"a": 1}))));
     }
 
     #[test]
-    fn the_tags_win_over_a_trailing_fence() {
+    fn a_fence_after_the_main_content_is_dropped() {
         let text = "<mainContent>42</mainContent>\n```json\n{\"a\":1}\n```";
         assert_eq!(read(text), ("42".to_owned(), None));
     }
@@ -132,18 +132,18 @@ mod tests {
 
     // A29: trimming of the answer.
     #[test]
-    fn text_without_tags_is_the_answer_trimmed() {
+    fn the_trimmed_text_is_the_answer_if_it_has_no_tags() {
         assert_eq!(read("  42\n"), ("42".to_owned(), None));
     }
 
     // A29: trimming of the answer.
     #[test]
-    fn empty_stays_empty() {
+    fn an_empty_answer_is_read_as_empty() {
         assert_eq!(read(" <mainContent> </mainContent>"), (String::new(), None));
     }
 
     #[test]
-    fn a_cut_reply_keeps_its_text() {
+    fn text_after_an_unclosed_tag_is_the_answer() {
         assert_eq!(read("<mainContent>4"), ("4".to_owned(), None));
     }
 

@@ -7,7 +7,7 @@ use art_core::tool::ToolCallRequest;
 use serde_json::Value;
 
 use super::json::{find_array, find_object, first_value, syntax_error};
-use super::planning::{PlanDraft, TOOL_CALLS, draft, heading};
+use super::planning::{PlanDraft, TOOL_CALLS, parse_draft, parse_heading};
 use super::{CUT_OFF, MAX_CALLS_ANSWERED, MAX_CALLS_PER_REPLY, MAX_PROBLEMS, is_cut, split_reply};
 use crate::call::RawCall;
 
@@ -63,7 +63,7 @@ pub(crate) fn is_blank(content: &Value) -> bool {
 
 /// Parses `reply`. Native calls take precedence over calls in the text. If the text has neither content nor calls, the
 /// thoughts are parsed as well.
-pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
+pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     let texts = split_reply(reply);
     let mut parsed = parse_text(&texts.content);
     if parsed.is_empty() && reply.tool_calls.is_empty() && !reply.thinking.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn execution(reply: &ModelReply) -> ExecutionReply {
         }
     }
     if !reply.tool_calls.is_empty() {
-        let native = native_calls(reply);
+        let native = read_native_calls(reply);
         (parsed.calls, parsed.problems, parsed.state) = (native.calls, native.problems, native.state);
     }
     limit_calls(&mut parsed);
@@ -140,7 +140,7 @@ pub(super) struct NativeCalls {
 
 /// Reads the native calls of a reply. If a name is no valid tool name, drops that call and the provider's state, because the state
 /// belongs to the complete reply.
-pub(super) fn native_calls(reply: &ModelReply) -> NativeCalls {
+pub(super) fn read_native_calls(reply: &ModelReply) -> NativeCalls {
     let (calls, misnamed): (Vec<_>, Vec<_>) = reply
         .tool_calls
         .iter()
@@ -152,7 +152,7 @@ pub(super) fn native_calls(reply: &ModelReply) -> NativeCalls {
         )
     });
     NativeCalls {
-        calls: calls.into_iter().map(native_call).collect(),
+        calls: calls.into_iter().map(read_native_call).collect(),
         problems: problems.collect(),
         state: reply
             .state
@@ -161,7 +161,7 @@ pub(super) fn native_calls(reply: &ModelReply) -> NativeCalls {
     }
 }
 
-fn native_call(request: &ToolCallRequest) -> RawCall {
+fn read_native_call(request: &ToolCallRequest) -> RawCall {
     let id = Some(request.id.clone());
     let name = request.function.name.clone();
     let text = request.function.arguments.trim();
@@ -187,14 +187,14 @@ fn parse_text(text: &str) -> ExecutionReply {
         .or_else(|| parse_heading_form(text))
         .unwrap_or_else(|| ExecutionReply {
             content: Value::from(text),
-            problems: broken_json(text).into_iter().collect(),
+            problems: broken_json_problem(text).into_iter().collect(),
             ..ExecutionReply::default()
         })
 }
 
 /// Parses the array after `Tool Calls:`, a form that older prompts requested (A27, P33b).
 fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
-    let array = after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
+    let array = text_after_heading(text)?.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     match first_value(array) {
         Some(Value::Array(calls)) if calls.iter().any(is_call) => Some(parse_calls(&calls)),
         None if array.starts_with('[') => Some(ExecutionReply {
@@ -206,11 +206,11 @@ fn parse_heading_form(text: &str) -> Option<ExecutionReply> {
 }
 
 /// Returns the text after the heading `Tool Calls:`.
-fn after_heading(text: &str) -> Option<&str> {
+fn text_after_heading(text: &str) -> Option<&str> {
     let mut rest = text;
     while !rest.is_empty() {
         let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
-        if heading(line).is_some_and(|(name, _)| name == TOOL_CALLS) {
+        if parse_heading(line).is_some_and(|(name, _)| name == TOOL_CALLS) {
             return rest.split_once(':').map(|(_, after)| after);
         }
         rest = below;
@@ -219,7 +219,7 @@ fn after_heading(text: &str) -> Option<&str> {
 }
 
 /// Returns the problem of a text that has a key of a reply but is not valid JSON, so that it is not mistaken for an answer.
-fn broken_json(text: &str) -> Option<String> {
+fn broken_json_problem(text: &str) -> Option<String> {
     const KEYS: [&str; 4] = [
         "\"toolCalls\"",
         "\"tool_calls\"",
@@ -265,7 +265,10 @@ fn parse_object(map: &JsonObject) -> ExecutionReply {
         .trim()
         .to_owned();
     read_decision(map, &mut reply);
-    reply.updated_plan = map.get("updatedPlan").filter(|plan| !plan.is_null()).map(plan_update);
+    reply.updated_plan = map
+        .get("updatedPlan")
+        .filter(|plan| !plan.is_null())
+        .map(parse_plan_update);
     reply
 }
 
@@ -288,10 +291,10 @@ fn read_decision(map: &JsonObject, reply: &mut ExecutionReply) {
     };
 }
 
-fn plan_update(plan: &Value) -> PlanUpdate {
+fn parse_plan_update(plan: &Value) -> PlanUpdate {
     match plan {
-        Value::Object(map) => draft(map),
-        Value::Array(_) => draft(&JsonObject::from_iter([("todoList".to_owned(), plan.clone())])),
+        Value::Object(map) => parse_draft(map),
+        Value::Array(_) => parse_draft(&JsonObject::from_iter([("todoList".to_owned(), plan.clone())])),
         _ => Err(vec!["`updatedPlan` has to be an object".to_owned()]),
     }
 }

@@ -29,9 +29,9 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
         _ => None,
     };
     as_array(text)
-        .or_else(|| marked(text).find_map(|slice| as_array(unfenced(slice))))
+        .or_else(|| texts_in_markers(text).find_map(|slice| as_array(without_fence(slice))))
         .or_else(|| {
-            fenced(text).find_map(|slice| match first_value(slice) {
+            texts_after_fences(text).find_map(|slice| match first_value(slice) {
                 Some(Value::Array(values)) => Some(values),
                 _ => None,
             })
@@ -42,7 +42,10 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
 /// valid. Looks only between the markers, or else after a fence, if there is one. Anything after the JSON, even a closing
 /// fence, is an error.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
-    let start = marked(text).next().or_else(|| fenced(text).next()).unwrap_or(text);
+    let start = texts_in_markers(text)
+        .next()
+        .or_else(|| texts_after_fences(text).next())
+        .unwrap_or(text);
     let object = start.get(start.find(['{', '['])?..)?;
     serde_json::from_str::<Value>(object.trim())
         .err()
@@ -52,8 +55,8 @@ pub(crate) fn syntax_error(text: &str) -> Option<String> {
 /// Returns the JSON values in `text`: between the markers, in fences, the whole text, then at any brace.
 fn candidates(text: &str) -> impl Iterator<Item = Value> {
     let whole_text = serde_json::from_str(text.trim()).ok();
-    let in_markers = marked(text).flat_map(values_at_braces);
-    let in_fences = fenced(text).filter_map(first_value);
+    let in_markers = texts_in_markers(text).flat_map(values_at_braces);
+    let in_fences = texts_after_fences(text).filter_map(first_value);
     in_markers
         .chain(in_fences)
         .chain(whole_text)
@@ -61,7 +64,7 @@ fn candidates(text: &str) -> impl Iterator<Item = Value> {
 }
 
 /// Returns the text after each start marker, up to its end marker or the end of the text.
-fn marked(text: &str) -> impl Iterator<Item = &str> {
+fn texts_in_markers(text: &str) -> impl Iterator<Item = &str> {
     text.split(MARKER_START)
         .skip(1)
         .take(MAX_TRIES)
@@ -70,7 +73,7 @@ fn marked(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the text after each opening fence. It includes the closing fence, because strings in the JSON may contain
 /// fences.
-fn fenced(text: &str) -> impl Iterator<Item = &str> {
+fn texts_after_fences(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;
         let slice = slice
@@ -81,7 +84,7 @@ fn fenced(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Removes a fence around `slice`.
-fn unfenced(slice: &str) -> &str {
+fn without_fence(slice: &str) -> &str {
     let inside = slice.trim().trim_start_matches(FENCE).trim_end_matches(FENCE);
     inside.trim_start_matches(|c: char| c.is_ascii_alphabetic())
 }
@@ -131,7 +134,7 @@ mod tests {
 
     // A25: markers before fences, and fences before braces.
     #[test]
-    fn markers_win_over_stray_braces() {
+    fn markers_take_precedence_over_stray_braces() {
         let text = format!("{{\"a\":0}} {MARKER_START} {{\"a\":1}} {MARKER_END} {{\"a\":2}}");
         assert_eq!(object(&text), Some(json!({"a": 1})));
     }
@@ -161,7 +164,7 @@ mod tests {
 
     // A25: without markers and fences, the first valid object counts.
     #[test]
-    fn prose_with_braces_is_skipped() {
+    fn braces_in_prose_are_skipped() {
         assert_eq!(object("use {x} or {y}: {\"a\":1} and more}"), Some(json!({"a": 1})));
     }
 
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_has_its_position() {
+    fn a_syntax_error_names_its_position() {
         assert_eq!(
             syntax_error("```json\n{\"a\":}\n```").as_deref(),
             Some("expected value at line 1 column 6")

@@ -8,8 +8,8 @@ use art_core::json::{MAX_DEPTH, is_deeper};
 use serde_json::Value;
 
 use super::MAX_PROBLEMS;
-use super::planning::draft_items;
-use crate::plan::{KeptPlan, PlannedStep, ToolStamp, nearest};
+use super::planning::parse_draft_items;
+use crate::plan::{KeptPlan, PlannedStep, ToolStamp, similar_name_hint};
 
 /// Maximum number of parameters, of files and of tools.
 const MAX_ENTRIES: usize = 64;
@@ -35,7 +35,7 @@ const STEP_KEYS: [&str; 8] = [
 const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 
 /// Parses a kept plan. Fails with all of its problems.
-pub(crate) fn kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
+pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
     let one = |problem: String| vec![problem];
     let value: Value = serde_json::from_str(text).map_err(|error| one(format!("it is not valid JSON: {error}")))?;
     if is_deeper(&value, MAX_DEPTH) {
@@ -78,7 +78,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn plan(&mut self) -> KeptPlan {
-        self.known_keys("", self.map, &PLAN_KEYS);
+        self.check_keys("", self.map, &PLAN_KEYS);
         KeptPlan {
             version: KeptPlan::VERSION,
             question: self.question(),
@@ -118,8 +118,8 @@ impl<'a> Reader<'a> {
             self.add("`steps` is missing; it has to be an array of steps");
             return Vec::new();
         };
-        self.known_step_keys(list);
-        match draft_items(list, "steps") {
+        self.check_step_keys(list);
+        match parse_draft_items(list, "steps") {
             Ok(items) => items.into_iter().map(PlannedStep::from).collect(),
             Err(problems) => {
                 self.problems.extend(problems);
@@ -128,15 +128,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn known_step_keys(&mut self, list: &Value) {
-        for (n, step) in entries(list).enumerate() {
+    fn check_step_keys(&mut self, list: &Value) {
+        for (n, step) in array_items(list).enumerate() {
             let place = format!("steps[{n}]");
             if let Some(step) = step.as_object() {
-                self.known_keys(&place, step, &STEP_KEYS);
-                let calls = step.get("toolCalls").into_iter().flat_map(entries);
+                self.check_keys(&place, step, &STEP_KEYS);
+                let calls = step.get("toolCalls").into_iter().flat_map(array_items);
                 for (n, call) in calls.enumerate() {
                     if let Some(call) = call.as_object() {
-                        self.known_keys(&format!("{place}.toolCalls[{n}]"), call, &CALL_KEYS);
+                        self.check_keys(&format!("{place}.toolCalls[{n}]"), call, &CALL_KEYS);
                     }
                 }
             }
@@ -145,8 +145,8 @@ impl<'a> Reader<'a> {
 
     fn params(&mut self) -> BTreeMap<String, Value> {
         let mut params = BTreeMap::new();
-        for (name, schema) in self.entries_of("params") {
-            if !is_name(name) {
+        for (name, schema) in self.object_entries("params") {
+            if !is_valid_name(name) {
                 self.add(&format!(
                     "`params` has a parameter `{name}`; a name has letters, digits, `_` and `-`, and at most {MAX_NAME_BYTES} bytes"
                 ));
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
 
     fn tools(&mut self) -> BTreeMap<String, ToolStamp> {
         let mut tools = BTreeMap::new();
-        for (name, stamp) in self.entries_of("tools") {
+        for (name, stamp) in self.object_entries("tools") {
             match serde_json::from_value(stamp.clone()) {
                 Ok(stamp) => drop(tools.insert(name.clone(), stamp)),
                 Err(error) => self.add(&format!("`tools.{name}` cannot be read: {error}")),
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the entries of an object that may be absent.
-    fn entries_of(&mut self, key: &str) -> Vec<(&'a String, &'a Value)> {
+    fn object_entries(&mut self, key: &str) -> Vec<(&'a String, &'a Value)> {
         match self.map.get(key) {
             None => Vec::new(),
             Some(Value::Object(map)) if map.len() <= MAX_ENTRIES => map.iter().collect(),
@@ -198,15 +198,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports the keys of `map` that are not known.
-    fn known_keys(&mut self, place: &str, map: &JsonObject, known: &[&str]) {
+    /// Reports each key of `map` that is not in `known`.
+    fn check_keys(&mut self, place: &str, map: &JsonObject, known: &[&str]) {
         let dot = if place.is_empty() { "" } else { "." };
         for key in map
             .keys()
             .filter(|key| !known.contains(&key.as_str()))
             .take(MAX_PROBLEMS)
         {
-            let hint = nearest(key, known.iter().copied());
+            let hint = similar_name_hint(key, known.iter().copied());
             self.add(&format!("`{place}{dot}{key}` is not known{hint}"));
         }
     }
@@ -216,11 +216,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn entries(list: &Value) -> impl Iterator<Item = &Value> {
+fn array_items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-fn is_name(name: &str) -> bool {
+fn is_valid_name(name: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
@@ -245,19 +245,19 @@ mod tests {
     }
 
     fn problems(plan: &Value) -> Vec<String> {
-        kept_plan(&plan.to_string()).unwrap_err()
+        parse_kept_plan(&plan.to_string()).unwrap_err()
     }
 
     #[test]
-    fn a_plan_is_read_as_it_was_written() {
-        let read = kept_plan(&plan().to_string()).unwrap();
+    fn a_parsed_plan_survives_writing_and_parsing_again() {
+        let read = parse_kept_plan(&plan().to_string()).unwrap();
         assert_eq!(read.steps[0].required_tools, ["calculator"]);
         let written = serde_json::to_string(&read).unwrap();
-        assert_eq!(kept_plan(&written).unwrap(), read);
+        assert_eq!(parse_kept_plan(&written).unwrap(), read);
     }
 
     #[test]
-    fn every_problem_of_the_form_is_named_with_its_place() {
+    fn every_problem_is_reported_with_its_place() {
         let mut plan = plan();
         plan["question"] = json!(" ");
         plan["title"] = json!(1);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_another_version_is_refused_for_that_alone() {
+    fn another_or_no_version_is_the_only_problem_reported() {
         let mut plan = plan();
         plan["version"] = json!(2);
         plan["steps"] = json!(null);
@@ -296,8 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_object_of_json_is_refused() {
-        assert!(kept_plan("{\"version\": 1,").unwrap_err()[0].starts_with("it is not valid JSON"));
+    fn a_text_that_is_not_a_json_object_is_refused() {
+        assert!(parse_kept_plan("{\"version\": 1,").unwrap_err()[0].starts_with("it is not valid JSON"));
         assert_eq!(problems(&json!([])), ["it has to be a JSON object"]);
     }
 
@@ -310,16 +310,16 @@ mod tests {
                 "]".repeat(levels)
             )
         };
-        assert!(kept_plan(&deep(60)).unwrap_err()[0].starts_with("`version`"));
+        assert!(parse_kept_plan(&deep(60)).unwrap_err()[0].starts_with("`version`"));
         assert_eq!(
-            kept_plan(&deep(80)).unwrap_err(),
+            parse_kept_plan(&deep(80)).unwrap_err(),
             ["its values nest deeper than 64 levels"]
         );
-        assert!(kept_plan(&deep(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
+        assert!(parse_kept_plan(&deep(100_000)).unwrap_err()[0].starts_with("it is not valid JSON"));
     }
 
     #[test]
-    fn entries_are_limited() {
+    fn too_many_parameters_files_or_steps_are_refused() {
         let mut plan = plan();
         let many: JsonObject = (0..65).map(|n| (format!("p{n}"), json!({}))).collect();
         plan["params"] = Value::Object(many);
@@ -330,29 +330,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_change_of_one_value_makes_the_parser_panic(n in 0usize..40, other in 0usize..6) {
+        fn a_changed_value_makes_the_parser_neither_panic_nor_lose_data(n in 0usize..40, other in 0usize..6) {
             let others = [json!(null), json!(-1), json!("x"), json!([[]]), json!({"a": {}}), json!(["a", "a"])];
             let mut plan = plan();
-            let mut left = n;
-            replace(&mut plan, &mut left, &others[other]);
-            if let Ok(read) = kept_plan(&plan.to_string()) {
+            let mut remaining = n;
+            replace(&mut plan, &mut remaining, &others[other]);
+            if let Ok(read) = parse_kept_plan(&plan.to_string()) {
                 let written = serde_json::to_string(&read).unwrap();
-                prop_assert_eq!(kept_plan(&written), Ok(read));
+                prop_assert_eq!(parse_kept_plan(&written), Ok(read));
             }
         }
     }
 
-    /// Replaces the value at position `left` in depth-first order.
-    fn replace(value: &mut Value, left: &mut usize, other: &Value) {
-        if *left == 0 {
-            *left = usize::MAX;
+    /// Replaces the value that comes `remaining` values after `value` in depth-first order.
+    fn replace(value: &mut Value, remaining: &mut usize, other: &Value) {
+        if *remaining == 0 {
+            *remaining = usize::MAX;
             *value = other.clone();
             return;
         }
-        *left = left.saturating_sub(1);
+        *remaining = remaining.saturating_sub(1);
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| replace(item, left, other)),
-            Value::Object(map) => map.values_mut().for_each(|item| replace(item, left, other)),
+            Value::Array(items) => items.iter_mut().for_each(|item| replace(item, remaining, other)),
+            Value::Object(map) => map.values_mut().for_each(|item| replace(item, remaining, other)),
             _ => {}
         }
     }

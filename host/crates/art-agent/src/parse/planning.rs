@@ -9,7 +9,7 @@ use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{answer, answer_parts};
+use super::answer::{answer_parts, parse_answer};
 use super::execution::{self, NativeCalls, parse_call};
 use super::json::{MARKER_END, MARKER_START, find_object, syntax_error};
 use super::{MAX_PROBLEMS, MAX_TODO_ITEMS, ReplyTexts, is_cut, split_reply};
@@ -71,7 +71,7 @@ pub(crate) struct DraftItem {
 impl DraftItem {
     /// Creates a step that makes one call.
     pub(crate) fn of_call(id: String, call: PlannedCall) -> Self {
-        with_calls(Self {
+        complete_from_calls(Self {
             description: format!("Call `{}`.", call.tool_name),
             id,
             tool_calls: vec![call],
@@ -96,9 +96,9 @@ const MAX_PLANNED_CALLS: usize = 16;
 const MAX_TITLE_WORDS: usize = 10;
 
 /// Parses a reply of the planner: native calls, else a plan in the text or else in the thoughts (P30), else an answer in prose.
-pub(crate) fn planning(reply: &ModelReply) -> PlanReply {
+pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     let texts = split_reply(reply);
-    let native = execution::native_calls(reply);
+    let native = execution::read_native_calls(reply);
     let outcome = if is_cut(reply) && !native.calls.is_empty() {
         Err(Vec::new())
     } else if native.calls.is_empty() && native.problems.is_empty() {
@@ -124,14 +124,14 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
         let name = &raw.tool_name;
         match (&raw.problem, raw.arguments.as_object()) {
             (None, Some(plan)) if name == SUBMIT_PLAN => {
-                problems.extend(without_steps(plan));
+                problems.extend(missing_steps_problem(plan));
                 submitted.push(plan);
             }
             (None, Some(_)) => calls.push(DirectCall {
                 position: Some(position),
                 call: PlannedCall {
                     tool_name: name.clone(),
-                    arguments: plan::data(&raw.arguments),
+                    arguments: plan::planned_arguments(&raw.arguments),
                 },
             }),
             (problem, _) => {
@@ -145,7 +145,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
             items: Some(Vec::new()),
             ..PlanDraft::default()
         },
-        [plan] => draft(plan).unwrap_or_else(|faults| {
+        [plan] => parse_draft(plan).unwrap_or_else(|faults| {
             problems.extend(faults);
             PlanDraft::default()
         }),
@@ -163,7 +163,7 @@ fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
 }
 
 /// Returns the problem of a submitted plan that has none of the fields that make one.
-fn without_steps(plan: &JsonObject) -> Option<String> {
+fn missing_steps_problem(plan: &JsonObject) -> Option<String> {
     if CORE_FIELDS.iter().any(|key| plan.contains_key(*key)) {
         return None;
     }
@@ -203,7 +203,7 @@ pub(super) fn begins_like_json(text: &str) -> bool {
 }
 
 fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
-    let answer = answer(reply);
+    let answer = parse_answer(reply);
     PlanDraft {
         answer: Some(answer.content).filter(|text| !text.is_empty()),
         ui_metadata: answer.ui_metadata,
@@ -214,7 +214,7 @@ fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
 /// Parses the plan in `text`. Fails with all of its problems.
 fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
-        Some(map) => draft(&map),
+        Some(map) => parse_draft(&map),
         // Lines of broken JSON may look like headings, so the JSON is reported instead.
         None if text.contains("todoList") => Err(vec![no_plan_problem(text)]),
         None => parse_headings(text).ok_or_else(|| vec![no_plan_problem(text)]),
@@ -222,7 +222,7 @@ fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
 }
 
 /// Reads a plan from a JSON object. Fails with all of its problems.
-pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
+pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     let list = map.get("todoList").filter(|list| !list.is_null());
     let (answer, ui_metadata) = map
         .get("answer")
@@ -238,7 +238,7 @@ pub(crate) fn draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
         }),
         intent: text_field(map, "intent"),
         plan: map.get("plan").and_then(plan_text),
-        items: list.map(|list| draft_items(list, "todoList")).transpose()?,
+        items: list.map(|list| parse_draft_items(list, "todoList")).transpose()?,
         calls: call_list(map)?,
         answer: Some(answer).filter(|text| !text.is_empty()),
         ui_metadata,
@@ -295,7 +295,7 @@ fn plan_text(plan: &Value) -> Option<String> {
 }
 
 /// Parses the items in the field `field`. Fails with all of their problems.
-pub(super) fn draft_items(list: &Value, field: &str) -> Result<Vec<DraftItem>, Vec<String>> {
+pub(super) fn parse_draft_items(list: &Value, field: &str) -> Result<Vec<DraftItem>, Vec<String>> {
     let list = list
         .as_array()
         .ok_or_else(|| vec![format!("`{field}` has to be an array")])?;
@@ -348,7 +348,7 @@ impl<'a> ItemFields<'a> {
             tool_calls: self.planned_calls(),
             ..DraftItem::default()
         };
-        Some(with_calls(DraftItem {
+        Some(complete_from_calls(DraftItem {
             id: id?,
             description: description?,
             ..item
@@ -461,11 +461,11 @@ impl<'a> ItemFields<'a> {
     }
 }
 
-/// Adds what follows from the planned calls of an item: it depends on the steps whose outputs the calls take, requires their tools
+/// Completes an item by its planned calls: it depends on the steps whose outputs the calls take, requires their tools
 /// and is a tool step.
-fn with_calls(mut item: DraftItem) -> DraftItem {
+fn complete_from_calls(mut item: DraftItem) -> DraftItem {
     for call in &item.tool_calls {
-        let steps = plan::sources(call).into_iter().filter(|step| *step != item.id);
+        let steps = plan::source_steps(call).into_iter().filter(|step| *step != item.id);
         let steps: Vec<String> = steps.filter(|step| !item.dependencies.contains(step)).collect();
         item.dependencies.extend(steps);
         if !item.required_tools.contains(&call.tool_name) {
@@ -487,7 +487,7 @@ fn parse_headings(text: &str) -> Option<PlanDraft> {
     let mut plan = PlanDraft::default();
     let mut current = None;
     for line in text.lines() {
-        let rest = match heading(line) {
+        let rest = match parse_heading(line) {
             Some((name, rest)) => {
                 current = Some(name);
                 rest
@@ -506,7 +506,7 @@ fn parse_headings(text: &str) -> Option<PlanDraft> {
 }
 
 /// Returns the name and the rest of a line that begins a section.
-pub(super) fn heading(line: &str) -> Option<(String, &str)> {
+pub(super) fn parse_heading(line: &str) -> Option<(String, &str)> {
     let (name, rest) = line.split_once(':')?;
     let words = name.split(|c: char| c.is_whitespace() || c == '#' || c == '*');
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

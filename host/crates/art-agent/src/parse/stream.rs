@@ -71,7 +71,7 @@ impl AnswerStream {
             self.thoughts.push(piece, &mut |part| add_part(part, &mut parts));
             parts
         };
-        self.show(parts)
+        self.read_parts(parts)
     }
 
     /// Ends the reply. Returns the pending text that turned out to be part of the answer.
@@ -79,14 +79,14 @@ impl AnswerStream {
     pub fn finish(mut self) -> String {
         let mut parts = Vec::new();
         std::mem::take(&mut self.thoughts).finish(&mut |part| add_part(part, &mut parts));
-        let mut shown = self.show(parts);
+        let mut shown = self.read_parts(parts);
         let pending = std::mem::take(&mut self.tags).finish();
         shown.push_str(&self.trim.push(&pending));
         shown
     }
 
-    /// Returns the text of `parts` that is part of the answer.
-    fn show(&mut self, parts: Vec<VisiblePart>) -> String {
+    /// Reads `parts`, and returns the text in them that is part of the answer.
+    fn read_parts(&mut self, parts: Vec<VisiblePart>) -> String {
         let mut shown = String::new();
         for part in parts {
             match part {

@@ -46,40 +46,36 @@ impl Split {
 mod tests {
     use super::split_thoughts;
 
-    fn split(text: &str) -> (String, String) {
-        split_thoughts(text)
-    }
-
     // A28: nested and unclosed think tags.
     #[test]
-    fn closed_blocks_are_joined() {
-        let (thoughts, content) = split("<think>a</think>x\n <think>b</think>y");
+    fn the_thoughts_of_closed_blocks_are_joined() {
+        let (thoughts, content) = split_thoughts("<think>a</think>x\n <think>b</think>y");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a\n\n---\n\nb", "x\n y"));
     }
 
     // A28: nested and unclosed think tags.
     #[test]
-    fn blocks_nest() {
-        let (thoughts, content) = split("<think>a<think>b</think>c</think>x");
+    fn blocks_may_be_nested() {
+        let (thoughts, content) = split_thoughts("<think>a<think>b</think>c</think>x");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a<think>b</think>c", "x"));
     }
 
     // A28: nested and unclosed think tags.
     #[test]
     fn an_unclosed_block_is_content() {
-        let (thoughts, content) = split("x\n<think>{\"content\":1}");
+        let (thoughts, content) = split_thoughts("x\n<think>{\"content\":1}");
         assert_eq!((thoughts.as_str(), content.as_str()), ("", "x\n{\"content\":1}"));
     }
 
     #[test]
     fn a_block_that_misses_one_closing_tag_ends_at_the_last_one() {
-        let (thoughts, content) = split("<think>a<think>b</think>x");
+        let (thoughts, content) = split_thoughts("<think>a<think>b</think>x");
         assert_eq!((thoughts.as_str(), content.as_str()), ("a<think>b", "x"));
     }
 
     #[test]
-    fn a_closing_tag_that_comes_first_ends_thoughts() {
-        let (thoughts, content) = split("so {x}\n</think>\ndone");
+    fn text_before_a_closing_tag_without_an_opening_tag_is_thoughts() {
+        let (thoughts, content) = split_thoughts("so {x}\n</think>\ndone");
         assert_eq!((thoughts.as_str(), content.as_str()), ("so {x}", "done"));
     }
 
@@ -90,8 +86,8 @@ mod tests {
             "Write <think>a</think> around them.",
             "See `<think>`.\nAnd `</think>`.",
         ] {
-            assert_eq!(split(text), (String::new(), text.to_owned()));
-            let (thoughts, content) = split(&format!("<think>a</think>{text}"));
+            assert_eq!(split_thoughts(text), (String::new(), text.to_owned()));
+            let (thoughts, content) = split_thoughts(&format!("<think>a</think>{text}"));
             assert_eq!((thoughts.as_str(), content.as_str()), ("a", text));
         }
     }

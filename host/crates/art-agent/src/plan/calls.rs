@@ -11,13 +11,13 @@ use art_core::text::truncate;
 use art_core::tool::{ExecutionMode, ToolSchema};
 use serde_json::{Value, json};
 
-use super::describe::{describe_asked, describe_given, nearest};
+use super::describe::{describe_asked, describe_given, similar_name_hint};
 use super::earlier::{earlier_steps, find_earlier};
-use super::flow::{self, Verdict, flow};
+use super::flow::{self, Verdict, compare_schemas};
 use super::kept::call_place;
 use super::output::{Output, declared_pointers};
 use super::promise;
-use super::reference::{Origin, Template, origins, output_of, references};
+use super::reference::{Origin, Template, find_output, visit_origins, visit_references};
 use super::review::{CheckedReference, Fit};
 use crate::estimate::json_bytes;
 use crate::item::MAX_SAME_CALLS;
@@ -110,20 +110,20 @@ pub(crate) fn check_calls(surroundings: Surroundings<'_>) -> CallCheck {
                 found: CallCheck::default(),
             };
             planned += 1;
-            checker.budget(planned, &place);
+            checker.check_budget(planned, &place);
             let count = same
                 .entry(format!("{} {}", call.tool_name, sorted_text(&call.arguments)))
                 .or_default();
             *count += 1;
-            checker.repeated(*count, &place);
-            references(&call.arguments, &mut |_| reference_count += 1);
+            checker.check_repetition(*count, &place);
+            visit_references(&call.arguments, &mut |_| reference_count += 1);
             if reference_count > MAX_PLAN_REFERENCES {
-                checker.fault(
+                checker.add_fault(
                     &place,
                     &format!("the plan has more than {MAX_PLAN_REFERENCES} references"),
                 );
             } else {
-                checker.call(call, &place);
+                checker.check_call(call, &place);
             }
             found.faults.extend(checker.found.faults);
             found.at_run_time.extend(checker.found.at_run_time);
@@ -169,7 +169,7 @@ impl Given<'_> {
     }
 
     fn fits(&self, consumer: &Value) -> Verdict {
-        match flow(&self.schema, consumer) {
+        match compare_schemas(&self.schema, consumer) {
             Verdict::Yes if self.may_be_absent => Verdict::RunTime,
             verdict => verdict,
         }
@@ -177,7 +177,7 @@ impl Given<'_> {
 }
 
 impl<'a> Checker<'a> {
-    fn fault(&mut self, place: &str, text: &str) {
+    fn add_fault(&mut self, place: &str, text: &str) {
         if self.found.faults.len() >= MAX_FAULTS {
             return;
         }
@@ -186,10 +186,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a call that the run will not make, because the calls before it use up its budget.
-    fn budget(&mut self, planned: usize, place: &str) {
+    fn check_budget(&mut self, planned: usize, place: &str) {
         let max = self.surroundings.max_calls;
         if planned > max {
-            self.fault(
+            self.add_fault(
                 place,
                 &format!("this is call {planned} of the plan, and the run may make only {max}"),
             );
@@ -197,59 +197,59 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a call that the step will not make, because it has made the same call as often as it may (B30).
-    fn repeated(&mut self, count: u32, place: &str) {
+    fn check_repetition(&mut self, count: u32, place: &str) {
         if count > MAX_SAME_CALLS {
             let text = format!("a step makes one call at most {MAX_SAME_CALLS} times, and this is number {count}");
-            self.fault(place, &text);
+            self.add_fault(place, &text);
         }
     }
 
-    fn call(&mut self, call: &'a PlannedCall, place: &str) {
+    fn check_call(&mut self, call: &'a PlannedCall, place: &str) {
         let tools = self.surroundings.tools;
         let Some(tool) = tools.iter().find(|tool| tool.name == call.tool_name) else {
-            return self.fault(place, &self.no_tool(&call.tool_name));
+            return self.add_fault(place, &self.missing_tool_reason(&call.tool_name));
         };
         let place = self.arguments_place.clone();
         let mut count = 0;
-        references(&call.arguments, &mut |_| count += 1);
+        visit_references(&call.arguments, &mut |_| count += 1);
         if count > MAX_REFERENCES {
-            return self.fault(
+            return self.add_fault(
                 &place,
                 &format!("it has {count} references, and a call may have {MAX_REFERENCES}"),
             );
         }
         let what = match &call.arguments {
-            Value::Object(_) => return self.value(&call.arguments, &tool.input_schema, &place),
+            Value::Object(_) => return self.check_value(&call.arguments, &tool.input_schema, &place),
             Value::String(text) => not_an_object(text),
             other => format!("{} is given", describe_given(&flow::constant(other))),
         };
-        self.fault(&place, &format!("an object is asked for, {what}"));
+        self.add_fault(&place, &format!("an object is asked for, {what}"));
     }
 
     /// Returns why no tool called `name` can be used.
-    fn no_tool(&self, name: &str) -> String {
+    fn missing_tool_reason(&self, name: &str) -> String {
         if self.surroundings.disabled.iter().any(|disabled| disabled == name) {
             return format!("the tool `{name}` is disabled in this conversation");
         }
         let tools = self.surroundings.tools.iter();
-        let hint = nearest(name, tools.map(|tool| tool.name.as_str()));
+        let hint = similar_name_hint(name, tools.map(|tool| tool.name.as_str()));
         format!("there is no tool `{name}`{hint}")
     }
 
     /// Compares one value with what is asked for at its place.
-    fn value(&mut self, value: &'a Value, consumer: &Value, place: &str) {
+    fn check_value(&mut self, value: &'a Value, consumer: &Value, place: &str) {
         if self.found.faults.len() >= MAX_FAULTS {
             return;
         }
         match Template::read(value) {
             Ok(Template::Object(map)) => {
                 if let Some(schema) = object_branch(consumer) {
-                    return self.object(map, schema, place);
+                    return self.check_object(map, schema, place);
                 }
             }
             Ok(Template::Array(items)) => {
                 if let Some(schema) = array_branch(consumer) {
-                    return self.array(items, schema, place);
+                    return self.check_array(items, schema, place);
                 }
             }
             Ok(_) | Err(_) => {}
@@ -257,7 +257,7 @@ impl<'a> Checker<'a> {
         let verdict = match self.given_value(value) {
             Ok(given) => self.compare(&given, consumer, place),
             Err(reason) => {
-                self.fault(place, &reason);
+                self.add_fault(place, &reason);
                 Verdict::No
             }
         };
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
     /// Records each reference in the value at `place`, with whether the value fits.
     fn note_references(&mut self, value: &'a Value, place: &str, verdict: Verdict) {
         let argument = place.strip_prefix(&self.arguments_place).unwrap_or(place);
-        references(value, &mut |reference| {
+        visit_references(value, &mut |reference| {
             self.found.references.push(CheckedReference {
                 step: self.item.id.clone(),
                 call: self.number,
@@ -279,28 +279,28 @@ impl<'a> Checker<'a> {
     }
 
     /// Compares key by key, so that a fault names the key.
-    fn object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
+    fn check_object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
         let before = self.found.faults.len();
         for (key, value) in map {
             let asked = flow::property(consumer, key);
             let place = format!("{place}.{}", truncate(key, MAX_KEY_CHARS));
             if *asked == Value::Bool(false) {
-                let hint = nearest(key, flow::declared(consumer).map(String::as_str));
-                self.fault(&place, &format!("the tool has no such parameter{hint}"));
+                let hint = similar_name_hint(key, flow::declared_keys(consumer).map(String::as_str));
+                self.add_fault(&place, &format!("the tool has no such parameter{hint}"));
                 continue;
             }
-            self.value(value, asked, &place);
+            self.check_value(value, asked, &place);
         }
-        let absent = || flow::declared(consumer).filter(|key| !map.contains_key(*key));
+        let absent = || flow::declared_keys(consumer).filter(|key| !map.contains_key(*key));
         for key in absent().filter(|key| flow::requires(consumer, key)) {
             let schema = flow::property(consumer, key);
             // The host fills a default in before the call.
             if schema.get("default").is_none() {
                 let asked = describe_asked(schema);
-                self.fault(place, &format!("`{key}` is missing, {asked} is asked for"));
+                self.add_fault(place, &format!("`{key}` is missing, {asked} is asked for"));
             }
         }
-        let rest = without(consumer, &["properties", "additionalProperties", "required"]);
+        let rest = remaining_keywords(consumer, &["properties", "additionalProperties", "required"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
             let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
             let defaults = absent().filter_map(|key| {
@@ -309,22 +309,22 @@ impl<'a> Checker<'a> {
             });
             let entries: Vec<(&String, Given<'_>)> = map.iter().filter_map(entry).chain(defaults).collect();
             // Only the schema is compared: values that may be absent were already reported at their own places.
-            let object = Given::of(object_of(&entries).schema);
+            let object = Given::of(given_object(&entries).schema);
             self.compare(&object, &rest, place);
         }
     }
 
     /// Compares item by item, and then what is asked of the whole list.
-    fn array(&mut self, items: &'a [Value], consumer: &JsonObject, place: &str) {
+    fn check_array(&mut self, items: &'a [Value], consumer: &JsonObject, place: &str) {
         let before = self.found.faults.len();
         for (n, value) in items.iter().enumerate() {
             let asked = flow::item(consumer, n);
-            self.value(value, asked, &format!("{place}[{n}]"));
+            self.check_value(value, asked, &format!("{place}[{n}]"));
         }
-        let rest = without(consumer, &["items", "prefixItems"]);
+        let rest = remaining_keywords(consumer, &["items", "prefixItems"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
             let values: Vec<Given<'a>> = items.iter().filter_map(|value| self.given_value(value).ok()).collect();
-            let array = Given::of(array_of(&values).schema);
+            let array = Given::of(given_array(&values).schema);
             self.compare(&array, &rest, place);
         }
     }
@@ -344,7 +344,7 @@ impl<'a> Checker<'a> {
                     None => format!("{asked} is asked for, {given} is given"),
                     Some(what) => format!("{asked} is asked for, {what} is {given}{hint}"),
                 };
-                self.fault(place, &text);
+                self.add_fault(place, &text);
             }
         }
         verdict
@@ -353,14 +353,14 @@ impl<'a> Checker<'a> {
     /// Returns the schema of what `value` will be. Fails with the reason if a reference in it is wrong.
     fn given_value(&self, value: &'a Value) -> Result<Given<'a>, String> {
         let schema = match Template::read(value)? {
-            Template::From(origin) => return self.output(origin),
+            Template::From(origin) => return self.given_output(origin),
             Template::Attachment(name) => {
                 return Ok(Given {
-                    may_be_absent: !self.is_there(name)?,
+                    may_be_absent: !self.file_exists(name)?,
                     ..Given::of(json!({"type": "string"}))
                 });
             }
-            Template::Param(name) => return self.param(name),
+            Template::Param(name) => return self.given_parameter(name),
             Template::Data(data) | Template::Literal(data) => flow::constant(data),
             Template::Concat(parts) => {
                 let mut text = Given::of(json!({"type": "string"}));
@@ -371,22 +371,22 @@ impl<'a> Checker<'a> {
             }
             Template::Array(items) => {
                 let items: Result<Vec<Given<'a>>, String> = items.iter().map(|item| self.given_value(item)).collect();
-                return Ok(array_of(&items?));
+                return Ok(given_array(&items?));
             }
             Template::Object(map) => {
                 let entry = |(key, value): (&'a String, &'a Value)| Ok((key, self.given_value(value)?));
                 let entries: Result<Vec<(&String, Given<'_>)>, String> = map.iter().map(entry).collect();
-                return Ok(object_of(&entries?));
+                return Ok(given_object(&entries?));
             }
         };
         Ok(Given::of(schema))
     }
 
     /// Returns the value of a parameter, of which only the schema is known.
-    fn param(&self, name: &str) -> Result<Given<'a>, String> {
+    fn given_parameter(&self, name: &str) -> Result<Given<'a>, String> {
         let params = self.surroundings.params;
         let Some(schema) = params.get(name) else {
-            let hint = nearest(name, params.keys().map(String::as_str));
+            let hint = similar_name_hint(name, params.keys().map(String::as_str));
             return Err(format!("the plan declares no parameter `{name}`{hint}"));
         };
         Ok(Given {
@@ -416,23 +416,23 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns whether a file exists now. Fails if it does not and no earlier step can produce it.
-    fn is_there(&self, name: &str) -> Result<bool, String> {
+    fn file_exists(&self, name: &str) -> Result<bool, String> {
         let files = self.surroundings.files;
-        let is_there = files.contains(name);
-        if is_there || !self.item.dependencies.is_empty() {
-            return Ok(is_there);
+        let exists = files.contains(name);
+        if exists || !self.item.dependencies.is_empty() {
+            return Ok(exists);
         }
         Err(format!(
             "there is no file `{name}`{}",
-            nearest(name, files.iter().copied())
+            similar_name_hint(name, files.iter().copied())
         ))
     }
 
     /// Returns the schema of an output of an earlier step.
-    fn output(&self, origin: Origin<'a>) -> Result<Given<'a>, String> {
+    fn given_output(&self, origin: Origin<'a>) -> Result<Given<'a>, String> {
         let step = match find_earlier(self.surroundings.earlier, origin.step) {
-            Some(step) => return stored(step, origin),
-            None => self.step(origin.step)?,
+            Some(step) => return given_earlier_output(step, origin),
+            None => self.find_step(origin.step)?,
         };
         let what = origin.to_string();
         let any = |what| Given {
@@ -465,7 +465,7 @@ impl<'a> Checker<'a> {
         let Some(schema) = &tool.output_schema else {
             return Ok(any(what));
         };
-        let schema = promise::output_of(schema, &tool.input_schema, &call.arguments);
+        let schema = promise::promised_schema(schema, &tool.input_schema, &call.arguments);
         let output = Output::at(&schema, origin.path).map_err(|gone| {
             let known = declared_pointers(&schema, MAX_POINTERS);
             let paths = || {
@@ -474,8 +474,8 @@ impl<'a> Checker<'a> {
                     .map(|(path, _)| path.as_str())
                     .filter(|path| !path.is_empty())
             };
-            let hint = Some(nearest(origin.path, paths())).filter(|hint| !hint.is_empty());
-            let hint = hint.unwrap_or_else(|| listed(paths()));
+            let hint = Some(similar_name_hint(origin.path, paths())).filter(|hint| !hint.is_empty());
+            let hint = hint.unwrap_or_else(|| pointer_hint(paths()));
             format!(
                 "the output of `{}` (`{}`) has nothing at `{gone}`{hint}",
                 origin.step, tool.name
@@ -489,7 +489,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn step(&self, id: &str) -> Result<&'a TodoItem, String> {
+    fn find_step(&self, id: &str) -> Result<&'a TodoItem, String> {
         if id == self.item.id {
             return Err(format!("`$from` names `{id}`, which is this step itself"));
         }
@@ -501,13 +501,13 @@ impl<'a> Checker<'a> {
         }
         let earlier = earlier_steps(self.surroundings.earlier).map(|step| step.name());
         let known: Vec<String> = self.before.iter().map(|step| step.id.clone()).chain(earlier).collect();
-        let hint = nearest(id, known.iter().map(String::as_str));
+        let hint = similar_name_hint(id, known.iter().map(String::as_str));
         Err(format!("`$from` names `{id}`, which is not in the plan{hint}"))
     }
 }
 
 /// Returns a hint with the first of these pointers, or nothing.
-fn listed<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+fn pointer_hint<'p>(paths: impl Iterator<Item = &'p str>) -> String {
     let paths: Vec<_> = paths
         .take(MAX_LISTED_POINTERS)
         .map(|path| format!("`{path}`"))
@@ -527,8 +527,8 @@ fn not_an_object(text: &str) -> String {
 }
 
 /// Returns the value that a reference takes from a step of an earlier question.
-fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, String> {
-    let output = output_of(step, origin)?;
+fn given_earlier_output<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, String> {
+    let output = find_output(step, origin)?;
     let value = origin.value_in(output)?;
     let origin = Some(origin.to_string());
     // Each reference to an output copies it into a schema, so values of large outputs are not checked here.
@@ -545,7 +545,7 @@ fn stored<'a>(step: &'a TodoItem, origin: Origin<'a>) -> Result<Given<'a>, Strin
     })
 }
 
-fn array_of(items: &[Given<'_>]) -> Given<'static> {
+fn given_array(items: &[Given<'_>]) -> Given<'static> {
     let (length, schemas): (_, Vec<&Value>) = (items.len(), items.iter().map(|given| &given.schema).collect());
     let schema = json!({"type": "array", "prefixItems": schemas, "minItems": length, "maxItems": length});
     Given {
@@ -554,7 +554,7 @@ fn array_of(items: &[Given<'_>]) -> Given<'static> {
     }
 }
 
-fn object_of(entries: &[(&String, Given<'_>)]) -> Given<'static> {
+fn given_object(entries: &[(&String, Given<'_>)]) -> Given<'static> {
     let properties = entries
         .iter()
         .map(|(key, given)| ((*key).clone(), given.schema.clone()));
@@ -568,9 +568,9 @@ fn object_of(entries: &[(&String, Given<'_>)]) -> Given<'static> {
 }
 
 /// Returns the identifiers of the steps whose outputs a call takes.
-pub(crate) fn sources(call: &PlannedCall) -> BTreeSet<String> {
+pub(crate) fn source_steps(call: &PlannedCall) -> BTreeSet<String> {
     let mut steps = BTreeSet::new();
-    origins(&call.arguments, &mut |origin| {
+    visit_origins(&call.arguments, &mut |origin| {
         steps.insert(origin.step.to_owned());
     });
     steps
@@ -580,13 +580,13 @@ pub(crate) fn sources(call: &PlannedCall) -> BTreeSet<String> {
 fn fitting_pointer(output: &Value, consumer: &Value) -> Option<String> {
     let mut fitting = declared_pointers(output, MAX_POINTERS)
         .into_iter()
-        .filter(|(_, schema)| flow(schema, consumer) == Verdict::Yes);
+        .filter(|(_, schema)| compare_schemas(schema, consumer) == Verdict::Yes);
     let first = fitting.next()?;
     fitting.next().is_none().then_some(first.0)
 }
 
-/// Returns what a schema asks for beside `keywords`, if that is more than a type.
-fn without(schema: &JsonObject, keywords: &[&str]) -> Option<Value> {
+/// Returns the keywords of a schema other than `keywords` and annotations, if they ask for more than a type.
+fn remaining_keywords(schema: &JsonObject, keywords: &[&str]) -> Option<Value> {
     let is_kept = |keyword: &str| !keywords.contains(&keyword) && !flow::is_annotation(keyword);
     let rest = || schema.iter().filter(|(keyword, _)| is_kept(keyword));
     let asks_more = rest().any(|(keyword, _)| keyword != "type");
@@ -606,8 +606,8 @@ fn array_branch(schema: &Value) -> Option<&JsonObject> {
     only_branch(schema, "array")
 }
 
-/// Returns the only branch of `schema` that allows values of the type `name`, or `schema` itself if it asks for more than one of
-/// its branches. Returns `None` if no such value is allowed, or if several branches allow them.
+/// Returns the only branch of `schema` that allows values of the type `name`, or `schema` itself if it is not just
+/// an `anyOf` or a `oneOf`. Returns `None` if no such value is allowed, or if several branches allow them.
 fn only_branch<'s>(schema: &'s Value, name: &str) -> Option<&'s JsonObject> {
     let map = schema.as_object()?;
     let mut asked = map.iter().filter(|(keyword, _)| !flow::is_annotation(keyword));

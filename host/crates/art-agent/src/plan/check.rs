@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use art_core::pes::{EarlierQuestion, TodoItem, TodoItemStatus, ToolValidationMode};
 use art_core::tool::ToolSchema;
 
-use super::calls::{Fault, sources};
+use super::calls::{Fault, source_steps};
 use super::earlier::find_earlier;
 use super::merge::{has_ended, repeats_earlier};
 use crate::parse::{DraftItem, MAX_PROBLEMS, MAX_TODO_ITEMS};
@@ -17,13 +17,13 @@ pub(crate) fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[Earlier
     faults.extend(repeated_ids(items));
     faults.extend(reserved_ids(items, earlier));
     faults.extend(unknown_dependencies(items, earlier));
-    faults.extend(cycle(items));
+    faults.extend(cycle_faults(items));
     faults.extend(missing_tools(items, tools));
     faults
 }
 
 /// Returns the texts of faults, each once.
-pub(crate) fn texts(faults: &[Fault]) -> Vec<String> {
+pub(crate) fn fault_texts(faults: &[Fault]) -> Vec<String> {
     let mut texts = Vec::new();
     for fault in faults {
         if !texts.contains(&fault.text) {
@@ -34,13 +34,13 @@ pub(crate) fn texts(faults: &[Fault]) -> Vec<String> {
 }
 
 /// Returns the problem of a plan that is too long to be looked at.
-pub(crate) fn too_long(items: &[TodoItem]) -> Option<String> {
+pub(crate) fn length_problem(items: &[TodoItem]) -> Option<String> {
     let count = items.len();
     (count > MAX_TODO_ITEMS).then(|| format!("the plan has {count} items, more than {MAX_TODO_ITEMS}"))
 }
 
 /// Returns a fault for each open item beyond the number that the run may start.
-pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
+pub(crate) fn excess_steps(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
     let open: Vec<&TodoItem> = items
         .iter()
         .filter(|item| item.status == TodoItemStatus::Pending)
@@ -55,10 +55,13 @@ pub(crate) fn too_many_open(items: &[TodoItem], max_items: usize) -> Vec<Fault> 
 }
 
 /// Returns a fault for each step that a model would have to carry out, because it has no calls or lacks a call of a required tool.
-pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
+pub(crate) fn steps_left_to_model(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
-        let missing = item.required_tools.iter().find(|tool| strict && !calls(item, tool));
+        let missing = item
+            .required_tools
+            .iter()
+            .find(|tool| strict && !calls_tool(item, tool));
         let what = match missing {
             _ if item.tool_calls.is_empty() => "it has no calls".to_owned(),
             Some(tool) => format!("it requires the tool `{tool}`, which none of its calls names"),
@@ -73,7 +76,11 @@ pub(crate) fn left_to_a_model(items: &[TodoItem]) -> Vec<Fault> {
 /// Gives a new identifier to each step whose identifier belongs to a step before it, or names an earlier result that the step does
 /// not merely repeat. `current` has the items of the plan that the steps change. Returns a fault for each step that got a new
 /// identifier.
-pub(crate) fn give_own_ids(items: &mut [DraftItem], current: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<Fault> {
+pub(crate) fn give_unique_ids(
+    items: &mut [DraftItem],
+    current: &[TodoItem],
+    earlier: &[EarlierQuestion],
+) -> Vec<Fault> {
     let current = current.iter().map(|item| item.id.clone());
     let mut taken: BTreeSet<String> = items.iter().map(|item| item.id.clone()).chain(current).collect();
     let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
@@ -145,11 +152,11 @@ fn unknown_dependencies(items: &[TodoItem], earlier: &[EarlierQuestion]) -> Vec<
 
 /// Returns whether a planned call takes an output of `step`. The check of the calls reports a step that does not exist.
 fn takes_from(item: &TodoItem, step: &str) -> bool {
-    item.tool_calls.iter().any(|call| sources(call).contains(step))
+    item.tool_calls.iter().any(|call| source_steps(call).contains(step))
 }
 
 /// Returns whether a planned call names `tool`. The check of the calls reports a tool that does not exist.
-fn calls(item: &TodoItem, tool: &str) -> bool {
+fn calls_tool(item: &TodoItem, tool: &str) -> bool {
     item.tool_calls.iter().any(|call| call.tool_name == tool)
 }
 
@@ -162,7 +169,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
     };
     let pairs = unfinished(items).flat_map(|item| item.required_tools.iter().map(move |tool| (item, tool)));
     pairs
-        .filter(|(item, name)| !tools.iter().any(|tool| tool.name == **name) && !calls(item, name))
+        .filter(|(item, name)| !tools.iter().any(|tool| tool.name == **name) && !calls_tool(item, name))
         .take(MAX_PROBLEMS)
         .map(|(item, name)| {
             let text = format!(
@@ -175,7 +182,7 @@ fn missing_tools(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<Fault> {
 }
 
 /// Returns a fault for each item of the first dependency cycle. Each fault lists all items of the cycle.
-fn cycle(items: &[TodoItem]) -> Vec<Fault> {
+fn cycle_faults(items: &[TodoItem]) -> Vec<Fault> {
     let graph: BTreeMap<&str, &[String]> = unfinished(items)
         .map(|item| (item.id.as_str(), item.dependencies.as_slice()))
         .collect();
@@ -227,11 +234,11 @@ mod tests {
     }
 
     fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
-        texts(&check_faults(items, tools, earlier))
+        fault_texts(&check_faults(items, tools, earlier))
     }
 
     #[test]
-    fn a_plan_that_can_be_done_has_no_problems() {
+    fn a_plan_that_can_be_carried_out_has_no_faults() {
         let mut last = item("b", &["a"]);
         last.required_tools = vec!["calculator".to_owned()];
         assert_eq!(
@@ -245,8 +252,8 @@ mod tests {
         let mut completed = item("a", &[]);
         completed.status = TodoItemStatus::Completed;
         let items = [completed, item("b", &[]), item("c", &[])];
-        assert_eq!(too_many_open(&items, 2), []);
-        let faults = too_many_open(&items, 1);
+        assert_eq!(excess_steps(&items, 2), []);
+        let faults = excess_steps(&items, 1);
         assert_eq!((faults.len(), faults[0].step.as_str()), (1, "c"));
         assert_eq!(
             faults[0].text,
@@ -285,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_a_fault_of_each_of_its_items_alone() {
+    fn only_the_items_of_a_cycle_have_its_fault() {
         let items = [item("a", &["b"]), item("b", &["a"]), item("c", &["a"])];
         let faults = check_faults(&items, &[], &[]);
         let steps: Vec<_> = faults.iter().map(|fault| fault.step.as_str()).collect();
@@ -293,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_only_plans_can_carry_out_steps_with_all_of_their_calls() {
+    fn only_steps_that_lack_calls_are_left_to_a_model() {
         let calling = |required: &[&str]| TodoItem {
             tool_calls: vec![PlannedCall {
                 tool_name: "clock".to_owned(),
@@ -302,26 +309,29 @@ mod tests {
             required_tools: required.iter().map(|tool| (*tool).to_owned()).collect(),
             ..item("a", &[])
         };
-        assert_eq!(texts(&left_to_a_model(&[calling(&[]), calling(&["clock"])])), [""; 0]);
-        let faults = left_to_a_model(&[item("b", &[]), calling(&["calculator"])]);
-        insta::assert_snapshot!(texts(&faults).join("\n"), @r"
+        assert_eq!(
+            fault_texts(&steps_left_to_model(&[calling(&[]), calling(&["clock"])])),
+            [""; 0]
+        );
+        let faults = steps_left_to_model(&[item("b", &[]), calling(&["calculator"])]);
+        insta::assert_snapshot!(fault_texts(&faults).join("\n"), @r"
         `b`: it has no calls, and the model in use cannot carry out a step
         `a`: it requires the tool `calculator`, which none of its calls names, and the model in use cannot carry out a step
         ");
     }
 
     #[test]
-    fn a_step_whose_id_another_has_gets_one_of_its_own() {
+    fn a_step_with_a_taken_id_gets_a_new_one() {
         let draft = |id: &str| DraftItem {
             id: id.to_owned(),
             ..DraftItem::default()
         };
         let mut items = [draft("a"), draft("a_2"), draft("a"), draft("q1.a")];
-        let faults = give_own_ids(&mut items, &[item("a_3", &[])], &earlier());
+        let faults = give_unique_ids(&mut items, &[item("a_3", &[])], &earlier());
         let ids: Vec<_> = items.iter().map(|item| item.id.as_str()).collect();
         assert_eq!(ids, ["a", "a_2", "a_4", "q1.a_2"]);
         assert_eq!(
-            texts(&faults),
+            fault_texts(&faults),
             [
                 "its id `a` is the name of another step or result",
                 "its id `q1.a` is the name of another step or result"
@@ -348,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_the_reported_number_of_problems_is_collected() {
+    fn each_check_collects_at_most_the_number_of_problems_that_is_reported() {
         let mut requiring = item("a", &[]);
         requiring.required_tools = (0..100).map(|n| format!("gone_{n}")).collect();
         requiring.dependencies = requiring.required_tools.clone();
@@ -385,13 +395,13 @@ mod tests {
     }
 
     #[test]
-    fn items_that_have_ended_keep_their_ids() {
+    fn the_ids_of_ended_items_are_not_checked() {
         let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
         assert_eq!(check(&[ended(), ended()], &[], &earlier()), Vec::<String>::new());
     }
 
     #[test]
-    fn the_name_of_an_earlier_step_is_no_id() {
+    fn an_id_that_names_an_earlier_step_is_refused() {
         assert_eq!(
             check(&[item("q1.a", &[])], &[], &earlier()),
             ["the id `q1.a` names a result of an earlier question; give the step another id"]

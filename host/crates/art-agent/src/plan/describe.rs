@@ -1,4 +1,4 @@
-//! Words for what is asked for and what is given, for the model that repairs a plan and for people.
+//! Describes what a schema asks for and what a call is given, for the model that repairs a plan and for people.
 
 use art_core::text::truncate;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use serde_json::Value;
 const MAX_LISTED: usize = 12;
 /// Maximum length of a name that is compared with others, in bytes.
 const MAX_COMPARED: usize = 100;
-/// Maximum length of a value that is quoted, in bytes.
+/// Maximum length of a value that is quoted, in characters.
 const MAX_QUOTED: usize = 80;
 /// Similarity from which a name is suggested, from 0 to 1.
-const SIMILAR: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.7;
 
-/// Returns what a schema asks for, such as "an integer of at least 1" or "one of `sum`, `mean`".
+/// Returns what a schema asks for, such as "an integer of at least 1" or "one of `"sum"`, `"mean"`".
 pub(crate) fn describe_asked(schema: &Value) -> String {
     let Some(map) = schema.as_object() else {
         return if *schema == Value::Bool(false) {
@@ -23,10 +23,10 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
         .to_owned();
     };
     if let Some(value) = map.get("const") {
-        return quoted(value);
+        return quote(value);
     }
     if let Some(choices) = map.get("enum").and_then(Value::as_array) {
-        let shown: Vec<String> = choices.iter().take(MAX_LISTED).map(quoted).collect();
+        let shown: Vec<String> = choices.iter().take(MAX_LISTED).map(quote).collect();
         let more = if choices.len() > MAX_LISTED { ", .." } else { "" };
         return format!("one of {}{more}", shown.join(", "));
     }
@@ -35,18 +35,18 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
         return all.join(" or ");
     }
     // A tool that takes numbers may also take them as text (`x-numeric`), which is not mentioned.
-    let is_said = |name: &&str| *name != "string" || map.get("x-numeric") != Some(&Value::Bool(true));
+    let is_mentioned = |name: &&str| *name != "string" || map.get("x-numeric") != Some(&Value::Bool(true));
     let types: Vec<&str> = match map.get("type") {
         Some(Value::Array(names)) => {
             let names = names.iter().filter_map(Value::as_str);
-            names.filter(is_said).map(with_article).collect()
+            names.filter(is_mentioned).map(with_article).collect()
         }
         Some(name) => name.as_str().map(with_article).into_iter().collect(),
         None => vec!["another value"],
     };
     let bounds = map
         .iter()
-        .filter_map(|(keyword, value)| Some(format!(" {} {value}", bound(keyword)?)));
+        .filter_map(|(keyword, value)| Some(format!(" {} {value}", bound_words(keyword)?)));
     format!("{}{}", types.join(" or "), bounds.collect::<String>())
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
 pub(crate) fn describe_given(schema: &Value) -> String {
     let types = schema.get("type").and_then(Value::as_str);
     match (types, schema.get("const")) {
-        (_, Some(value)) => quoted(value),
+        (_, Some(value)) => quote(value),
         (Some("object"), _) => "an object".to_owned(),
         (Some("array"), _) => "an array".to_owned(),
         _ => describe_asked(schema),
@@ -63,18 +63,18 @@ pub(crate) fn describe_given(schema: &Value) -> String {
 
 /// Returns a hint with the name that is most similar to `name`, or nothing. Long names are left out, because the time to compare
 /// two names grows with the product of their lengths.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn similar_name_hint<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let is_short = |name: &str| name.len() <= MAX_COMPARED;
     let lower = name.to_lowercase();
     let names = names.filter(|other| is_short(name) && is_short(other));
     let scored = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
     let best = scored
-        .filter(|(score, _)| *score >= SIMILAR)
+        .filter(|(score, _)| *score >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, other)| format!("; did you mean `{other}`?"))
 }
 
-fn quoted(value: &Value) -> String {
+fn quote(value: &Value) -> String {
     format!("`{}`", truncate(&value.to_string(), MAX_QUOTED))
 }
 
@@ -90,7 +90,7 @@ fn with_article(name: &str) -> &str {
     }
 }
 
-fn bound(keyword: &str) -> Option<&'static str> {
+fn bound_words(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "minimum" => "of at least",
         "maximum" => "of at most",

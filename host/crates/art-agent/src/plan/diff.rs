@@ -26,7 +26,7 @@ pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> To
 }
 
 /// Returns every item as added, for a first plan.
-pub(crate) fn added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
+pub(crate) fn all_added(items: &[TodoItem], at: Timestamp) -> TodoListChanges {
     diff(&[], items, at)
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_item_of_a_first_list_is_reported_as_added() {
-        let changes = added(&[item("a", &[])], 7);
+        let changes = all_added(&[item("a", &[])], 7);
         assert_eq!(changes.added[0].item, Some(item("a", &[])));
         assert_eq!(changes.added, changes.changes);
     }

@@ -23,12 +23,12 @@ impl EarlierStep<'_> {
 
 /// Returns all steps of the questions, oldest first.
 pub(crate) fn earlier_steps(questions: &[EarlierQuestion]) -> impl Iterator<Item = EarlierStep<'_>> {
-    let steps = |question| steps_of(question);
+    let steps = |question| question_steps(question);
     questions.iter().flat_map(steps)
 }
 
 /// Returns the steps of one question.
-pub(crate) fn steps_of(question: &EarlierQuestion) -> impl Iterator<Item = EarlierStep<'_>> {
+pub(crate) fn question_steps(question: &EarlierQuestion) -> impl Iterator<Item = EarlierStep<'_>> {
     question.items.iter().map(move |item| EarlierStep { question, item })
 }
 
@@ -68,7 +68,7 @@ mod tests {
     }
 
     /// Returns the state of a thread in which each of the plans was archived.
-    fn archived(plans: impl IntoIterator<Item = Vec<TodoItem>>) -> PesAgentStateData {
+    fn archive_plans(plans: impl IntoIterator<Item = Vec<TodoItem>>) -> PesAgentStateData {
         let mut state = PesAgentStateData::default();
         for plan in plans {
             state.query = format!("question {}", plan.len());
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn steps_with_the_same_id_have_different_names() {
-        let state = archived([vec![completed("a")], vec![completed("a"), completed("b.c")]]);
+        let state = archive_plans([vec![completed("a")], vec![completed("a"), completed("b.c")]]);
         assert_eq!(names(&state), ["q1.a", "q2.a", "q2.b.c"]);
         assert_eq!(state.earlier_questions[1].query, "question 2");
         for step in earlier_steps(&state.earlier_questions) {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_name_of_no_step_is_not_found() {
-        let state = archived([vec![completed("a")]]);
+        let state = archive_plans([vec![completed("a")]]);
         for name in ["a", "q1", "q1.", "q1.b", "q2.a", "q.a", "q-1.a", ""] {
             assert_eq!(find_earlier(&state.earlier_questions, name), None, "{name}");
         }
@@ -106,16 +106,16 @@ mod tests {
     fn only_steps_that_ended_with_a_result_or_an_error_are_kept() {
         use TodoItemStatus::{Cancelled, Failed, Pending};
         let plan = [Failed, Pending, Cancelled].map(|status| with_status(&format!("{status:?}"), status));
-        assert_eq!(names(&archived([plan.to_vec()])), ["q1.Failed"]);
-        assert_eq!(archived([vec![with_status("a", Pending)]]).earlier_questions, []);
+        assert_eq!(names(&archive_plans([plan.to_vec()])), ["q1.Failed"]);
+        assert_eq!(archive_plans([vec![with_status("a", Pending)]]).earlier_questions, []);
     }
 
     #[test]
     fn a_question_keeps_its_number_when_older_ones_are_dropped() {
-        let state = archived(vec![vec![completed("a")]; MAX_QUESTIONS + 2]);
+        let state = archive_plans(vec![vec![completed("a")]; MAX_QUESTIONS + 2]);
         assert_eq!(state.earlier_questions.len(), MAX_QUESTIONS);
         assert_eq!(names(&state)[0], "q3.a");
         let large: Vec<_> = (0..MAX_TODO_ITEMS).map(|n| completed(&n.to_string())).collect();
-        assert_eq!(names(&archived([vec![completed("a")], large]))[0], "q2.0");
+        assert_eq!(names(&archive_plans([vec![completed("a")], large]))[0], "q2.0");
     }
 }

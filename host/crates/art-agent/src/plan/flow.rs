@@ -71,7 +71,7 @@ impl Verdict {
 }
 
 /// Returns whether the values of `producer` are values of `consumer`. Both are schemas without references.
-pub(crate) fn flow(producer: &Value, consumer: &Value) -> Verdict {
+pub(crate) fn compare_schemas(producer: &Value, consumer: &Value) -> Verdict {
     Comparison { pairs: MAX_PAIRS }.compare(producer, consumer)
 }
 
@@ -157,9 +157,10 @@ impl Type {
 /// Some values of a producer: all of one type that a schema allows, or exactly one.
 #[derive(Clone, Copy, Debug)]
 struct Values<'a> {
-    of: Type,
+    value_type: Type,
     schema: &'a JsonObject,
-    only: Option<&'a Value>,
+    /// The value, if it is exactly one.
+    single: Option<&'a Value>,
 }
 
 /// A comparison, which ends with [`Verdict::RunTime`] once it has looked at too many pairs.
@@ -185,21 +186,21 @@ impl Comparison {
 
     /// Compares the parts of `producer` with `consumer`. A value satisfies every part, so the first part with a definite verdict decides.
     fn compare_parts(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
-        let known = |verdict: Verdict| match verdict {
+        let break_if_definite = |verdict: Verdict| match verdict {
             Verdict::RunTime => ControlFlow::Continue(()),
             verdict => ControlFlow::Break(verdict),
         };
         let mut compare_all = || {
-            known(self.own_values(producer, consumer))?;
+            break_if_definite(self.compare_own_keywords(producer, consumer))?;
             for branches in ["anyOf", "oneOf"]
                 .iter()
                 .filter_map(|key| producer.get(*key)?.as_array())
             {
                 let verdicts: Vec<_> = branches.iter().map(|branch| self.compare(branch, consumer)).collect();
-                known(verdicts.into_iter().reduce(Verdict::either).unwrap_or(Verdict::RunTime))?;
+                break_if_definite(verdicts.into_iter().reduce(Verdict::either).unwrap_or(Verdict::RunTime))?;
             }
             for part in producer.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-                known(self.compare(part, consumer))?;
+                break_if_definite(self.compare(part, consumer))?;
             }
             ControlFlow::Continue(())
         };
@@ -210,35 +211,38 @@ impl Comparison {
     }
 
     /// Compares what the keywords of `producer` itself say, without its branches.
-    fn own_values(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
+    fn compare_own_keywords(&mut self, producer: &JsonObject, consumer: &Value) -> Verdict {
         let constant = producer.get("const").map(std::slice::from_ref);
         let choices = constant.or_else(|| producer.get("enum")?.as_array().map(Vec::as_slice));
         let verdicts: Vec<Verdict> = match choices {
-            Some(choices) => choices.iter().map(|value| self.one_value(value, consumer)).collect(),
+            Some(choices) => choices
+                .iter()
+                .map(|value| self.compare_value(value, consumer))
+                .collect(),
             None => {
-                let of_type = |of| Values {
-                    of,
+                let of_type = |value_type| Values {
+                    value_type,
                     schema: producer,
-                    only: None,
+                    single: None,
                 };
                 let types = Type::named(producer).into_iter().map(of_type);
-                types.map(|values| self.values(values, consumer)).collect()
+                types.map(|values| self.compare_values(values, consumer)).collect()
             }
         };
         verdicts.into_iter().reduce(Verdict::either).unwrap_or(Verdict::RunTime)
     }
 
-    fn one_value(&mut self, value: &Value, consumer: &Value) -> Verdict {
+    fn compare_value(&mut self, value: &Value, consumer: &Value) -> Verdict {
         let values = Values {
-            of: Type::of(value),
-            schema: &structure(value),
-            only: Some(value),
+            value_type: Type::of(value),
+            schema: &structure_schema(value),
+            single: Some(value),
         };
-        self.values(values, consumer)
+        self.compare_values(values, consumer)
     }
 
     /// Compares values with every keyword of the consumer.
-    fn values(&mut self, values: Values<'_>, consumer: &Value) -> Verdict {
+    fn compare_values(&mut self, values: Values<'_>, consumer: &Value) -> Verdict {
         let consumer = match consumer {
             Value::Bool(allows) => return if *allows { Verdict::Yes } else { Verdict::No },
             Value::Object(consumer) => consumer,
@@ -248,55 +252,57 @@ impl Comparison {
             return Verdict::RunTime;
         };
         self.pairs = pairs;
-        let mut verdict = values.of.is_in(&Type::named(consumer), values.only);
+        let mut verdict = values.value_type.is_in(&Type::named(consumer), values.single);
         for (keyword, asked) in consumer {
             if verdict == Verdict::No {
                 return verdict;
             }
-            verdict = verdict.and(self.keyword(values, keyword, asked, consumer));
+            verdict = verdict.and(self.compare_keyword(values, keyword, asked, consumer));
         }
         verdict
     }
 
-    fn keyword(&mut self, values: Values<'_>, keyword: &str, asked: &Value, consumer: &JsonObject) -> Verdict {
+    fn compare_keyword(&mut self, values: Values<'_>, keyword: &str, asked: &Value, consumer: &JsonObject) -> Verdict {
         let branches = || asked.as_array().map(Vec::as_slice).unwrap_or_default();
         match keyword {
             "type" => Verdict::Yes,
-            "const" => self.one_of(values, std::slice::from_ref(asked)),
-            "enum" => self.one_of(values, branches()),
+            "const" => self.compare_enum(values, std::slice::from_ref(asked)),
+            "enum" => self.compare_enum(values, branches()),
             "allOf" => {
-                let parts = branches().iter().map(|part| self.values(values, part));
+                let parts = branches().iter().map(|part| self.compare_values(values, part));
                 parts.fold(Verdict::Yes, Verdict::and)
             }
-            "anyOf" => self.any_of(values, branches()),
-            "oneOf" => self.exactly_one_of(values, branches()),
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => number(values, keyword, asked),
-            "multipleOf" => multiple(values, asked),
-            "minLength" | "maxLength" => count(values, Type::String, ("minLength", "maxLength"), keyword, asked),
-            "minItems" | "maxItems" => count(values, Type::Array, ("minItems", "maxItems"), keyword, asked),
-            "minProperties" | "maxProperties" => count_properties(values, keyword, asked),
+            "anyOf" => self.compare_any_of(values, branches()),
+            "oneOf" => self.compare_one_of(values, branches()),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => compare_bound(values, keyword, asked),
+            "multipleOf" => compare_multiple(values, asked),
+            "minLength" | "maxLength" => {
+                compare_length(values, Type::String, ("minLength", "maxLength"), keyword, asked)
+            }
+            "minItems" | "maxItems" => compare_length(values, Type::Array, ("minItems", "maxItems"), keyword, asked),
+            "minProperties" | "maxProperties" => compare_property_count(values, keyword, asked),
             // Both keywords of a pair are looked at together.
             "items" if consumer.contains_key("prefixItems") => Verdict::Yes,
-            "items" | "prefixItems" => self.items(values, consumer),
-            "required" => required(values, branches()),
+            "items" | "prefixItems" => self.compare_items(values, consumer),
+            "required" => compare_required(values, branches()),
             "additionalProperties" if consumer.contains_key("properties") => Verdict::Yes,
-            "properties" | "additionalProperties" => self.properties(values, consumer),
-            "x-numeric" => numeric(values, asked),
+            "properties" | "additionalProperties" => self.compare_properties(values, consumer),
+            "x-numeric" => compare_numeric(values, asked),
             known if is_annotation(known) => Verdict::Yes,
-            _ if values.schema.get(keyword) == Some(asked) && values.only.is_none() => Verdict::Yes,
-            _ => not_understood(values.of, keyword),
+            _ if values.schema.get(keyword) == Some(asked) && values.single.is_none() => Verdict::Yes,
+            _ => judge_unknown_keyword(values.value_type, keyword),
         }
     }
 
-    fn one_of(&mut self, values: Values<'_>, choices: &[Value]) -> Verdict {
-        if let Some(value) = values.only {
+    fn compare_enum(&mut self, values: Values<'_>, choices: &[Value]) -> Verdict {
+        if let Some(value) = values.single {
             let is_same = choices.iter().any(|choice| is_equal(choice, value));
             return if is_same { Verdict::Yes } else { Verdict::No };
         }
         let schema = Value::Object(values.schema.clone());
         let is_excluded = |choice: &Value| {
-            let is_typed = Type::of(choice).is_in(&[values.of], Some(choice)) == Verdict::Yes;
-            !is_typed || self.one_value(choice, &schema) == Verdict::No
+            let is_typed = Type::of(choice).is_in(&[values.value_type], Some(choice)) == Verdict::Yes;
+            !is_typed || self.compare_value(choice, &schema) == Verdict::No
         };
         if choices.iter().all(is_excluded) {
             Verdict::No
@@ -305,8 +311,11 @@ impl Comparison {
         }
     }
 
-    fn any_of(&mut self, values: Values<'_>, branches: &[Value]) -> Verdict {
-        let verdicts: Vec<_> = branches.iter().map(|branch| self.values(values, branch)).collect();
+    fn compare_any_of(&mut self, values: Values<'_>, branches: &[Value]) -> Verdict {
+        let verdicts: Vec<_> = branches
+            .iter()
+            .map(|branch| self.compare_values(values, branch))
+            .collect();
         if verdicts.contains(&Verdict::Yes) {
             Verdict::Yes
         } else {
@@ -314,8 +323,11 @@ impl Comparison {
         }
     }
 
-    fn exactly_one_of(&mut self, values: Values<'_>, branches: &[Value]) -> Verdict {
-        let verdicts: Vec<_> = branches.iter().map(|branch| self.values(values, branch)).collect();
+    fn compare_one_of(&mut self, values: Values<'_>, branches: &[Value]) -> Verdict {
+        let verdicts: Vec<_> = branches
+            .iter()
+            .map(|branch| self.compare_values(values, branch))
+            .collect();
         let of = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         match (of(Verdict::Yes), of(Verdict::RunTime)) {
             (0, 0) => Verdict::No,
@@ -326,12 +338,12 @@ impl Comparison {
     }
 
     /// Compares item by item, up to the first item after those that either schema lists. That item stands for all later ones.
-    fn items(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
-        if values.of != Type::Array {
+    fn compare_items(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
+        if values.value_type != Type::Array {
             return Verdict::Yes;
         }
         let listed = |schema: &JsonObject| schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-        let (fewest, most) = bounds(values.schema, "minItems", "maxItems");
+        let (fewest, most) = count_bounds(values.schema, "minItems", "maxItems");
         let last = listed(values.schema).max(listed(consumer)) + 1;
         let mut verdict = Verdict::Yes;
         for (n, position) in (0..last).zip(0_u32..) {
@@ -347,15 +359,15 @@ impl Comparison {
     }
 
     /// Compares key by key, and then what the schemas say of all other keys.
-    fn properties(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
-        if values.of != Type::Object {
+    fn compare_properties(&mut self, values: Values<'_>, consumer: &JsonObject) -> Verdict {
+        if values.value_type != Type::Object {
             return Verdict::Yes;
         }
         if consumer.contains_key("patternProperties") {
             return Verdict::RunTime;
         }
         let mut verdict = Verdict::Yes;
-        for key in declared(values.schema).chain(declared(consumer)) {
+        for key in declared_keys(values.schema).chain(declared_keys(consumer)) {
             let property = self.compare(property(values.schema, key), property(consumer, key));
             let is_there = requires(values.schema, key);
             verdict = verdict.and(if is_there { property } else { property.if_present() });
@@ -366,7 +378,7 @@ impl Comparison {
 }
 
 /// Returns the verdict for a keyword that is not understood. If the keyword applies to one type only, values of other types satisfy it.
-fn not_understood(of: Type, keyword: &str) -> Verdict {
+fn judge_unknown_keyword(value_type: Type, keyword: &str) -> Verdict {
     let about = match keyword {
         "pattern" => Type::String,
         "contains" | "minContains" | "maxContains" | "uniqueItems" | "unevaluatedItems" => Type::Array,
@@ -375,11 +387,15 @@ fn not_understood(of: Type, keyword: &str) -> Verdict {
         }
         _ => return Verdict::RunTime,
     };
-    if of == about { Verdict::RunTime } else { Verdict::Yes }
+    if value_type == about {
+        Verdict::RunTime
+    } else {
+        Verdict::Yes
+    }
 }
 
 /// Returns a schema of the structure of `value`: its size as a number, its length, its items or its properties.
-fn structure(value: &Value) -> JsonObject {
+fn structure_schema(value: &Value) -> JsonObject {
     let schema = match value {
         Value::Null | Value::Bool(_) => json!({}),
         Value::Number(number) => json!({"minimum": number, "maximum": number}),
@@ -421,7 +437,10 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 type Bound = (f64, bool);
 
 fn lowest(schema: &JsonObject) -> Bound {
-    let (with, without) = (limit(schema, "minimum"), limit(schema, "exclusiveMinimum"));
+    let (with, without) = (
+        number_keyword(schema, "minimum"),
+        number_keyword(schema, "exclusiveMinimum"),
+    );
     match (with, without) {
         (Some(with), Some(without)) if without >= with => (without, true),
         (Some(with), _) => (with, false),
@@ -431,7 +450,10 @@ fn lowest(schema: &JsonObject) -> Bound {
 }
 
 fn highest(schema: &JsonObject) -> Bound {
-    let (with, without) = (limit(schema, "maximum"), limit(schema, "exclusiveMaximum"));
+    let (with, without) = (
+        number_keyword(schema, "maximum"),
+        number_keyword(schema, "exclusiveMaximum"),
+    );
     match (with, without) {
         (Some(with), Some(without)) if without <= with => (without, true),
         (Some(with), _) => (with, false),
@@ -440,13 +462,13 @@ fn highest(schema: &JsonObject) -> Bound {
     }
 }
 
-fn limit(schema: &JsonObject, keyword: &str) -> Option<f64> {
+fn number_keyword(schema: &JsonObject, keyword: &str) -> Option<f64> {
     schema.get(keyword)?.as_f64()
 }
 
 /// Compares numbers with a bound of the consumer.
-fn number(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
-    if !matches!(values.of, Type::Integer | Type::Number) {
+fn compare_bound(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
+    if !matches!(values.value_type, Type::Integer | Type::Number) {
         return Verdict::Yes;
     }
     let Some(asked) = asked.as_f64() else {
@@ -474,48 +496,48 @@ fn number(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
 
 /// Compares a text with a consumer that takes only texts which are numbers. A text that is not known yet counts as fitting: the
 /// tool refuses it when the plan runs, as it refuses any other text that it cannot read.
-fn numeric(values: Values<'_>, asked: &Value) -> Verdict {
+fn compare_numeric(values: Values<'_>, asked: &Value) -> Verdict {
     let is_number = |text: &str| text.trim().parse().is_ok_and(f64::is_finite);
-    match values.only.and_then(Value::as_str) {
+    match values.single.and_then(Value::as_str) {
         Some(text) if *asked == Value::Bool(true) && !is_number(text) => Verdict::No,
         _ => Verdict::Yes,
     }
 }
 
-fn multiple(values: Values<'_>, asked: &Value) -> Verdict {
-    let is_number = matches!(values.of, Type::Integer | Type::Number);
+fn compare_multiple(values: Values<'_>, asked: &Value) -> Verdict {
+    let is_number = matches!(values.value_type, Type::Integer | Type::Number);
     let remainder = |value: &Value| value.as_i64()?.checked_rem(asked.as_i64()?);
-    match values.only.map(remainder) {
+    match values.single.map(remainder) {
         _ if !is_number => Verdict::Yes,
         Some(Some(0)) => Verdict::Yes,
         Some(Some(_)) => Verdict::No,
         None if values.schema.get("multipleOf") == Some(asked) => Verdict::Yes,
-        None if values.of == Type::Integer && asked.as_i64() == Some(1) => Verdict::Yes,
+        None if values.value_type == Type::Integer && asked.as_i64() == Some(1) => Verdict::Yes,
         _ => Verdict::RunTime,
     }
 }
 
 /// Returns the lowest and the highest count that a schema allows.
-fn bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
+fn count_bounds(schema: &JsonObject, min: &str, max: &str) -> (f64, f64) {
     (
-        limit(schema, min).unwrap_or(0.0),
-        limit(schema, max).unwrap_or(f64::INFINITY),
+        number_keyword(schema, min).unwrap_or(0.0),
+        number_keyword(schema, max).unwrap_or(f64::INFINITY),
     )
 }
 
 /// Compares a length with a bound of the consumer; `names` are the keywords of the lowest and the highest length.
-fn count(values: Values<'_>, about: Type, names: (&str, &str), keyword: &str, asked: &Value) -> Verdict {
-    if values.of != about {
+fn compare_length(values: Values<'_>, about: Type, names: (&str, &str), keyword: &str, asked: &Value) -> Verdict {
+    if values.value_type != about {
         return Verdict::Yes;
     }
-    within(bounds(values.schema, names.0, names.1), keyword == names.0, asked)
+    compare_count(count_bounds(values.schema, names.0, names.1), keyword == names.0, asked)
 }
 
-fn count_properties(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
-    if values.of != Type::Object {
+fn compare_property_count(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict {
+    if values.value_type != Type::Object {
         return Verdict::Yes;
     }
-    let (fewest, most) = bounds(values.schema, "minProperties", "maxProperties");
+    let (fewest, most) = count_bounds(values.schema, "minProperties", "maxProperties");
     let length = |count: usize| u32::try_from(count).map_or(f64::INFINITY, f64::from);
     let required = values
         .schema
@@ -524,15 +546,15 @@ fn count_properties(values: Values<'_>, keyword: &str, asked: &Value) -> Verdict
         .map_or(0, Vec::len);
     let is_closed = *other_properties(values.schema) == Value::Bool(false);
     let most = if is_closed {
-        most.min(length(declared(values.schema).count()))
+        most.min(length(declared_keys(values.schema).count()))
     } else {
         most
     };
-    within((fewest.max(length(required)), most), keyword == "minProperties", asked)
+    compare_count((fewest.max(length(required)), most), keyword == "minProperties", asked)
 }
 
 /// Compares counts between `fewest` and `most` with a bound.
-fn within((fewest, most): (f64, f64), is_minimum: bool, asked: &Value) -> Verdict {
+fn compare_count((fewest, most): (f64, f64), is_minimum: bool, asked: &Value) -> Verdict {
     let Some(asked) = asked.as_f64() else {
         return Verdict::RunTime;
     };
@@ -549,8 +571,8 @@ fn within((fewest, most): (f64, f64), is_minimum: bool, asked: &Value) -> Verdic
 }
 
 /// Compares the keys that objects have with those that the consumer requires.
-fn required(values: Values<'_>, keys: &[Value]) -> Verdict {
-    if values.of != Type::Object {
+fn compare_required(values: Values<'_>, keys: &[Value]) -> Verdict {
+    if values.value_type != Type::Object {
         return Verdict::Yes;
     }
     let verdicts = keys.iter().filter_map(Value::as_str).map(|key| {
@@ -575,7 +597,7 @@ pub(crate) fn item(schema: &JsonObject, n: usize) -> &Value {
 }
 
 /// Returns the keys that a schema declares.
-pub(crate) fn declared(schema: &JsonObject) -> impl Iterator<Item = &String> {
+pub(crate) fn declared_keys(schema: &JsonObject) -> impl Iterator<Item = &String> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(JsonObject::keys)
 }

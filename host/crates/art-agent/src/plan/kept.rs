@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::earlier::find_earlier;
 use super::merge::plan_question;
-use super::reference::{Template, origins, references, rewrite};
+use super::reference::{Template, rewrite, visit_origins, visit_references};
 use crate::attachment::PREFIX as ATTACHMENT;
 use crate::parse::{self, DraftItem};
 use crate::prompt::{Unset, render};
@@ -102,7 +102,7 @@ impl KeptPlan {
     /// Fails with everything that is wrong with the form of the plan. [`KeptPlan::check`] finds out whether it can be
     /// carried out.
     pub fn parse(text: &str) -> Result<Self, Vec<String>> {
-        parse::kept_plan(text)
+        parse::parse_kept_plan(text)
     }
 
     /// Returns the names of the tools that the steps of the plan name.
@@ -131,7 +131,7 @@ impl KeptPlan {
             bytes = bytes.saturating_add(size.saturating_mul(count as u64));
         }
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
-            references(&call.arguments, &mut |reference| {
+            visit_references(&call.arguments, &mut |reference| {
                 if let Ok(Template::Param(name)) = Template::read(reference) {
                     bytes = bytes.saturating_add(sizes.get(name).copied().unwrap_or_default());
                 }
@@ -188,7 +188,7 @@ impl KeptPlan {
     pub(crate) fn takes_from(&self, earlier: &[EarlierQuestion]) -> bool {
         let mut takes = false;
         for call in self.steps.iter().flat_map(|step| &step.tool_calls) {
-            origins(&call.arguments, &mut |origin| {
+            visit_origins(&call.arguments, &mut |origin| {
                 takes |= find_earlier(earlier, origin.step).is_some()
             });
         }
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    fn with(plan: &KeptPlan, values: &Value) -> KeptPlan {
+    fn bind(plan: &KeptPlan, values: &Value) -> KeptPlan {
         plan.with_values(values.as_object().unwrap())
     }
 
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_value_takes_the_place_of_its_parameter_in_arguments_and_texts() {
         let plan = plan(json!({"x": [{"$concat": [{"$param": "rate"}, "%"]}], "y": {"$literal": {"$param": "rate"}}}));
-        let bound = with(&plan, &json!({"rate": 17.5}));
+        let bound = bind(&plan, &json!({"rate": 17.5}));
         assert_eq!(
             arguments(&bound),
             &json!({"x": [{"$concat": [17.5, "%"]}], "y": {"$literal": {"$param": "rate"}}})
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_value_that_looks_like_a_reference_stays_data() {
-        let bound = with(
+        let bound = bind(
             &plan(json!({"x": {"$param": "list"}})),
             &json!({"list": [{"$from": "a"}]}),
         );
@@ -352,19 +352,19 @@ mod tests {
     #[test]
     fn a_value_without_a_declaration_is_left_out() {
         let undeclared = plan(json!({"x": {"$param": "sum"}}));
-        assert_eq!(with(&undeclared, &json!({"sum": 80})), undeclared);
+        assert_eq!(bind(&undeclared, &json!({"sum": 80})), undeclared);
     }
 
     #[test]
     fn values_that_would_make_the_plan_too_large_are_left_out() {
         let mut plan = plan(json!({"x": vec![json!({"$param": "rate"}); 100]}));
         let values = json!({"rate": "x".repeat(60_000)});
-        assert_eq!(with(&plan, &values), plan);
+        assert_eq!(bind(&plan, &values), plan);
         let excess = plan.size_error(values.as_object().unwrap()).unwrap();
         assert!(excess.contains("over 4194304 bytes"), "{excess}");
         plan.steps.clear();
         plan.plan = "{{rate}}".repeat(100);
-        assert_eq!(with(&plan, &values), plan);
+        assert_eq!(bind(&plan, &values), plan);
         assert_eq!(plan.size_error(json!({"rate": 1}).as_object().unwrap()), None);
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn plan_question(
     };
     let used = old.iter().filter(is_used).cloned();
     let new = draft.into_iter().filter(|item| !repeats_earlier(earlier, item));
-    used.chain(new.map(|item| continued(old, item, at))).collect()
+    used.chain(new.map(|item| continue_item(old, item, at))).collect()
 }
 
 /// Returns whether an item stands for the result of an earlier question, which is available without the item.
@@ -40,7 +40,7 @@ pub(crate) fn repeats_earlier(earlier: &[EarlierQuestion], item: &DraftItem) -> 
 }
 
 /// Returns the item of the plan for `draft`: the item of `old` that it repeats, or else new work.
-fn continued(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
+fn continue_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     let Some(item) = old.iter().find(|item| item.id == draft.id) else {
         return new_item(draft, at);
     };
@@ -78,13 +78,13 @@ fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     match old.iter().find(|item| item.id == draft.id) {
         // A completed item or one in progress keeps its definition (P60).
         Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
-        Some(item) => redefined(item, draft, at),
+        Some(item) => redefine_item(item, draft, at),
         None => new_item(draft, at),
     }
 }
 
 /// Returns an item with the definition of `draft`, keeping the results and the creation time of `item`.
-fn redefined(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
+fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
         // Cancelling a failed item must not hide the failure (X7).

@@ -1,4 +1,4 @@
-//! What the schema of an output says of the value at a position in it.
+//! Finds what the schema of an output says about the value at a position in it.
 
 use art_core::JsonObject;
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ impl<'s> Output<'s> {
             let Some((_, part)) = walked.rsplit_once('/') else {
                 break;
             };
-            output = output.step(&unescape(part)).ok_or(walked)?;
+            output = output.step_into(&unescape(part)).ok_or(walked)?;
         }
         Ok(output)
     }
 
-    fn step(&self, key: &str) -> Option<Self> {
+    fn step_into(&self, key: &str) -> Option<Self> {
         let mut next = Self {
             schemas: Vec::new(),
             may_be_absent: self.may_be_absent,
@@ -78,7 +78,7 @@ fn child<'s>(schema: &'s Value, key: &str) -> Option<(&'s Value, bool)> {
         Value::Object(map) => map,
         _ => return None,
     };
-    if says_nothing(map) {
+    if allows_anything(map) {
         return Some((ANY, false));
     }
     if let Some(property) = map.get("properties").and_then(|properties| properties.get(key)) {
@@ -105,7 +105,7 @@ fn index(key: &str) -> Option<usize> {
 }
 
 /// Returns whether a schema allows any value.
-fn says_nothing(schema: &JsonObject) -> bool {
+fn allows_anything(schema: &JsonObject) -> bool {
     schema.keys().all(|keyword| flow::is_annotation(keyword))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Va
         next += 1;
         for schema in branches(&schema) {
             let Some(map) = schema.as_object() else { continue };
-            for key in flow::declared(map) {
+            for key in flow::declared_keys(map) {
                 found.push((format!("{path}/{}", escape(key)), flow::property(map, key).clone()));
             }
             if let Some(item) = map.get("items") {
@@ -177,21 +177,21 @@ mod tests {
     }
 
     #[test]
-    fn a_property_of_one_branch_may_be_absent() {
+    fn a_property_of_only_one_branch_may_be_absent() {
         let table = table();
         let output = Output::at(&table, "/a~1b/c").unwrap();
         assert_eq!((output.may_be_absent, output.schema()), (true, json!({"type": "null"})));
     }
 
     #[test]
-    fn anything_may_be_in_an_output_of_which_the_schema_says_nothing() {
+    fn an_unconstrained_output_may_have_any_value_at_any_pointer() {
         let schema = json!({"description": "any"});
         let output = Output::at(&schema, "/x/0").unwrap();
         assert_eq!((output.may_be_absent, output.schema()), (true, json!(true)));
     }
 
     #[test]
-    fn any_key_of_a_map_may_be_there() {
+    fn every_key_of_a_map_is_declared_but_may_be_absent() {
         for values in [json!(true), json!({"type": "number"})] {
             let map = json!({"type": "object", "additionalProperties": values});
             let output = Output::at(&map, "/region").unwrap();

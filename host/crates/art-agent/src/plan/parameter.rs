@@ -13,21 +13,21 @@ impl KeptPlan {
     /// becomes its default. Returns whether an argument has the constant; otherwise the plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
-        let with = |template: &Template<'_>| {
+        let replace = |template: &Template<'_>| {
             let replaced = match template {
                 Template::Data(data) if *data == value => json!({"$param": name}),
-                Template::Data(Value::String(text)) => concat(name, text, word)?,
+                Template::Data(Value::String(text)) => replace_word(name, text, word)?,
                 _ => return None,
             };
             found.set(true);
             Some(replaced)
         };
-        self.rewrite_arguments(&with);
+        self.rewrite_arguments(&replace);
         if !found.get() {
             return false;
         }
         for text in self.texts_mut() {
-            *text = parts(text, word).join(&format!("{{{{{name}}}}}"));
+            *text = split_at_word(text, word).join(&format!("{{{{{name}}}}}"));
         }
         let schema = json!({"type": type_name(value), "default": value});
         self.params.insert(name.to_owned(), schema);
@@ -36,8 +36,8 @@ impl KeptPlan {
 }
 
 /// Returns `text` with the parameter in place of each `word`, or `None` if it has none.
-fn concat(name: &str, text: &str, word: &str) -> Option<Value> {
-    let parts = parts(text, word);
+fn replace_word(name: &str, text: &str, word: &str) -> Option<Value> {
+    let parts = split_at_word(text, word);
     if parts.len() < 2 {
         return None;
     }
@@ -54,7 +54,7 @@ fn concat(name: &str, text: &str, word: &str) -> Option<Value> {
 }
 
 /// Returns the parts of `text` around each `word` that is not a part of a longer word or number.
-fn parts<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
+fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     if word.is_empty() {
         return vec![text];
@@ -66,7 +66,7 @@ fn parts<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
         );
         // The name of another parameter in a text is no constant.
         let is_name = before.ends_with("{{") && after.starts_with("}}");
-        if !is_name && !continues(before.chars().rev()) && !continues(after.chars()) {
+        if !is_name && !continues_word(before.chars().rev()) && !continues_word(after.chars()) {
             parts.push(text.get(start..at).unwrap_or_default());
             start = at + found.len();
         }
@@ -76,7 +76,7 @@ fn parts<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
 }
 
 /// Returns whether a word continues with these characters: a letter, a digit, `_`, or a point or comma before another digit.
-fn continues(mut chars: impl Iterator<Item = char>) -> bool {
+fn continues_word(mut chars: impl Iterator<Item = char>) -> bool {
     match chars.next() {
         Some('.' | ',') => chars.next().is_some_and(|c| c.is_ascii_digit()),
         Some(c) => c.is_alphanumeric() || c == '_',
@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_default_gives_back_the_arguments(text in "[ab1. ,]{0,12}", value in "[ab1.]{0,2}", number in any::<bool>()) {
+        fn with_its_default_the_parameter_gives_back_the_arguments(text in "[ab1. ,]{0,12}", value in "[ab1.]{0,2}", number in any::<bool>()) {
             let value = match value.parse::<u32>() {
                 Ok(parsed) if number => json!(parsed),
                 _ => json!(value),

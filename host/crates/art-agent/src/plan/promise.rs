@@ -22,13 +22,13 @@ const MAX_PROMISES: usize = 100;
 
 /// Returns what is known of the output of a call before it runs: `output` and what it promises for `arguments`. The defaults of
 /// `input` stand for absent arguments.
-pub(crate) fn output_of<'s>(output: &'s Value, input: &Value, arguments: &Value) -> Cow<'s, Value> {
+pub(crate) fn promised_schema<'s>(output: &'s Value, input: &Value, arguments: &Value) -> Cow<'s, Value> {
     let promises = output.get(KEYWORD).and_then(Value::as_array);
     let mut known = Cow::Borrowed(output);
     for promise in promises.into_iter().flatten().take(MAX_PROMISES) {
         let promised = promise.get("output").and_then(Value::as_object);
-        if let (Some(promised), true) = (promised, is_due(promise, input, arguments)) {
-            add(known.to_mut(), promised);
+        if let (Some(promised), true) = (promised, applies(promise, input, arguments)) {
+            add_promise(known.to_mut(), promised);
         }
     }
     known
@@ -36,21 +36,21 @@ pub(crate) fn output_of<'s>(output: &'s Value, input: &Value, arguments: &Value)
 
 /// Returns whether the arguments have one of the values under each name. An argument that is known only when the plan runs does not
 /// count.
-fn is_due(promise: &Value, input: &Value, arguments: &Value) -> bool {
+fn applies(promise: &Value, input: &Value, arguments: &Value) -> bool {
     let asked = promise.get("input").and_then(Value::as_object);
     // Arguments that are a reference as a whole are known only when the plan runs.
     let is_known = matches!(Template::read(arguments), Ok(Template::Object(_)));
     is_known
         && asked.is_some_and(|asked| {
             asked.iter().all(|(name, values)| {
-                let given = constant(arguments, input, name);
+                let given = known_argument(arguments, input, name);
                 given.is_some_and(|given| values.as_array().is_some_and(|values| values.contains(given)))
             })
         })
 }
 
 /// Returns the value of an argument, or its default, or null; `None` if it is known only when the plan runs.
-fn constant<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'a Value> {
+fn known_argument<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'a Value> {
     let Some(given) = arguments.get(name) else {
         let property = input.as_object().map(|input| flow::property(input, name));
         let default = property.and_then(|property| property.get("default"));
@@ -63,7 +63,7 @@ fn constant<'a>(arguments: &'a Value, input: &'a Value, name: &str) -> Option<&'
 }
 
 /// Adds the required keys and the properties of a promise to the schema of an output.
-fn add(output: &mut Value, promised: &JsonObject) {
+fn add_promise(output: &mut Value, promised: &JsonObject) {
     let Some(output) = output.as_object_mut() else { return };
     if let Some(Value::Array(names)) = promised.get("required") {
         let required = output.entry("required").or_insert_with(|| Value::Array(Vec::new()));
@@ -110,7 +110,7 @@ mod tests {
     fn known(arguments: &Value) -> (Value, Value) {
         let input = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "plain"}}});
         let counts = counts();
-        let known = output_of(&counts, &input, arguments);
+        let known = promised_schema(&counts, &input, arguments);
         (known["required"].clone(), known["properties"]["answer"]["type"].clone())
     }
 
@@ -151,21 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_of_another_form_promises_nothing() {
+    fn an_ill_formed_promise_is_ignored() {
         for promises in [
             json!(7),
             json!([7, {"input": {}}, {"input": {"a": 7}, "output": {"required": ["b"]}}, {"output": {"required": ["b"]}}]),
         ] {
             let output = json!({"type": "object", "x-when": promises});
-            assert_eq!(*output_of(&output, &json!({}), &json!({})), output);
+            assert_eq!(*promised_schema(&output, &json!({}), &json!({})), output);
         }
         let odd = json!({"required": 7, "x-when": [{"input": {}, "output": {"required": ["b"], "properties": 7}}]});
-        assert_eq!(*output_of(&odd, &json!(true), &json!([])), odd);
-        assert_eq!(*output_of(&json!(true), &json!(true), &json!({})), json!(true));
+        assert_eq!(*promised_schema(&odd, &json!(true), &json!([])), odd);
+        assert_eq!(*promised_schema(&json!(true), &json!(true), &json!({})), json!(true));
     }
 
     #[test]
-    fn prompts_have_no_promises() {
+    fn promises_are_removed_from_a_schema() {
         let shown = without_promises(&counts());
         assert_eq!((shown.get(KEYWORD), &shown["type"]), (None, &json!("object")));
     }

@@ -68,14 +68,14 @@ impl<'a> Template<'a> {
         let mut keys: Vec<&str> = map.keys().map(String::as_str).collect();
         keys.sort_unstable();
         match keys.as_slice() {
-            ["$attachment"] => Ok(Self::Attachment(text(map, "$attachment", "the name of a file")?)),
+            ["$attachment"] => Ok(Self::Attachment(text_field(map, "$attachment", "the name of a file")?)),
             ["$concat"] => match map.get("$concat") {
                 Some(Value::Array(parts)) => Ok(Self::Concat(parts)),
                 _ => Err("`$concat` has to be an array".to_owned()),
             },
             ["$from"] | ["$from", "call" | "path"] | ["$from", "call", "path"] => Ok(Self::From(Origin::read(map)?)),
             ["$literal"] => Ok(Self::Literal(map.get("$literal").unwrap_or(&Value::Null))),
-            ["$param"] => Ok(Self::Param(text(map, "$param", "the name of a parameter")?)),
+            ["$param"] => Ok(Self::Param(text_field(map, "$param", "the name of a parameter")?)),
             _ => Ok(Self::Object(map)),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Origin<'a> {
     fn read(map: &'a JsonObject) -> Result<Self, String> {
         let path = match map.get("path") {
             None | Some(Value::Null) => "",
-            Some(_) => text(map, "path", "a JSON pointer")?,
+            Some(_) => text_field(map, "path", "a JSON pointer")?,
         };
         if !path.is_empty() && !path.starts_with('/') {
             return Err(format!(
@@ -97,7 +97,7 @@ impl<'a> Origin<'a> {
             None | Some(Value::Null) => None,
             Some(call) => Some(number(call).ok_or("`call` has to be the number of a call, from 0")?),
         };
-        let step = text(map, "$from", "the id of a step")?;
+        let step = text_field(map, "$from", "the id of a step")?;
         Ok(Self { step, path, call })
     }
 }
@@ -127,7 +127,7 @@ impl Origin<'_> {
 ///
 /// # Errors
 /// Fails with the reason if there is no such output, or if it was too large to be stored whole.
-pub(crate) fn output_of<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
+pub(crate) fn find_output<'a>(item: &'a TodoItem, origin: Origin<'_>) -> Result<&'a Value, String> {
     let output = match origin.call {
         Some(number) => nth_call(item, number).and_then(|id| output_of_call(item, id)),
         // If the last call gave no output, the result of the step is what the model wrote.
@@ -171,14 +171,14 @@ fn output_of_call<'a>(item: &'a TodoItem, id: &str) -> Option<&'a Value> {
     result.output.as_ref().filter(|_| is_usable)
 }
 
-fn text<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, String> {
+fn text_field<'a>(map: &'a JsonObject, key: &str, what: &str) -> Result<&'a str, String> {
     let text = map.get(key).and_then(Value::as_str);
     text.ok_or_else(|| format!("`{key}` has to be a text: {what}"))
 }
 
 /// Calls `visit` with every `$from` in `value`. Ill-formed references are left out.
-pub(crate) fn origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) {
-    references(value, &mut |reference| {
+pub(crate) fn visit_origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) {
+    visit_references(value, &mut |reference| {
         if let Ok(Template::From(origin)) = Template::read(reference) {
             visit(origin);
         }
@@ -186,15 +186,15 @@ pub(crate) fn origins<'a>(value: &'a Value, visit: &mut impl FnMut(Origin<'a>)) 
 }
 
 /// Calls `visit` with every `$from`, `$attachment` and `$param` in `value`. Ill-formed references are left out.
-pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)) {
+pub(crate) fn visit_references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)) {
     match Template::read(value) {
         Ok(Template::From(_) | Template::Attachment(_) | Template::Param(_)) => visit(value),
-        Ok(Template::Array(items)) => items.iter().for_each(|item| references(item, visit)),
+        Ok(Template::Array(items)) => items.iter().for_each(|item| visit_references(item, visit)),
         Ok(Template::Concat(parts)) => {
             let parts = parts.iter().filter(|part| !part.is_string());
-            parts.for_each(|part| references(part, visit));
+            parts.for_each(|part| visit_references(part, visit));
         }
-        Ok(Template::Object(map)) => map.values().for_each(|item| references(item, visit)),
+        Ok(Template::Object(map)) => map.values().for_each(|item| visit_references(item, visit)),
         Ok(Template::Data(_) | Template::Literal(_)) | Err(_) => {}
     }
 }
@@ -203,7 +203,7 @@ pub(crate) fn references<'a>(value: &'a Value, visit: &mut impl FnMut(&'a Value)
 #[must_use]
 pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     let mut is_constant = true;
-    references(arguments, &mut |_| is_constant = false);
+    visit_references(arguments, &mut |_| is_constant = false);
     let none = |_: Origin<'_>| Err("there is no output".to_owned());
     let resolved = resolve(arguments, &none).ok().filter(|_| is_constant);
     resolved.map(|resolved| resolved.arguments)
@@ -211,10 +211,13 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
 
 /// Returns the arguments of a model's own tool call in the form of a planned call. They may take earlier outputs and files. All
 /// else is data, even if it looks like another reference.
-pub(crate) fn data(arguments: &Value) -> Value {
+pub(crate) fn planned_arguments(arguments: &Value) -> Value {
     match Template::read(arguments) {
-        Ok(Template::Array(items)) => items.iter().map(data).collect(),
-        Ok(Template::Object(map)) => map.iter().map(|(key, value)| (key.clone(), data(value))).collect(),
+        Ok(Template::Array(items)) => items.iter().map(planned_arguments).collect(),
+        Ok(Template::Object(map)) => map
+            .iter()
+            .map(|(key, value)| (key.clone(), planned_arguments(value)))
+            .collect(),
         Ok(Template::From(_) | Template::Attachment(_) | Template::Data(_)) => arguments.clone(),
         Ok(Template::Concat(_) | Template::Param(_) | Template::Literal(_)) | Err(_) => json!({"$literal": arguments}),
     }
@@ -263,9 +266,9 @@ pub(crate) fn resolve<'a>(
     let mut resolver = Resolver {
         output,
         files: BTreeSet::new(),
-        room: Limits::MAX.input_bytes,
+        remaining_bytes: Limits::MAX.input_bytes,
     };
-    let arguments = resolver.value(arguments, &mut String::new(), MAX_DEPTH)?;
+    let arguments = resolver.resolve_value(arguments, &mut String::new(), MAX_DEPTH)?;
     let files = resolver.files;
     Ok(Resolved { arguments, files })
 }
@@ -274,68 +277,75 @@ struct Resolver<F> {
     output: F,
     files: BTreeSet<String>,
     /// Number of bytes that values may still have.
-    room: u64,
+    remaining_bytes: u64,
 }
 
 impl<'a, F: Fn(Origin<'a>) -> Result<&'a Value, String>> Resolver<F> {
-    fn value(&mut self, value: &'a Value, place: &mut String, depth: usize) -> Result<Value, String> {
-        let at = |place: &str, reason: String| format!("`arguments{place}`: {reason}");
+    fn resolve_value(&mut self, value: &'a Value, place: &mut String, depth: usize) -> Result<Value, String> {
+        let error_at = |place: &str, reason: String| format!("`arguments{place}`: {reason}");
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(at(place, "it is nested too deep".to_owned()));
+            return Err(error_at(place, "it is nested too deep".to_owned()));
         };
-        match Template::read(value).map_err(|reason| at(place, reason))? {
-            Template::From(origin) => self.pointed(origin).map_err(|reason| at(place, reason)),
+        match Template::read(value).map_err(|reason| error_at(place, reason))? {
+            Template::From(origin) => self.copy_value(origin).map_err(|reason| error_at(place, reason)),
             Template::Attachment(name) => {
                 self.files.insert(place.clone());
                 Ok(Value::from(format!("{ATTACHMENT}{name}")))
             }
-            Template::Param(name) => Err(at(place, format!("the parameter `{name}` has no value"))),
+            Template::Param(name) => Err(error_at(place, format!("the parameter `{name}` has no value"))),
             Template::Data(data) | Template::Literal(data) => Ok(data.clone()),
             Template::Concat(parts) => {
                 let texts = parts
                     .iter()
                     .enumerate()
-                    .map(|(n, part)| self.part(part, place, n, depth));
+                    .map(|(n, part)| self.resolve_part(part, place, n, depth));
                 let texts: Result<String, String> = texts.collect();
                 texts.map(Value::from)
             }
             Template::Array(items) => (0..)
                 .zip(items)
-                .map(|(n, item): (usize, _)| self.child(item, place, &n.to_string(), depth))
+                .map(|(n, item): (usize, _)| self.resolve_child(item, place, &n.to_string(), depth))
                 .collect(),
             Template::Object(map) => {
-                let entry =
-                    |(key, value): (&String, &'a Value)| Ok((key.clone(), self.child(value, place, key, depth)?));
+                let entry = |(key, value): (&String, &'a Value)| {
+                    Ok((key.clone(), self.resolve_child(value, place, key, depth)?))
+                };
                 let entries: Result<JsonObject, String> = map.iter().map(entry).collect();
                 entries.map(Value::Object)
             }
         }
     }
 
-    fn child(&mut self, value: &'a Value, place: &mut String, key: &str, depth: usize) -> Result<Value, String> {
+    fn resolve_child(
+        &mut self,
+        value: &'a Value,
+        place: &mut String,
+        key: &str,
+        depth: usize,
+    ) -> Result<Value, String> {
         let length = place.len();
         place.push('/');
         place.push_str(&escape(key));
-        let value = self.value(value, place, depth);
+        let value = self.resolve_value(value, place, depth);
         place.truncate(length);
         value
     }
 
     /// Returns the text of part `n` of a `$concat`.
-    fn part(&mut self, part: &'a Value, place: &mut String, n: usize, depth: usize) -> Result<String, String> {
+    fn resolve_part(&mut self, part: &'a Value, place: &mut String, n: usize, depth: usize) -> Result<String, String> {
         if let Value::String(text) = part {
             return Ok(text.clone());
         }
-        let value = self.child(part, place, &n.to_string(), depth)?;
+        let value = self.resolve_child(part, place, &n.to_string(), depth)?;
         scalar_text(&value).map_err(|reason| format!("`arguments{place}`: {reason}"))
     }
 
     /// Returns a copy of the value that `origin` points to.
-    fn pointed(&mut self, origin: Origin<'a>) -> Result<Value, String> {
+    fn copy_value(&mut self, origin: Origin<'a>) -> Result<Value, String> {
         let output = (self.output)(origin)?;
         let value = origin.value_in(output)?;
         let bytes = value.to_string().len() as u64;
-        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
+        self.remaining_bytes = self.remaining_bytes.checked_sub(bytes).ok_or_else(|| {
             let max = Limits::MAX.input_bytes;
             format!("the values of all references have more than {max} bytes, and no tool takes more")
         })?;
@@ -370,7 +380,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Resolves with one step, `a`, whose output is `output`.
-    fn resolved(arguments: &Value, output: &Value) -> Result<Value, String> {
+    fn resolve_with_output(arguments: &Value, output: &Value) -> Result<Value, String> {
         let resolved = resolve(arguments, &|origin| match origin.step {
             "a" => Ok(output),
             other => Err(format!("there is no step `{other}`")),
@@ -383,34 +393,37 @@ mod tests {
         let arguments = json!({"n": {"$from": "a", "path": "/rows/0/n"}, "all": [{"$from": "a"}]});
         let output = json!({"rows": [{"n": 7}]});
         assert_eq!(
-            resolved(&arguments, &output),
+            resolve_with_output(&arguments, &output),
             Ok(json!({"n": 7, "all": [{"rows": [{"n": 7}]}]}))
         );
     }
 
     #[test]
-    fn a_text_is_never_interpreted() {
+    fn a_text_that_mentions_a_reference_is_data() {
         let arguments = json!({"text": "$from a /n {\"$from\": \"a\"}"});
-        assert_eq!(resolved(&arguments, &json!(1)), Ok(arguments.clone()));
+        assert_eq!(resolve_with_output(&arguments, &json!(1)), Ok(arguments.clone()));
     }
 
     #[test]
     fn an_object_with_any_other_key_is_data() {
         let arguments = json!({"x": {"$from": "a", "pth": "/n"}, "y": {"$concat": [], "path": ""}});
-        assert_eq!(resolved(&arguments, &json!(1)), Ok(arguments.clone()));
+        assert_eq!(resolve_with_output(&arguments, &json!(1)), Ok(arguments.clone()));
     }
 
     #[test]
     fn a_literal_is_data_even_if_it_looks_like_a_reference() {
         let arguments = json!({"x": {"$literal": {"$from": "a"}}});
-        assert_eq!(resolved(&arguments, &json!(1)), Ok(json!({"x": {"$from": "a"}})));
+        assert_eq!(
+            resolve_with_output(&arguments, &json!(1)),
+            Ok(json!({"x": {"$from": "a"}}))
+        );
     }
 
     #[test]
     fn concat_writes_numbers_as_json_does() {
         let arguments = json!({"x": {"$concat": ["ceil(", {"$from": "a", "path": "/v"}, ")", true]}});
         assert_eq!(
-            resolved(&arguments, &json!({"v": 1.50})),
+            resolve_with_output(&arguments, &json!({"v": 1.50})),
             Ok(json!({"x": "ceil(1.5)true"}))
         );
     }
@@ -424,7 +437,7 @@ mod tests {
         ] {
             let arguments = json!({"x": {"$concat": [{"$from": "a", "path": "/v"}]}});
             assert_eq!(
-                resolved(&arguments, &json!({"v": value})),
+                resolve_with_output(&arguments, &json!({"v": value})),
                 Err(format!(
                     "`arguments/x`: `$concat` takes texts, numbers and booleans, not {name}"
                 ))
@@ -433,16 +446,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_becomes_the_name_that_calls_have_replaced() {
+    fn a_file_becomes_the_text_that_is_later_replaced_by_its_content() {
         let arguments = json!({"csv": {"$attachment": "sales.csv"}});
         assert_eq!(
-            resolved(&arguments, &json!(1)),
+            resolve_with_output(&arguments, &json!(1)),
             Ok(json!({"csv": "attachment:sales.csv"}))
         );
     }
 
     #[test]
-    fn only_what_the_plan_says_names_a_file() {
+    fn only_the_file_references_of_the_plan_name_files() {
         let arguments = json!({
             "a": {"$attachment": "s.csv"},
             "b": ["attachment:s.csv"],
@@ -457,10 +470,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_to_nothing_is_named_with_its_place() {
+    fn the_error_of_a_pointer_to_nothing_names_its_place() {
         let arguments = json!({"a/b": [{"$from": "a", "path": "/gone"}]});
         assert_eq!(
-            resolved(&arguments, &json!({})),
+            resolve_with_output(&arguments, &json!({})),
             Err("`arguments/a~1b/0`: the output of `a` has nothing at `/gone`".to_owned())
         );
     }
@@ -487,10 +500,10 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_reference_in_a_call_of_a_model_is_data() {
+    fn literals_and_concatenations_in_a_call_of_a_model_are_data() {
         let call =
             json!({"stages": [{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}], "x": {"$from": "q1.a"}});
-        let planned = data(&call);
+        let planned = planned_arguments(&call);
         let resolved = resolve(&planned, &|_| Ok(const { &Value::Bool(true) })).unwrap();
         let stages = json!([{"total": {"$literal": 1}, "name": {"$concat": ["a", "-"]}}]);
         assert_eq!(resolved.arguments, json!({"stages": stages, "x": true}));
@@ -500,8 +513,8 @@ mod tests {
     fn values_larger_than_any_input_are_refused() {
         let output = json!("x".repeat(1 << 20));
         let repeated = |n: usize| json!(vec![json!({"$from": "a"}); n]);
-        assert!(resolved(&repeated(3), &output).is_ok());
-        let reason = resolved(&repeated(5), &output).unwrap_err();
+        assert!(resolve_with_output(&repeated(3), &output).is_ok());
+        let reason = resolve_with_output(&repeated(5), &output).unwrap_err();
         assert!(reason.contains("more than 4194304 bytes"), "{reason}");
     }
 

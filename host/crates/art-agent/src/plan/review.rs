@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calls::{Fault, Surroundings, check_calls};
-use super::check::{check, left_to_a_model, texts, too_long, too_many_open};
+use super::check::{check, excess_steps, fault_texts, length_problem, steps_left_to_model};
 use super::flow::Verdict;
 use super::kept::KeptPlan;
 use super::show::value_text;
@@ -54,7 +54,7 @@ pub struct PlanFault {
     /// Identifier of the step, if one step alone has the fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The place, what is asked for there, what is there and what would fit.
+    /// What is wrong. For a value that does not fit: its place, what is asked for there, what is given and, if known, what would fit.
     pub text: String,
 }
 
@@ -134,31 +134,33 @@ impl KeptPlan {
             .filter(|name| !available.files.contains(name.as_str()));
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
         let mut steps = check(&items, available.tools, available.earlier);
-        steps.extend(too_many_open(&items, available.max_items));
+        steps.extend(excess_steps(&items, available.max_items));
         if available.plans_only {
-            steps.extend(left_to_a_model(&items));
+            steps.extend(steps_left_to_model(&items));
         }
         let other_thread = self.thread.iter().filter(|thread| *thread != available.thread);
         let other_thread = other_thread.map(|thread| {
             format!("the plan takes results of the conversation `{thread}`; run it there with `--thread {thread}`")
         });
-        let whole = too_long(&items)
+        let plan_faults = length_problem(&items)
             .into_iter()
-            .chain(texts(&steps))
+            .chain(fault_texts(&steps))
             .chain(missing)
             .chain(other_thread);
-        let whole = whole.map(|text| PlanFault { step: None, text });
+        let plan_faults = plan_faults.map(|text| PlanFault { step: None, text });
         PlanCheck {
-            faults: whole.chain(calls.faults.into_iter().map(PlanFault::from)).collect(),
+            faults: plan_faults
+                .chain(calls.faults.into_iter().map(PlanFault::from))
+                .collect(),
             references: calls.references,
             at_run_time: calls.at_run_time,
-            decisions: decisions(&items, available.tools),
+            decisions: items_that_ask_a_person(&items, available.tools),
         }
     }
 }
 
 /// Returns the identifiers of the items with a call of a tool that asks a person.
-fn decisions(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
+fn items_that_ask_a_person(items: &[TodoItem], tools: &[ToolSchema]) -> Vec<String> {
     let is_blocking = |name: &str| {
         let mut named = tools.iter().filter(|tool| tool.name == name);
         named.any(|tool| tool.execution_mode == ExecutionMode::Blocking)
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_the_whole_and_of_calls_are_found_together() {
+    fn faults_of_the_plan_and_of_its_calls_are_found_together() {
         let found = check(&json!([
             step("a", "count", &json!({"n": "x"})),
             step("a", "count", &json!({}))
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn more_steps_than_a_run_may_start_are_a_fault_of_the_whole() {
+    fn more_steps_than_a_run_may_start_are_a_fault_of_the_plan() {
         let steps = ["a", "b", "c"].map(|id| step(id, "count", &json!({})));
         assert_eq!(check(&json!(steps[..2])).faults, []);
         let faults = check(&json!(steps)).faults;

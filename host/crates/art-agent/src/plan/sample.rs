@@ -1,4 +1,4 @@
-//! A value that a call may return, for runs in which no tool is called.
+//! Makes up an output that a call may return, for runs in which no tool is called.
 
 use art_core::JsonObject;
 use art_core::tool::ToolSchema;
@@ -20,14 +20,14 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
         return output;
     }
     let schema = tool.output_schema.as_deref().unwrap_or(flow::ANY);
-    let known = promise::output_of(schema, &tool.input_schema, arguments);
+    let known = promise::promised_schema(schema, &tool.input_schema, arguments);
     let shown = tool.examples.iter().find_map(|example| example.output.as_ref());
-    match (sample(&known, MAX_DEPTH), shown) {
+    match (sample_value(&known, MAX_DEPTH), shown) {
         (Value::Object(mut all), Some(Value::Object(shown))) => {
             // A promise may exclude the example's value for this call.
             let fits = |(name, value): &(&String, &Value)| {
                 let property = known.as_object().map_or(flow::ANY, |known| flow::property(known, name));
-                flow::flow(&flow::constant(value), property) != flow::Verdict::No
+                flow::compare_schemas(&flow::constant(value), property) != flow::Verdict::No
             };
             all.extend(
                 shown
@@ -43,7 +43,7 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
 }
 
 /// Returns a value that a schema allows, judged only by its type, its choices and its minimum. Each subschema is read once.
-fn sample(schema: &Value, depth: usize) -> Value {
+fn sample_value(schema: &Value, depth: usize) -> Value {
     let (Some(map), Some(depth)) = (schema.as_object(), depth.checked_sub(1)) else {
         return if depth == MAX_DEPTH { json!({}) } else { Value::Null };
     };
@@ -52,7 +52,7 @@ fn sample(schema: &Value, depth: usize) -> Value {
         return value.clone();
     }
     if let Some(branch) = first("anyOf").or_else(|| first("oneOf")) {
-        return sample(branch, depth);
+        return sample_value(branch, depth);
     }
     let types = map.get("type").and_then(Value::as_array);
     let named = types.and_then(|names| names.first()).or_else(|| map.get("type"));
@@ -65,14 +65,14 @@ fn sample(schema: &Value, depth: usize) -> Value {
             .unwrap_or(json!(1)),
         Some("boolean") => json!(true),
         Some("null") => Value::Null,
-        Some("array") => json!([sample(flow::item(map, 0), depth)]),
-        _ => Value::Object(properties(map, depth)),
+        Some("array") => json!([sample_value(flow::item(map, 0), depth)]),
+        _ => Value::Object(sample_properties(map, depth)),
     }
 }
 
-fn properties(schema: &JsonObject, depth: usize) -> JsonObject {
-    let property = |name: &String| (name.clone(), sample(flow::property(schema, name), depth));
-    flow::declared(schema).map(property).collect()
+fn sample_properties(schema: &JsonObject, depth: usize) -> JsonObject {
+    let property = |name: &String| (name.clone(), sample_value(flow::property(schema, name), depth));
+    flow::declared_keys(schema).map(property).collect()
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn another_example_gives_the_values_that_it_has_and_that_fit() {
+    fn values_of_another_example_are_used_where_they_fit() {
         let examples = json!([{"input": {"a": 1}, "output": {"count": 7, "answer": 5}}]);
         let of = |arguments: Value| sample_output(&tool(&counts(), &examples), &arguments);
         let plain = of(json!({}));
@@ -155,7 +155,7 @@ mod tests {
         #[test]
         fn any_schema_has_a_sample(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
             let schema = serde_json::from_str(&text).unwrap_or(json!({"type": text, "properties": {"a": text}, "items": [text]}));
-            sample(&schema, MAX_DEPTH);
+            sample_value(&schema, MAX_DEPTH);
         }
     }
 }

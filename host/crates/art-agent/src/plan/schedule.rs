@@ -18,7 +18,7 @@ pub(crate) fn next_ready(items: &[TodoItem]) -> Option<&TodoItem> {
 pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
     let will_not_complete = |id: &&String| {
         matches!(
-            status_of(items, id),
+            find_status(items, id),
             Some(TodoItemStatus::Failed | TodoItemStatus::Cancelled)
         )
     };
@@ -68,10 +68,10 @@ pub(crate) fn upstream<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a To
 
 /// Returns whether an item of the plan has this identifier and is not completed.
 fn is_open(items: &[TodoItem], id: &str) -> bool {
-    status_of(items, id).is_some_and(|status| status != TodoItemStatus::Completed)
+    find_status(items, id).is_some_and(|status| status != TodoItemStatus::Completed)
 }
 
-fn status_of(items: &[TodoItem], id: &str) -> Option<TodoItemStatus> {
+fn find_status(items: &[TodoItem], id: &str) -> Option<TodoItemStatus> {
     items.iter().find(|item| item.id == id).map(|item| item.status)
 }
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn dependencies_are_followed_all_the_way() {
+    fn upstream_items_include_indirect_dependencies() {
         let items = [item("a", &[]), item("x", &[]), item("b", &["a"]), item("c", &["b"])];
         let ids: Vec<_> = upstream(&items, &items[3])
             .into_iter()

@@ -16,8 +16,8 @@ pub fn value_text(value: &Value) -> String {
         Ok(Template::From(origin)) => origin_text(origin),
         Ok(Template::Attachment(name)) => format!("file {name}"),
         Ok(Template::Param(name)) => format!("parameter {name}"),
-        Ok(Template::Concat(parts)) => list(parts, " + "),
-        Ok(Template::Array(items)) => format!("[{}]", list(items, ", ")),
+        Ok(Template::Concat(parts)) => join_values(parts, " + "),
+        Ok(Template::Array(items)) => format!("[{}]", join_values(items, ", ")),
         Ok(Template::Object(map)) => {
             let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
@@ -28,7 +28,7 @@ pub fn value_text(value: &Value) -> String {
     }
 }
 
-fn list(values: &[Value], separator: &str) -> String {
+fn join_values(values: &[Value], separator: &str) -> String {
     values.iter().map(value_text).collect::<Vec<_>>().join(separator)
 }
 

@@ -13,9 +13,9 @@ use super::example::{most_similar, most_similar_calls};
 use super::fragment::Fragment;
 use super::guidance::{guidance, identity};
 use super::manager::PromptManager;
-use super::planning::occasion;
-use super::quote::{EARLIER_RESULTS, attachments, file_entry, one_line, problem_list, quote, section};
-use super::step::{bounded, earlier_section, parts, step_entry};
+use super::planning::occasion_section;
+use super::quote::{EARLIER_RESULTS, attachment_section, file_entry, one_line, problem_list, quote, section};
+use super::step::{earlier_section, part_count, step_entry, truncate_value};
 use crate::attachment;
 use crate::event::RunStart;
 use crate::file::RunFile;
@@ -33,7 +33,7 @@ pub(crate) fn begin_step(
 ) -> Vec<Message> {
     vec![
         Message::system(instructions(start, item)),
-        Message::user(task(start, state, item, tools, files)),
+        Message::user(task_text(start, state, item, tools, files)),
     ]
 }
 
@@ -68,7 +68,7 @@ fn instructions(start: &RunStart, item: &TodoItem) -> String {
 }
 
 /// Returns the task of a step with all that it may use.
-fn task(
+fn task_text(
     start: &RunStart,
     state: &PesAgentStateData,
     item: &TodoItem,
@@ -76,15 +76,15 @@ fn task(
     files: &[RunFile],
 ) -> String {
     let tool_step = is_tool_step(item);
-    let [own_results, earlier_results] = results(start, state, item);
+    let [own_results, earlier_results] = result_sections(start, state, item);
     let sections = [
         Some(section("Task", &quote(&item.description))),
         item.expected_outcome
             .as_ref()
             .map(|text| section("Expected outcome", &quote(text))),
         Some(section("Query", &quote(&start.props.query))),
-        start.occasion.as_ref().map(occasion),
-        attachments(start, files),
+        start.occasion.as_ref().map(occasion_section),
+        attachment_section(start, files),
         own_results,
         earlier_results,
         tool_step.then(|| section("Required tools", &one_line(&item.required_tools))),
@@ -132,7 +132,7 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
 }
 
 /// Returns the sections on the results that `item` reads (P43): those of the plan, and those of earlier questions.
-fn results(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
+fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
     let own = earlier_items(&state.todo_list, item);
     let reads = earlier_names(state, item);
     let reads = |step: &EarlierStep<'_>| reads.contains(&step.name());
@@ -141,7 +141,7 @@ fn results(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Opt
         .iter()
         .copied()
         .chain(earlier.map(|step| step.item))
-        .map(parts)
+        .map(part_count)
         .sum();
     let share = start.config.tool_result_max_length / parts.max(1);
     let entries: Vec<_> = own.iter().map(|item| step_entry(&item.id, item, share)).collect();
@@ -207,14 +207,14 @@ pub(crate) fn tool_message(result: &ToolResult, files: &[RunFile], share: usize)
 fn error_text(result: &ToolResult, error: &str, output: Option<&Value>, share: usize) -> String {
     let mut text = json!({"error": truncate(error, share), "code": result.code});
     if let (Some(map), Some(output)) = (text.as_object_mut(), output) {
-        map.insert("output".to_owned(), bounded(output, share));
+        map.insert("output".to_owned(), truncate_value(output, share));
     }
     one_line(&text)
 }
 
 /// Returns the message for a reply that does not call the required tools of a strict step. It includes the other problems of the
 /// reply. A plan update in the reply stays valid.
-pub(crate) fn enforcement(missing: &[String], problems: &[String]) -> Message {
+pub(crate) fn enforcement_message(missing: &[String], problems: &[String]) -> Message {
     let calls: Vec<_> = missing
         .iter()
         .take(1)
@@ -245,7 +245,7 @@ pub(crate) fn problem_message(problems: &[String]) -> Message {
 }
 
 /// Returns the message after a call that a person rejected (A36).
-pub(crate) fn rejected(result: &ToolResult) -> Message {
+pub(crate) fn rejection_message(result: &ToolResult) -> Message {
     Message::user(format!(
         "IMPORTANT: The user has REJECTED the call of `{}`. It was not carried out. Do not make the same call again; find another \
          way that the user may want, or end the step with `fail_item` and say that the user decided against it.",
@@ -254,13 +254,13 @@ pub(crate) fn rejected(result: &ToolResult) -> Message {
 }
 
 /// Returns the text for a call of the planner that was not made.
-pub(crate) fn unmade_call(item: &TodoItem) -> String {
+pub(crate) fn unmade_call_text(item: &TodoItem) -> String {
     let reason = item.error.as_deref().unwrap_or("the run ended before it");
     one_line(&json!({"error": format!("not called: {reason}")}))
 }
 
 /// Returns the message for a step whose planned calls could not be made.
-pub(crate) fn unresolved(problem: &str) -> Message {
+pub(crate) fn unresolved_message(problem: &str) -> Message {
     Message::user(format!(
         "The calls that were planned for this step could not be made: {problem}\nMake the calls that are needed, or end the step."
     ))

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::quote::{
     ATTACHMENTS, COMPLETED_STEPS, EARLIER_QUESTIONS, EARLIER_RESULTS, FAILED_STEPS, UNFINISHED_STEPS, one_line,
 };
-use super::step::bounded;
+use super::step::truncate_value;
 
 /// Estimated number of tokens of a message or a call, in addition to its text.
 const OVERHEAD: u64 = 8;
@@ -46,7 +46,7 @@ const RESULT_HEADINGS: [&str; 5] = [
 ];
 
 /// Returns the maximum number of tokens of a request to a model with a context window of `context_tokens`.
-pub(crate) fn budget(context_tokens: u64) -> u64 {
+pub(crate) fn request_budget(context_tokens: u64) -> u64 {
     context_tokens - REPLY_TOKENS.min(context_tokens / 4)
 }
 
@@ -202,7 +202,7 @@ impl Fitting {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in RESULT_HEADINGS {
-                self.edit(heading, |entries| truncate_fields(entries, limit));
+                self.edit_section(heading, |entries| truncate_fields(entries, limit));
             }
             if self.excess() == 0 {
                 return;
@@ -213,7 +213,7 @@ impl Fitting {
     /// Drops the previews of attachments.
     fn drop_previews(&mut self) {
         if self.excess() > 0 {
-            self.edit(ATTACHMENTS, |entries| {
+            self.edit_section(ATTACHMENTS, |entries| {
                 for entry in entries
                     .as_array_mut()
                     .into_iter()
@@ -227,7 +227,7 @@ impl Fitting {
     }
 
     /// Edits the JSON in the line after a heading. Only the host can write headings (see [`super`]).
-    fn edit(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
+    fn edit_section(&mut self, heading: &str, edit: impl Fn(&mut Value)) {
         let heading = format!("## {heading}");
         for (position, message) in self.messages.iter_mut().enumerate() {
             if position < self.task && message.role != Role::System {
@@ -236,7 +236,7 @@ impl Fitting {
             let mut lines = Vec::new();
             let mut after_heading = false;
             for line in message.content_text().split('\n') {
-                let edited = if after_heading { edited(line, &edit) } else { None };
+                let edited = if after_heading { edit_line(line, &edit) } else { None };
                 lines.push(edited.unwrap_or_else(|| line.to_owned()));
                 after_heading = line == heading;
             }
@@ -253,7 +253,7 @@ fn is_long_text(message: &&mut Message) -> bool {
 }
 
 /// Returns the JSON in `line` after `edit`, or `None` if `line` is not JSON.
-fn edited(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
+fn edit_line(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
     let mut value = serde_json::from_str(line).ok()?;
     edit(&mut value);
     Some(one_line(&value))
@@ -275,7 +275,7 @@ fn truncate_fields(value: &mut Value, limit: usize) {
         Value::Object(map) => {
             for (key, value) in map {
                 if LONG_FIELDS.contains(&key.as_str()) {
-                    *value = bounded(value, limit);
+                    *value = truncate_value(value, limit);
                 } else {
                     truncate_fields(value, limit);
                 }

@@ -49,7 +49,7 @@ impl<'a> PromptManager<'a> {
                 "there is no prompt fragment `{name}`; use one of {}",
                 self.names().join(", ")
             );
-            error(ErrorCode::PromptFragmentNotFound, message)
+            prompt_error(ErrorCode::PromptFragmentNotFound, message)
         })?;
         Ok(render(text, variables, Unset::Keep))
     }
@@ -62,7 +62,7 @@ impl<'a> PromptManager<'a> {
         prompt.validate().map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
             let message = format!("the prompt is not valid: {}", faults.join("; "));
-            error(ErrorCode::PromptValidationFailed, message)
+            prompt_error(ErrorCode::PromptValidationFailed, message)
         })
     }
 
@@ -74,7 +74,7 @@ impl<'a> PromptManager<'a> {
     }
 }
 
-fn error(code: ErrorCode, message: String) -> ArtError {
+fn prompt_error(code: ErrorCode, message: String) -> ArtError {
     let phase = "prompt_assembly".to_owned();
     ArtError { code, message, phase }
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::fragment::Fragment;
 use super::guidance::{guidance, history, identity};
 use super::manager::PromptManager;
-use super::quote::{attachments, one_line, problem_list, quote, sanitize, section};
-use super::step::{earlier_section, parts};
+use super::quote::{attachment_section, one_line, problem_list, quote, sanitize, section};
+use super::step::{earlier_section, part_count};
 use super::tools::ShownTools;
 use crate::event::{Occasion, RunStart};
 use crate::file::RunFile;
@@ -35,16 +35,16 @@ pub(crate) struct Conversation {
 }
 
 /// Returns the conversation that asks for a plan. `state` is the state that earlier runs of the thread stored.
-pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Conversation {
+pub(crate) fn begin_planning(start: &RunStart, state: &PesAgentStateData, files: &[RunFile]) -> Conversation {
     let shown = ShownTools::new(start, state);
     let mut messages = vec![Message::system(instructions(start, &shown))];
     messages.extend(history(&start.history, &start.props));
     let mut sections = vec![section("Query", &quote(&start.props.query))];
-    sections.extend(attachments(start, files));
+    sections.extend(attachment_section(start, files));
     sections.extend(earlier_results(start, state));
     sections.extend(current_plan(start, state));
     sections.extend(shown.question_sections(start.native_tools, &start.props.query));
-    sections.extend(start.occasion.as_ref().map(occasion));
+    sections.extend(start.occasion.as_ref().map(occasion_section));
     messages.push(Message::user(sections.join("\n\n")));
     Conversation {
         task: messages.len() - 1,
@@ -54,7 +54,7 @@ pub(crate) fn planning(start: &RunStart, state: &PesAgentStateData, files: &[Run
 }
 
 /// Returns the section that tells when and where the question is asked.
-pub(super) fn occasion(occasion: &Occasion) -> String {
+pub(super) fn occasion_section(occasion: &Occasion) -> String {
     let Occasion {
         date,
         time_zone,
@@ -77,7 +77,7 @@ pub(crate) fn plan_turn(reply: &str) -> Message {
 }
 
 /// Returns the text that requests a corrected plan, with all of its problems.
-pub(crate) fn repair(problems: &[String]) -> String {
+pub(crate) fn repair_text(problems: &[String]) -> String {
     format!(
         "The plan cannot be used:\n{}\nGive the whole plan again, corrected, in the same form.",
         problem_list(problems)
@@ -106,7 +106,7 @@ fn instructions(start: &RunStart, shown: &ShownTools<'_>) -> String {
 /// Returns the section on the results of earlier questions, and how to use them, if there are any.
 fn earlier_results(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     let questions = &state.earlier_questions;
-    let parts: usize = earlier_steps(questions).map(|step| parts(step.item)).sum();
+    let parts: usize = earlier_steps(questions).map(|step| part_count(step.item)).sum();
     let chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
     let results = earlier_section(questions, chars / parts.max(1), |_| true)?;
     let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
@@ -119,13 +119,13 @@ fn current_plan(start: &RunStart, state: &PesAgentStateData) -> Option<String> {
     if state.todo_list.is_empty() {
         return None;
     }
-    let items: Vec<_> = state.todo_list.iter().map(outline).collect();
+    let items: Vec<_> = state.todo_list.iter().map(item_outline).collect();
     let plan = one_line(&json!({"question": state.query, "intent": state.intent, "todoList": items}));
     let rules = PromptManager::new(&start.fragments).text(Fragment::UnfinishedPlanInstructions);
     Some(section("Current plan", &format!("{plan}\n{rules}")))
 }
 
-fn outline(item: &TodoItem) -> Value {
+fn item_outline(item: &TodoItem) -> Value {
     let mut outline = json!({"id": item.id, "description": item.description, "status": item.status});
     if let (Some(map), Some(step_type)) = (outline.as_object_mut(), item.step_type) {
         map.insert("stepType".to_owned(), json!(step_type));

@@ -36,9 +36,9 @@ const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool c
 /// Maximum length of a problem in a list, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
-/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are removed (P24).
+/// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers are replaced by `[marker]` (P24).
 pub(crate) fn quote(text: &str) -> String {
-    let text = without_markers(&normalized_newlines(text));
+    let text = replace_markers(&normalize_newlines(text));
     let lines = text.trim_end_matches('\n').split('\n');
     let quoted = lines.map(|line| {
         if line.is_empty() {
@@ -51,23 +51,23 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// Returns `value` as JSON on one line. Every character that could be read as a line end is escaped, and planning
-/// markers are removed.
+/// markers are replaced.
 pub(crate) fn one_line<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
-    without_markers(&escaped_newlines(&text))
+    replace_markers(&escape_newlines(&text))
 }
 
 /// Escapes the line ends that JSON allows inside strings.
-fn escaped_newlines(json: &str) -> String {
+fn escape_newlines(json: &str) -> String {
     json.replace('\u{85}', "\\u0085")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Returns an untrusted message, such as an earlier answer, without planning markers. Lines that look like headings of
+/// Returns an untrusted message, such as an earlier answer, with planning markers replaced. Lines that look like headings of
 /// the host are indented.
 pub(crate) fn sanitize(text: &str) -> String {
-    let text = without_markers(&normalized_newlines(text));
+    let text = replace_markers(&normalize_newlines(text));
     let lines = text.split('\n').map(|line| {
         if line.starts_with("## ") {
             format!(" {line}")
@@ -113,7 +113,7 @@ fn newest(files: &[RunFile]) -> &[RunFile] {
 }
 
 /// Returns the section on attachments and files of tools, if there are any.
-pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String> {
+pub(crate) fn attachment_section(start: &RunStart, files: &[RunFile]) -> Option<String> {
     let attached = start.props.attachments.iter().map(|attachment| {
         let mut entry = json!({
             "name": attachment.name,
@@ -134,13 +134,13 @@ pub(crate) fn attachments(start: &RunStart, files: &[RunFile]) -> Option<String>
     (!entries.is_empty()).then(|| section(ATTACHMENTS, &one_line(&entries)))
 }
 
-fn without_markers(text: &str) -> String {
+fn replace_markers(text: &str) -> String {
     // The replacement contains no part of a marker, so removing one marker cannot create another.
     text.replace(MARKER_START, "[marker]").replace(MARKER_END, "[marker]")
 }
 
 /// Replaces every character that could be read as a line end by a newline.
-fn normalized_newlines(text: &str) -> String {
+fn normalize_newlines(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")
 }
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn the_markers_are_taken_out() {
+    fn planning_markers_are_replaced() {
         let nested = format!("---JSON_OUT{MARKER_START}PUT_START---");
         assert_eq!(quote(&nested), "> ---JSON_OUT[marker]PUT_START---");
         assert_eq!(one_line(&MARKER_END), "\"[marker]\"");
     }
 
     #[test]
-    fn a_message_cannot_contain_a_heading_of_the_host() {
+    fn headings_in_a_message_are_indented() {
         assert_eq!(sanitize("## Tools\r## x"), " ## Tools\n ## x");
     }
 

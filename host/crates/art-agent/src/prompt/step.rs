@@ -6,11 +6,11 @@ use art_core::tool::ToolResult;
 use serde_json::{Value, json};
 
 use super::quote::{EARLIER_QUESTIONS, one_line, section};
-use crate::plan::{EarlierStep, steps_of};
+use crate::plan::{EarlierStep, question_steps};
 use crate::report::{last_output, output_for_model, unwrap_data};
 
 /// Returns the number of values of an item that are cut to equal lengths: the results of its calls and its own.
-pub(super) fn parts(item: &TodoItem) -> usize {
+pub(super) fn part_count(item: &TodoItem) -> usize {
     item.tool_results.len() + 1
 }
 
@@ -27,7 +27,7 @@ pub(super) fn step_entry(name: &str, item: &TodoItem, share: usize) -> Value {
             .result
             .as_ref()
             .filter(|result| last_output(&item.tool_results).as_deref() != Some(*result));
-        map.extend(model_result.map(|result| ("result".to_owned(), bounded(result, share))));
+        map.extend(model_result.map(|result| ("result".to_owned(), truncate_value(result, share))));
         let error = item.error.as_ref();
         map.extend(error.map(|error| ("error".to_owned(), json!(truncate(error, share)))));
     }
@@ -42,7 +42,7 @@ fn call_entry(item: &TodoItem, result: &ToolResult, share: usize) -> Value {
     };
     let mut calls = item.actual_tool_calls.iter();
     let call = calls.find(|call| call.call_id == result.call_id);
-    map.extend(call.map(|call| ("arguments".to_owned(), bounded(&call.arguments, share))));
+    map.extend(call.map(|call| ("arguments".to_owned(), truncate_value(&call.arguments, share))));
     map.insert("status".to_owned(), json!(result.status));
     let title = result.metadata.title.as_ref().filter(|_| result.metadata.for_display);
     map.extend(title.map(|title| ("title".to_owned(), json!(truncate(title, share)))));
@@ -50,7 +50,7 @@ fn call_entry(item: &TodoItem, result: &ToolResult, share: usize) -> Value {
     map.extend(error.map(|error| ("error".to_owned(), json!(truncate(error, share)))));
     let output = output_for_model(result);
     if let Some(output) = output.as_deref().map(unwrap_data) {
-        match bounded_text(output, share) {
+        match truncated_text(output, share) {
             None => map.insert("output".to_owned(), output.clone()),
             Some(cut) => map.insert("outputText".to_owned(), json!(cut)),
         };
@@ -68,7 +68,7 @@ pub(super) fn earlier_section(
 ) -> Option<String> {
     let mut entries = Vec::new();
     for question in questions {
-        let steps = steps_of(question).filter(&reads);
+        let steps = question_steps(question).filter(&reads);
         let steps: Vec<_> = steps.map(|step| step_entry(&step.name(), step.item, share)).collect();
         if steps.is_empty() {
             continue;
@@ -79,12 +79,12 @@ pub(super) fn earlier_section(
 }
 
 /// Returns the value if its text fits into `share` characters, else the beginning of its text.
-pub(super) fn bounded(value: &Value, share: usize) -> Value {
-    bounded_text(value, share).map_or_else(|| value.clone(), Value::from)
+pub(super) fn truncate_value(value: &Value, share: usize) -> Value {
+    truncated_text(value, share).map_or_else(|| value.clone(), Value::from)
 }
 
 /// Returns the beginning of the text of `value` if the text has more than `share` characters.
-fn bounded_text(value: &Value, share: usize) -> Option<String> {
+fn truncated_text(value: &Value, share: usize) -> Option<String> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     (text.chars().count() > share).then(|| truncate(&text, share))
 }

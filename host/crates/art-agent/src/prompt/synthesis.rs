@@ -9,7 +9,7 @@ use super::fragment::Fragment;
 use super::guidance::guidance;
 use super::manager::PromptManager;
 use super::quote::{COMPLETED_STEPS, FAILED_STEPS, UNFINISHED_STEPS, one_line, produced_files, section};
-use super::step::{parts, step_entry};
+use super::step::{part_count, step_entry};
 use crate::event::RunStart;
 use crate::file::RunFile;
 use crate::plan::unfinished_reason;
@@ -23,7 +23,12 @@ const MAX_LISTED_CHARS: usize = 2_000;
 
 /// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers. The question,
 /// the plan with its intent and the results of earlier questions are in the conversation before it.
-pub(crate) fn results(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
+pub(crate) fn answer_request_text(
+    start: &RunStart,
+    items: &[TodoItem],
+    files: &[RunFile],
+    limits_hit: &[String],
+) -> String {
     let suggestions = PromptManager::new(&start.fragments).text(Fragment::SuggestionInstructions);
     let request = format!("Write the answer to the query now. {suggestions}")
         .trim_end()
@@ -39,7 +44,7 @@ pub(crate) fn results(start: &RunStart, items: &[TodoItem], files: &[RunFile], l
 /// Describes the steps with their calls and results.
 fn work_summary(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
     use TodoItemStatus::{Completed, Failed};
-    let parts: usize = items.iter().map(parts).sum();
+    let parts: usize = items.iter().map(part_count).sum();
     let share = start.config.tool_result_max_length / parts.max(1);
     let steps = |heading, is_listed: fn(TodoItemStatus) -> bool| {
         let listed = items.iter().filter(|item| is_listed(item.status));

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_is_replaced_once() {
+    fn variables_inside_values_are_not_replaced() {
         let variables = variables(&json!({"a": "{{b}}", "b": 2, "c": [1]}));
         assert_eq!(render("{{a}} {{ b }} {{c}}", &variables, Unset::Remove), "{{b}} 2 [1]");
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn filled_in_text_is_bounded() {
+    fn a_rendered_text_has_at_most_the_maximum_size() {
         let variables = variables(&json!({"a": "x".repeat(10_000)}));
         assert_eq!(
             render(&"{{a}}".repeat(1_000), &variables, Unset::Remove).len(),

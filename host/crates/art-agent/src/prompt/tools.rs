@@ -43,7 +43,7 @@ pub(super) struct ShownTools<'a> {
     /// The tools that are nearest to the question, nearest first.
     nearest: Vec<&'a ToolSchema>,
     /// Number of tokens that examples may take.
-    room: u64,
+    max_tokens: u64,
 }
 
 impl<'a> ShownTools<'a> {
@@ -52,24 +52,24 @@ impl<'a> ShownTools<'a> {
         let nearest = shortlist::for_plan(start, state);
         let Some(context) = start.context.tokens() else {
             return Self {
-                full: by_name(start.tools.iter().collect()),
+                full: sorted_by_name(start.tools.iter().collect()),
                 brief: Vec::new(),
                 others: Vec::new(),
                 nearest,
-                room: u64::MAX,
+                max_tokens: u64::MAX,
             };
         };
-        let room = MAX_TOKENS.min(context / SHARE);
-        let (full, rest) = fitting(nearest.clone(), room, |tool| full_form(tool));
-        let (brief, _) = fitting(rest, room, |tool| brief_form(tool));
+        let max_tokens = MAX_TOKENS.min(context / SHARE);
+        let (full, rest) = split_by_tokens(nearest.clone(), max_tokens, |tool| full_form(tool));
+        let (brief, _) = split_by_tokens(rest, max_tokens, |tool| brief_form(tool));
         let is_shown = |tool: &&ToolSchema| full.iter().chain(&brief).any(|shown| shown.name == tool.name);
         let others = start.tools.iter().filter(|tool| !is_shown(tool));
         Self {
             others: others.map(|tool| tool.name.as_str()).collect(),
-            full: by_name(full),
-            brief: by_name(brief),
+            full: sorted_by_name(full),
+            brief: sorted_by_name(brief),
             nearest,
-            room,
+            max_tokens,
         }
     }
 
@@ -88,9 +88,9 @@ impl<'a> ShownTools<'a> {
             sections.push(section("More tools", &self.more_tools()));
         }
         let examples = self.nearest.iter().filter_map(|tool| examples(tool, query));
-        let (examples, _) = fitting(
+        let (examples, _) = split_by_tokens(
             examples.take(MAX_TOOLS_WITH_EXAMPLES).collect(),
-            self.room,
+            self.max_tokens,
             Value::clone,
         );
         if !examples.is_empty() {
@@ -118,23 +118,24 @@ impl<'a> ShownTools<'a> {
         let parts = [
             Some("Their schemas are not shown: name them in `requiredTools`, without `toolCalls`.".to_owned()),
             (!brief.is_empty()).then(|| one_line(&brief)),
-            (!self.others.is_empty()).then(|| format!("Others, by name: {}", names(&self.others))),
+            (!self.others.is_empty()).then(|| format!("Others, by name: {}", name_list(&self.others))),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Splits `items`, which begin with the most important, into the first ones that fit into `room` tokens together, and the others.
-fn fitting<T>(items: Vec<T>, mut room: u64, form: impl Fn(&T) -> Value) -> (Vec<T>, Vec<T>) {
+/// Splits `items`, which begin with the most important, into the first ones that fit into `remaining_tokens` tokens together, and
+/// the others.
+fn split_by_tokens<T>(items: Vec<T>, mut remaining_tokens: u64, form: impl Fn(&T) -> Value) -> (Vec<T>, Vec<T>) {
     items.into_iter().partition(|item| {
         let tokens = text_tokens(&one_line(&form(item)));
-        let fits = tokens <= room;
-        room = if fits { room - tokens } else { 0 };
+        let fits = tokens <= remaining_tokens;
+        remaining_tokens = if fits { remaining_tokens - tokens } else { 0 };
         fits
     })
 }
 
-fn by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
+fn sorted_by_name(mut tools: Vec<&ToolSchema>) -> Vec<&ToolSchema> {
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools
 }
@@ -159,7 +160,7 @@ fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
 }
 
 /// Lists names, because a question may refer to a tool without sharing a word with it. A name costs a few tokens, a schema hundreds.
-fn names(others: &[&str]) -> String {
+fn name_list(others: &[&str]) -> String {
     let mut remaining = MAX_NAME_CHARS;
     let listed = others
         .iter()

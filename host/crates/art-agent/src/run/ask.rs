@@ -121,13 +121,13 @@ impl Run {
         let tokens = prompt::request_tokens(&call.request);
         match before {
             Some(before) if tokens >= before => Err(CallRefusal::NotShorter),
-            None if tokens > budget => Err(too_long(tokens, budget)),
+            None if tokens > budget => Err(too_long_refusal(tokens, budget)),
             _ => Ok((call, tokens)),
         }
     }
 
     /// Notes that a model call is made.
-    pub(super) fn ask(&mut self, id: ActionId, tokens: u64, out: &mut Outbox) {
+    pub(super) fn note_model_call(&mut self, id: ActionId, tokens: u64, out: &mut Outbox) {
         let Some(action) = self.open.get(&id) else { return };
         let content = json!({"phase": self.stream_phase(action)});
         out.observe(ObservationType::LlmStreamStart, parent_id(action), content);
@@ -302,11 +302,11 @@ impl Run {
 
     /// Returns the maximum number of tokens of a request, or `None` if the context is unlimited.
     pub(super) fn token_budget(&self) -> Option<u64> {
-        self.start.context.tokens().map(prompt::budget)
+        self.start.context.tokens().map(prompt::request_budget)
     }
 }
 
-fn too_long(tokens: u64, budget: u64) -> CallRefusal {
+fn too_long_refusal(tokens: u64, budget: u64) -> CallRefusal {
     CallRefusal::TooLong {
         reason: format!(
             "the request is too long for the model: it has about {tokens} tokens at its shortest, and there is room for \

@@ -127,16 +127,21 @@ impl Run {
     /// Estimates `items`, except those with faults, and the answer.
     fn estimate_items(&self, items: &[TodoItem], faults: &[Fault]) -> PlanEstimate {
         let failing: BTreeSet<&str> = faults.iter().map(|fault| fault.step.as_str()).collect();
-        let output = |origin: Origin<'_>| self.output(origin).ok()?.pointer(origin.path).map(json_bytes);
+        let output = |origin: Origin<'_>| {
+            self.referenced_output(origin)
+                .ok()?
+                .pointer(origin.path)
+                .map(json_bytes)
+        };
         let file = |name: &str| attachment::argument_bytes(name, &self.start.props.attachments, &self.files);
-        let calls = Estimator::new(&self.start, items, &output, &file).calls(&failing);
-        let steps = estimate::steps(&self.start, self.config(), items, &failing);
+        let calls = Estimator::new(&self.start, items, &output, &file).estimate_calls(&failing);
+        let steps = estimate::estimate_steps(&self.start, self.config(), items, &failing);
         // The output of the only call is the answer.
         let is_raw = self.start.props.raw && matches!(items, [item] if item.tool_calls.len() <= 1);
         let answer = if is_raw {
             AnswerEstimate::default()
         } else {
-            estimate::answer(&self.start, self.answer_tokens(items), &calls, &steps)
+            estimate::estimate_answer(&self.start, self.answer_tokens(items), &calls, &steps)
         };
         PlanEstimate::new(calls, steps, answer)
     }
@@ -154,8 +159,8 @@ impl Run {
 
     /// Returns the number of tokens of the first request to a planner.
     fn request_tokens(&self) -> u64 {
-        let conversation = prompt::planning(&self.start, &self.state, self.files.all());
-        prompt::request_tokens(&self.build(&conversation.messages, Phase::Planning, self.planner_tools()))
+        let conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
+        prompt::request_tokens(&self.build_request(&conversation.messages, Phase::Planning, self.planner_tools()))
     }
 
     /// Returns a fault for each call that will use more than its tool may use, by the records of the tool.
@@ -163,7 +168,7 @@ impl Run {
         let recorded = estimate.calls.iter().filter(|call| call.basis != Basis::Limits);
         let faults = recorded.flat_map(|call| {
             let record = self.start.records.get(&call.tool_name);
-            record.map_or_else(Vec::new, |record| over_limits(call, record))
+            record.map_or_else(Vec::new, |record| call_limit_faults(call, record))
         });
         faults.collect()
     }
@@ -185,14 +190,14 @@ impl Run {
         let needed = steps.into_iter().fold(estimate.answer.usage(), ModelEstimate::plus);
         let excess = [
             // If only the call for the answer is too many, the run still ends with a list of results.
-            self.excess_of_calls(&needed, what).filter(|_| has_steps),
-            self.excess_of_tokens(&needed, what),
-            self.excess_of_cost(&needed, what),
+            self.call_excess(&needed, what).filter(|_| has_steps),
+            self.token_excess(&needed, what),
+            self.cost_excess(&needed, what),
         ];
         excess.into_iter().flatten().collect()
     }
 
-    fn excess_of_calls(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn call_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
         let (needed, made, limit) = (
             needed.model_calls.p95,
             u64::from(self.usage.llm_calls_opened),
@@ -206,7 +211,7 @@ impl Run {
         })
     }
 
-    fn excess_of_tokens(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn token_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
         let (needed, used) = (needed.tokens.unwrap_or_default().p95, self.usage.tokens.total_tokens);
         let limit = self.config().max_tokens?;
         (used.saturating_add(needed) > limit).then(|| {
@@ -217,7 +222,7 @@ impl Run {
         })
     }
 
-    fn excess_of_cost(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
+    fn cost_excess(&self, needed: &ModelEstimate, what: &str) -> Option<String> {
         let (needed, cost) = (
             needed.cost_usd.unwrap_or_default().p95,
             self.usage.llm.cost_usd.unwrap_or_default(),
@@ -277,7 +282,7 @@ fn item_bytes(item: &TodoItem) -> usize {
 }
 
 /// Returns a fault for each limit of a tool that a call would exceed by its records. This can happen after the limit was lowered.
-fn over_limits(call: &CallEstimate, record: &ToolRecord) -> Vec<Fault> {
+fn call_limit_faults(call: &CallEstimate, record: &ToolRecord) -> Vec<Fault> {
     let (usage, limits) = (&call.usage, &record.limits);
     let resources = [
         (usage.fuel.p95, limits.fuel, "units of fuel"),

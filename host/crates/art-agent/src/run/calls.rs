@@ -55,7 +55,7 @@ impl ToolBatch {
 
     /// Returns the calls that are not made because the tool of an earlier call asks a person. Calls of other blocking tools are
     /// still made.
-    fn not_made(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
+    fn unmade_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
         let is_open = |call: &&ParsedToolCall| {
             let id = &call.call_id;
             let is_untouched = !self.called.contains(id) && !self.waiting.contains_key(id);
@@ -94,8 +94,8 @@ impl Run {
         let mut calls = Vec::new();
         for (action, open) in &self.open {
             if let OpenAction::Tools(batch) = open {
-                let made = |call: &&ParsedToolCall| batch.called.contains(&call.call_id) && !batch.has_ended(call);
-                let made = batch.calls.iter().filter(made);
+                let is_made = |call: &&ParsedToolCall| batch.called.contains(&call.call_id) && !batch.has_ended(call);
+                let made = batch.calls.iter().filter(is_made);
                 calls.extend(made.map(|call| self.tool_call(*action, batch, call)));
             }
         }
@@ -151,8 +151,8 @@ impl Run {
         if let Some(suspension) = &end.suspension {
             self.suspend_call(action, suspension, out);
             let batch = self.batch(action);
-            for call in batch.map_or_else(Vec::new, |batch| batch.not_made(|name| self.is_blocking(name))) {
-                let end = not_made(&call, &end.result.tool_name);
+            for call in batch.map_or_else(Vec::new, |batch| batch.unmade_calls(|name| self.is_blocking(name))) {
+                let end = unmade_call_end(&call, &end.result.tool_name);
                 self.count_call(action, &end, out);
                 self.add_result(action, end.result);
             }
@@ -285,7 +285,7 @@ fn host_stopped() -> ModelError {
 }
 
 /// Returns the end of a call that is not made because `suspended_tool` waits for a decision.
-fn not_made(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
+fn unmade_call_end(call: &ParsedToolCall, suspended_tool: &str) -> CallEnd {
     let message = format!(
         "Tool \"{}\" was not run because \"{}\" waits for a decision",
         truncate(&call.tool_name, MAX_NAME_CHARS),

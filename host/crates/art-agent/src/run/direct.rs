@@ -17,8 +17,8 @@ use crate::report;
 const STEP: &str = "call";
 
 impl Run {
-    /// Begins the run with a plan of one step, which makes the call. The tool system checks the call when it admits it, as it
-    /// does with every call.
+    /// Begins the run with a plan of one step, which makes the call. The tool system checks this call as it checks
+    /// every other.
     pub(super) fn begin_direct(&mut self, tool: &str, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let step = DraftItem {

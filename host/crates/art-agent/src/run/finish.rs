@@ -75,10 +75,10 @@ impl Run {
         }
         if self.conversation.messages.is_empty() {
             // The run continued with a plan that it had.
-            self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
+            self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
         }
         let files = self.files.of_this_run();
-        let results = prompt::results(&self.start, self.question_items(), files, &self.limits_hit);
+        let results = prompt::answer_request_text(&self.start, self.question_items(), files, &self.limits_hit);
         self.tell_planner(&results);
         self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
@@ -111,7 +111,7 @@ impl Run {
 
     /// Ends the run with the answer in `reply`, or with an error if it has none.
     pub(super) fn handle_answer(&mut self, reply: &ModelReply, out: &mut Outbox) {
-        let answer = parse::answer(reply);
+        let answer = parse::parse_answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
             let reason = if parse::is_blocked(reply) {
@@ -125,7 +125,7 @@ impl Run {
             self.record_limit("the answer was cut off before its end".to_owned());
         }
         self.record_answer();
-        let status = self.status_of_answer(reply);
+        let status = self.answer_status(reply);
         let ending = RunEnding {
             unanswered: reply.unanswered.clone(),
             ..RunEnding::new(status, answer.content).with_ui_metadata(answer.ui_metadata)
@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// Returns the status of a run whose answer is in `reply`.
-    pub(super) fn status_of_answer(&self, reply: &ModelReply) -> RunStatus {
+    pub(super) fn answer_status(&self, reply: &ModelReply) -> RunStatus {
         // An answer without any tool call is not partial: there was nothing to complete.
         let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
         if self.is_complete() && !has_gaps {
@@ -189,19 +189,19 @@ impl Run {
     pub(super) fn finish(&mut self, ending: RunEnding, out: &mut Outbox) {
         let phase = self.phase_label();
         self.abandon_open_work(out);
-        let mut told = self.message(&ending);
+        let mut answer = self.message(&ending);
         if ending.raw {
             // The report has the whole output. The conversation keeps as much of it as a prompt would contain.
-            told.content = truncate(&told.content, DEFAULT_STRINGIFY_LIMIT);
+            answer.content = truncate(&answer.content, DEFAULT_STRINGIFY_LIMIT);
         }
         if let Some(error) = &ending.error {
-            out.error(phase, None, &error.message);
+            out.observe_error(phase, None, &error.message);
         }
         // An error is returned to the caller and not added to the conversation (P82).
         if !matches!(ending.status, RunStatus::Error | RunStatus::Cancelled) {
-            out.add_message(told.clone());
+            out.add_message(answer.clone());
         }
-        let content = json!({"message": told, "uiMetadata": ending.ui_metadata});
+        let content = json!({"message": answer, "uiMetadata": ending.ui_metadata});
         out.observe(ObservationType::FinalResponse, None, content);
         self.stage = Stage::Finished(Box::new(self.report(ending)));
     }

@@ -64,7 +64,7 @@ impl Run {
         if parse::is_blocked(reply) {
             return self.fail_item(id, parse::WITHHELD, out);
         }
-        let mut parsed = parse::execution(reply);
+        let mut parsed = parse::parse_execution(reply);
         self.observe_thoughts(Phase::Execution, Some(id), &parsed.thoughts, out);
         if let Some(item) = self.item_mut(id).filter(|_| !parsed.thoughts.is_empty()) {
             item.thoughts.push(truncate(&parsed.thoughts, DEFAULT_STRINGIFY_LIMIT));
@@ -151,10 +151,10 @@ impl Run {
     /// Opens the planned calls of an item with values in place of their references, or ends the item if all of them succeeded
     /// before. Fails with the reason if none was opened.
     fn start_planned_calls(&mut self, item: &TodoItem, out: &mut Outbox) -> Result<(), String> {
-        let has_none = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
+        let no_calls_reason = || "the plan has no calls for this step, and the model cannot carry it out".to_owned();
         let calls: Result<Vec<RawCall>, String> = match &self.start.call {
             Some(call) => Ok(vec![Self::direct_call(call)]),
-            None if item.tool_calls.is_empty() => return Err(has_none()),
+            None if item.tool_calls.is_empty() => return Err(no_calls_reason()),
             None => item.tool_calls.iter().map(|call| self.resolve_call(call)).collect(),
         };
         let config = self.config();
@@ -167,7 +167,7 @@ impl Run {
             remaining_calls: config.max_tool_calls.saturating_sub(self.usage.tool_calls_opened),
             config,
         };
-        let item_run = self.running.get_mut(&item.id).ok_or_else(has_none)?;
+        let item_run = self.running.get_mut(&item.id).ok_or_else(no_calls_reason)?;
         let calls = calls.inspect_err(|reason| item_run.problem = Some(reason.clone()))?;
         let next = item_run.start_planned(item, calls, &mut admission);
         let planned_call_ids = item_run.planned_call_ids.clone();
@@ -190,12 +190,12 @@ impl Run {
                 Ok(())
             }
             NextStep::HandOver(reason) => Err(reason),
-            _ => Err(has_none()),
+            _ => Err(no_calls_reason()),
         }
     }
 
     pub(super) fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
-        let resolved = plan::resolve(&call.arguments, &|origin| self.output(origin))?;
+        let resolved = plan::resolve(&call.arguments, &|origin| self.referenced_output(origin))?;
         Ok(RawCall {
             files: Places::At(resolved.files),
             ..RawCall::new(None, call.tool_name.clone(), resolved.arguments)
@@ -203,11 +203,11 @@ impl Run {
     }
 
     /// Returns the output that a reference of a planned call points into: of a step of the plan or of an earlier question.
-    pub(super) fn output(&self, origin: Origin<'_>) -> Result<&Value, String> {
+    pub(super) fn referenced_output(&self, origin: Origin<'_>) -> Result<&Value, String> {
         let earlier = || plan::find_earlier(&self.state.earlier_questions, origin.step);
         let item = self.item(origin.step).or_else(earlier);
         let item = item.ok_or_else(|| format!("there is no step `{}`", origin.step))?;
-        plan::output_of(item, origin)
+        plan::find_output(item, origin)
     }
 
     /// Opens a model call that carries out an item, or that continues one whose planned calls did not complete it for this `reason`.
@@ -218,11 +218,11 @@ impl Run {
         let Some(item) = self.item(id) else {
             return Ok(());
         };
-        let tools = self.tools_of(item);
+        let tools = self.step_tools(item);
         let mut messages = prompt::begin_step(&self.start, &self.state, item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             messages.append(&mut item_run.messages);
-            messages.extend(item_run.problem.as_deref().map(prompt::unresolved));
+            messages.extend(item_run.problem.as_deref().map(prompt::unresolved_message));
             item_run.messages = messages;
         }
         self.open_model_call(OpenAction::Item(id.to_owned()))
@@ -241,7 +241,7 @@ impl Run {
             return false;
         };
         self.start.native_tools = false;
-        let tools = self.tools_of(&item);
+        let tools = self.step_tools(&item);
         let first_messages = prompt::begin_step(&self.start, &self.state, &item, &tools, self.files.all());
         if let Some(item_run) = self.running.get_mut(id) {
             item_run.native_tools = false;
@@ -269,7 +269,7 @@ impl Run {
         let Some(item_run) = self.running.remove(id) else {
             return;
         };
-        self.record_limits_of(id, &item_run);
+        self.record_item_limits(id, &item_run);
         let phase = self.phase_label();
         let Some(item) = self.item_mut(id) else {
             return;
@@ -286,7 +286,7 @@ impl Run {
                 TodoItemStatus::Completed
             }
             Err(reason) => {
-                out.error(phase, Some(id), &reason);
+                out.observe_error(phase, Some(id), &reason);
                 item.error = Some(reason);
                 TodoItemStatus::Failed
             }
@@ -304,7 +304,7 @@ impl Run {
     }
 
     /// Records the limits that an item hit.
-    fn record_limits_of(&mut self, id: &str, item_run: &ItemRun) {
+    fn record_item_limits(&mut self, id: &str, item_run: &ItemRun) {
         if item_run.out_of_iterations {
             self.record_limit(format!(
                 "step `{id}` used all of its {} model calls",
@@ -370,14 +370,14 @@ impl Run {
             Ok(draft) => draft,
             Err(problems) => return report(problems),
         };
-        self.add_steps_of_calls(&mut draft);
+        self.add_call_steps(&mut draft);
         let before = self.state.todo_list.clone();
         let after = match draft.items {
             Some(items) => plan::update(&before, items, &self.started_items, self.now),
             None => before.clone(),
         };
-        let mut problems: Vec<String> = plan::too_long(&after).into_iter().collect();
-        problems.extend(plan::texts(&self.step_faults(&after)));
+        let mut problems: Vec<String> = plan::length_problem(&after).into_iter().collect();
+        problems.extend(plan::fault_texts(&self.step_faults(&after)));
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
             return report(problems);

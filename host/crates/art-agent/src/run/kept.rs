@@ -54,7 +54,7 @@ impl Run {
             items: Some(plan.draft_items()),
             ..PlanDraft::default()
         };
-        let check = self.check_plan(&self.merged(&draft));
+        let check = self.check_plan(&self.merged_items(&draft));
         if !check.excess.is_empty() {
             return self.refuse_plan(check.excess, out);
         }

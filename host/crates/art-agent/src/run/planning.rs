@@ -52,7 +52,7 @@ impl Run {
             self.estimate = check.estimate;
             return self.advance(out);
         }
-        self.ask_planner();
+        self.begin_conversation();
         let message = if self.state.todo_list.is_empty() {
             "Generating plan"
         } else {
@@ -75,8 +75,8 @@ impl Run {
     }
 
     /// Begins the conversation with the planner.
-    fn ask_planner(&mut self) {
-        self.conversation = prompt::planning(&self.start, &self.state, self.files.all());
+    fn begin_conversation(&mut self) {
+        self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
         self.stage = Stage::Planning;
     }
 
@@ -101,14 +101,14 @@ impl Run {
         if !std::mem::take(&mut self.start.native_tools) {
             return false;
         }
-        self.ask_planner();
+        self.begin_conversation();
         self.request_plan(out);
         true
     }
 
     /// Adopts the plan or the answer in `reply`. If the plan is invalid or exceeds a budget, requests a new one or ends the run.
     pub(super) fn handle_plan(&mut self, reply: &ModelReply, out: &mut Outbox) {
-        let mut parsed = parse::planning(reply);
+        let mut parsed = parse::parse_planning(reply);
         self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
         self.add_planner_turn(&mut parsed);
         match parsed.outcome {
@@ -156,7 +156,7 @@ impl Run {
 
     /// Adopts a draft, or the answer in it. While repairs are allowed, requests a new draft if this one has faults or exceeds a budget.
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
-        for (position, id) in self.add_steps_of_calls(&mut draft) {
+        for (position, id) in self.add_call_steps(&mut draft) {
             if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
                 call.item = Some(id);
             }
@@ -164,15 +164,15 @@ impl Run {
         if draft.answer.is_some() && draft.items.as_ref().is_none_or(Vec::is_empty) {
             return self.answer_at_once(draft, reply, out);
         }
-        let merged = self.merged(&draft);
-        if let Some(problem) = plan::too_long(&merged) {
+        let merged = self.merged_items(&draft);
+        if let Some(problem) = plan::length_problem(&merged) {
             return self.repair(&[problem], out);
         }
         let (faults, check) = (self.step_faults(&merged), self.check_plan(&merged));
         let is_faulty = !faults.is_empty() || check.problems().next().is_some();
         if is_faulty && self.may_repair() {
             // All problems are reported together, so that the model can correct them at once.
-            let mut problems = plan::texts(&faults);
+            let mut problems = plan::fault_texts(&faults);
             problems.extend(check.problems());
             problems.truncate(MAX_PROBLEMS);
             return self.repair(&problems, out);
@@ -183,21 +183,21 @@ impl Run {
     /// Adopts a draft. Steps that cannot be carried out fail, each with the reason, and the others run. If every step has a fault
     /// of its own, not just of its calls, the plan is not adopted.
     fn adopt_as_far_as_possible(&mut self, mut draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
-        let own_ids = draft.items.as_deref_mut().unwrap_or_default();
-        let mut faults = plan::give_own_ids(own_ids, &self.state.todo_list, &self.state.earlier_questions);
-        let mut merged = self.merged(&draft);
-        fail(&mut merged, &faults);
+        let items = draft.items.as_deref_mut().unwrap_or_default();
+        let mut faults = plan::give_unique_ids(items, &self.state.todo_list, &self.state.earlier_questions);
+        let mut merged = self.merged_items(&draft);
+        mark_failed(&mut merged, &faults);
         loop {
             let found = open_faults(self.step_faults(&merged), &merged);
             if found.is_empty() {
                 break;
             }
-            fail(&mut merged, &found);
+            mark_failed(&mut merged, &found);
             faults.extend(found);
         }
         let is_open = |item: &TodoItem| !plan::has_ended(item.status);
         if !faults.is_empty() && !merged.iter().any(is_open) {
-            return self.repair(&plan::texts(&faults), out);
+            return self.repair(&plan::fault_texts(&faults), out);
         }
         let check = self.check_plan(&merged);
         if !check.excess.is_empty() {
@@ -213,14 +213,14 @@ impl Run {
 
     /// Returns what keeps items from being carried out, except for faults of their planned calls.
     pub(super) fn step_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
-        let mut faults = plan::too_many_open(items, self.items_left());
+        let mut faults = plan::excess_steps(items, self.remaining_items());
         faults.extend(plan::check(items, &self.start.tools, &self.state.earlier_questions));
         faults.extend(self.repeated_calls(items));
         faults
     }
 
     /// Returns the number of items that the run may still start.
-    fn items_left(&self) -> usize {
+    fn remaining_items(&self) -> usize {
         let left = self.config().max_items.saturating_sub(self.started_item_count);
         usize::try_from(left).unwrap_or(usize::MAX)
     }
@@ -254,7 +254,7 @@ impl Run {
 
     /// Adds a step for each call that the draft has in place of a step (S003, P33a). Returns the positions of these calls, each
     /// with the identifier of its step, which no other step has.
-    pub(super) fn add_steps_of_calls(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
+    pub(super) fn add_call_steps(&self, draft: &mut PlanDraft) -> Vec<(Option<usize>, String)> {
         let items = draft.items.iter().flatten().map(|item| item.id.clone());
         let taken: BTreeSet<String> = items
             .chain(self.state.todo_list.iter().map(|item| item.id.clone()))
@@ -308,7 +308,7 @@ impl Run {
         out.mark_state_changed();
         self.record_answer();
         let ending = self.raw_ending().unwrap_or_else(|| {
-            let ending = RunEnding::new(self.status_of_answer(reply), draft.answer.unwrap_or_default());
+            let ending = RunEnding::new(self.answer_status(reply), draft.answer.unwrap_or_default());
             ending.with_ui_metadata(draft.ui_metadata)
         });
         self.finish(ending, out);
@@ -349,14 +349,14 @@ impl Run {
     fn result_turn(&self, call: &PlannerCall, text: &str, share: usize) -> Message {
         let item = call.item.as_deref().and_then(|id| self.item(id));
         let result = item.and_then(|item| item.tool_results.last());
-        let told = match (result, item) {
+        let content = match (result, item) {
             (Some(result), _) => prompt::tool_message(result, self.files.all(), share)
                 .content_text()
                 .to_owned(),
-            (None, Some(item)) => prompt::unmade_call(item),
+            (None, Some(item)) => prompt::unmade_call_text(item),
             (None, None) => text.to_owned(),
         };
-        Message::tool_result(&*call.call_id, &*call.tool_name, told)
+        Message::tool_result(&*call.call_id, &*call.tool_name, content)
     }
 
     /// Ends the run with an error because planning failed (P31).
@@ -396,7 +396,7 @@ impl Run {
         }
         for (id, texts) in by_step {
             let reason = format!("{what}: {}", texts.join("; "));
-            out.error("planning", Some(&id), &reason);
+            out.observe_error("planning", Some(&id), &reason);
             if let Some(item) = self.item_mut(&id) {
                 item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
             }
@@ -407,7 +407,7 @@ impl Run {
 
     /// Returns the items of the plan after `draft`: an update of the plan of this question if there is one, else a new plan. A
     /// draft without items keeps the old ones (P17).
-    pub(super) fn merged(&self, draft: &PlanDraft) -> Vec<TodoItem> {
+    pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
             Some(items) if self.owns_plan => plan::update(old, items.clone(), &self.started_items, self.now),
@@ -430,7 +430,7 @@ impl Run {
         }
         if self.may_repair() {
             self.repairs += 1;
-            self.tell_planner(&prompt::repair(problems));
+            self.tell_planner(&prompt::repair_text(problems));
             return self.request_plan(out);
         }
         let reasons = truncate(&problems.join("; "), DEFAULT_STRINGIFY_LIMIT);
@@ -452,7 +452,7 @@ impl Run {
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
-        let items = self.merged(&draft);
+        let items = self.merged_items(&draft);
         if self.owns_plan {
             self.state.todo_list = items;
         } else {
@@ -475,7 +475,7 @@ impl Run {
         }
         out.observe(ObservationType::Plan, None, plan);
         let changes = if is_first {
-            plan::added(&self.state.todo_list, self.now)
+            plan::all_added(&self.state.todo_list, self.now)
         } else {
             plan::diff(&before, &self.state.todo_list, self.now)
         };
@@ -493,11 +493,11 @@ impl Run {
         self.owns_plan = true;
         let old = std::mem::replace(&mut self.state.todo_list, items);
         let items = &self.state.todo_list;
-        let (kept, left): (Vec<_>, Vec<_>) = old.into_iter().partition(|item| items.contains(item));
+        let (kept, removed): (Vec<_>, Vec<_>) = old.into_iter().partition(|item| items.contains(item));
         self.state
             .step_outputs
             .retain(|id, _| kept.iter().any(|item| item.id == *id));
-        plan::archive(&mut self.state, left);
+        plan::archive(&mut self.state, removed);
         if kept.is_empty() {
             self.state.query.clone_from(&self.start.props.query);
             self.state.intent.clear();
@@ -515,7 +515,7 @@ fn open_faults(faults: Vec<Fault>, items: &[TodoItem]) -> Vec<Fault> {
 }
 
 /// Marks the items with faults as failed.
-fn fail(items: &mut [TodoItem], faults: &[Fault]) {
+fn mark_failed(items: &mut [TodoItem], faults: &[Fault]) {
     let is_faulty =
         |item: &&mut TodoItem| !plan::has_ended(item.status) && faults.iter().any(|fault| fault.step == item.id);
     for item in items.iter_mut().filter(is_faulty) {

@@ -37,7 +37,7 @@ impl Run {
     }
 
     /// Returns whether the text of a reply may be the answer. A planner without function calls writes plans as text, and its answers
-    /// inside of JSON.
+    /// inside JSON.
     const fn may_answer(&self, action: &OpenAction) -> bool {
         match action {
             OpenAction::Plan => self.start.native_tools,
@@ -57,7 +57,7 @@ impl Run {
     /// Returns where the arguments of a call of an item may name files.
     fn places(&self, item: &str, call: &ParsedToolCall) -> Places {
         let item_run = self.running.get(item);
-        item_run.map_or(Places::NONE, |item_run| item_run.files_of(&call.call_id))
+        item_run.map_or(Places::NONE, |item_run| item_run.file_places(&call.call_id))
     }
 
     /// Returns the arguments that name files of earlier calls.
@@ -75,7 +75,7 @@ impl Run {
 
     /// Returns the tools whose complete schemas a step gets: its required tools; if it names none, the tools most
     /// similar to its description, or all tools if the context is unlimited.
-    pub(super) fn tools_of(&self, item: &TodoItem) -> Vec<ToolSchema> {
+    pub(super) fn step_tools(&self, item: &TodoItem) -> Vec<ToolSchema> {
         if !is_tool_step(item) {
             return Vec::new();
         }
@@ -119,7 +119,7 @@ impl Run {
     }
 
     /// Builds a request from its messages and the tools in the provider's format.
-    pub(super) fn build(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
+    pub(super) fn build_request(&self, messages: &[Message], phase: Phase, tools: Vec<ToolSchema>) -> ModelRequest {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let needed = if phase == Phase::Synthesis { Text } else { Reasoning };
@@ -150,7 +150,7 @@ impl Run {
     }
 
     fn plan_request(&self) -> PreparedCall {
-        let mut request = self.build(&self.conversation.messages, Phase::Planning, self.planner_tools());
+        let mut request = self.build_request(&self.conversation.messages, Phase::Planning, self.planner_tools());
         if !self.start.native_tools {
             request.reply_format = ReplyFormat::Json;
             request.reply_schema = Some(prompt::plan_schema());
@@ -165,7 +165,7 @@ impl Run {
     /// Builds the request for the answer. It has the same tools as the request for the plan, because tools are part of what
     /// providers cache, but none may be called.
     fn answer_request(&self) -> PreparedCall {
-        let mut request = self.build(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
+        let mut request = self.build_request(&self.conversation.messages, Phase::Synthesis, self.planner_tools());
         request.tool_choice = ToolChoice::None;
         PreparedCall {
             item_id: None,
@@ -178,11 +178,11 @@ impl Run {
         let (item, item_run) = (self.item(id)?, self.running.get(id)?);
         let tools = if item_run.native_tools {
             // The prompt contains the examples, because no provider's format has a field for them.
-            self.tools_of(item).into_iter().map(without_examples).collect()
+            self.step_tools(item).into_iter().map(without_examples).collect()
         } else {
             Vec::new()
         };
-        let mut request = self.build(&item_run.messages, Phase::Execution, tools);
+        let mut request = self.build_request(&item_run.messages, Phase::Execution, tools);
         if item_run.must_call(item) {
             request.tool_choice = ToolChoice::Required;
         }

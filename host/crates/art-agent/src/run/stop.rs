@@ -33,16 +33,16 @@ impl Run {
         out: &mut Outbox,
     ) -> bool {
         let suspended = results.iter().find(|result| result.status == ToolStatus::Suspended);
-        let continuation = results
+        let not_implemented = results
             .iter()
             .find(|result| result.code == Some(ToolErrorCode::NotImplemented));
-        let Some(cause) = suspended.or(continuation) else {
+        let Some(cause) = suspended.or(not_implemented) else {
             return false;
         };
         self.keep_results(id, results);
         match suspended {
             Some(result) => self.suspend(id, calls, result, out),
-            None => self.stop_at_continuation(id, cause, out),
+            None => self.stop_at_not_implemented(id, cause, out),
         }
         true
     }
@@ -84,7 +84,7 @@ impl Run {
         );
     }
 
-    fn stop_at_continuation(&mut self, id: &str, result: &ToolResult, out: &mut Outbox) {
+    fn stop_at_not_implemented(&mut self, id: &str, result: &ToolResult, out: &mut Outbox) {
         let tool = &result.tool_name;
         let why = result.error.as_deref().unwrap_or("it hands its work to a subtask");
         let message = format!("the tool `{tool}` asked for something that is not yet supported: {why}");

@@ -129,12 +129,12 @@ impl Run {
         }
         observe_decision(&item, &suspension, decision, out);
         self.add_answer(&suspension, decision, out);
-        self.settle(action, suspension, decision, since);
+        self.apply_decision(action, suspension, decision, since);
         self.continue_batch(action, out);
     }
 
     /// Lets a decided call run, or adds the decision as its result.
-    pub(super) fn settle(
+    pub(super) fn apply_decision(
         &mut self,
         action: ActionId,
         suspension: SuspendedCall,
@@ -207,7 +207,7 @@ impl Run {
     fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
-            "message": message(decision), "approved": feedback.approved, "feedback": shown(feedback),
+            "message": decision_text(decision), "approved": feedback.approved, "feedback": feedback_json(feedback),
         });
         let value = feedback.answer().filter(|_| feedback.approved);
         if let (Some(map), Some(value)) = (output.as_object_mut(), value) {
@@ -266,29 +266,29 @@ pub(super) fn observe_decision(item: &str, suspension: &SuspendedCall, decision:
         "itemId": item,
         "toolName": suspension.call.tool_name,
         "approved": decision.feedback.approved,
-        "feedback": observed(suspension, &decision.feedback),
+        "feedback": observed_feedback(suspension, &decision.feedback),
         "by": decision.by,
     });
     out.observe(kind, Some(item), content);
 }
 
 /// Returns the decision as observers see it, without a sensitive answer.
-fn observed(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
+fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {
         observed.value = None;
     }
-    shown(&observed)
+    feedback_json(&observed)
 }
 
 /// Returns the decision as models and programs see it.
-fn shown(feedback: &Feedback) -> Value {
+fn feedback_json(feedback: &Feedback) -> Value {
     // Serialising feedback cannot fail.
     serde_json::to_value(feedback).unwrap_or_default()
 }
 
 /// Returns the decision in words (C21).
-fn message(decision: &Decision) -> String {
+fn decision_text(decision: &Decision) -> String {
     let feedback = &decision.feedback;
     if decision.by == DecidedBy::Expiry {
         let outcome = if feedback.approved { "approved" } else { "rejected" };

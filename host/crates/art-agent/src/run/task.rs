@@ -65,11 +65,11 @@ fn task_step(id: String, items: &[TodoItem], item: &TodoItem) -> TaskStep {
     TaskStep {
         id,
         description: item.description.clone(),
-        outcome: outcome(items, item),
+        outcome: step_outcome(items, item),
     }
 }
 
-fn outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
+fn step_outcome(items: &[TodoItem], item: &TodoItem) -> StepOutcome {
     match item.status {
         TodoItemStatus::Completed => StepOutcome::Completed {
             results: outputs(item).into_iter().map(Cow::into_owned).collect(),

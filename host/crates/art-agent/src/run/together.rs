@@ -119,7 +119,7 @@ impl Run {
     }
 
     /// Records the questions about the plan. If there are none, its first steps start.
-    pub(super) fn check_questions(&mut self, asked: &[PlannedQuestion], out: &mut Outbox) {
+    pub(super) fn record_plan_questions(&mut self, asked: &[PlannedQuestion], out: &mut Outbox) {
         let since = self.now;
         self.plan_questions.checked = true;
         for question in asked {
@@ -143,8 +143,8 @@ impl Run {
     /// about the plan.
     pub(super) fn decide_about_plan(&mut self, suspension_id: &str, decision: &Decision, out: &mut Outbox) -> bool {
         let mut questions = self.plan_questions.questions.iter_mut();
-        let is_it = |question: &&mut PlanQuestion| question.suspension.suspension_id == suspension_id;
-        let Some(question) = questions.find(is_it) else {
+        let is_asked = |question: &&mut PlanQuestion| question.suspension.suspension_id == suspension_id;
+        let Some(question) = questions.find(is_asked) else {
             return false;
         };
         question.decision = Some(decision.clone());
@@ -172,7 +172,7 @@ impl Run {
             };
             let mut suspension = question.suspension;
             suspension.call.call_id.clone_from(call_id);
-            self.settle(action, suspension, &decision, question.since);
+            self.apply_decision(action, suspension, &decision, question.since);
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_result() -> Driver {
-    planned(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
+    driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
 }
 
 // A46: a whole run with its counts.
@@ -54,7 +54,7 @@ fn at_most_three_short_questions_are_suggested() {
 }
 
 #[test]
-fn metadata_of_another_form_suggests_nothing() {
+fn metadata_without_a_list_of_questions_suggests_nothing() {
     for metadata in ["{}", "[]", "{\"suggestedQuestions\": \"Why?\"}", "{"] {
         let text = format!("It is 42.\n<uiMetadata>{metadata}</uiMetadata>");
         let report = one_result().script("answer", [says(text)]).drive();
@@ -79,7 +79,7 @@ fn a_failed_synthesis_lists_the_results_and_the_reason() {
 
 #[test]
 fn a_failed_synthesis_without_results_is_an_error() {
-    let mut driver = planned(&json!([])).script("answer", [times_out()]);
+    let mut driver = driver_with_plan(&json!([])).script("answer", [times_out()]);
     assert_eq!(status(&driver.drive()), RunStatus::Error);
 }
 
@@ -97,7 +97,7 @@ fn an_empty_answer_is_a_failed_synthesis() {
 }
 
 #[test]
-fn an_answer_that_was_cut_off_is_returned_and_marked() {
+fn an_answer_that_was_cut_off_is_returned_as_partial() {
     let mut driver = one_result().script("answer", [with_stop_reason(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is");
@@ -116,7 +116,7 @@ fn an_answer_that_the_provider_withheld_is_a_failed_synthesis() {
 }
 
 #[test]
-fn the_cost_of_a_run_is_known_if_every_call_reports_its_cost() {
+fn the_cost_of_a_run_is_known_only_if_every_call_reports_its_cost() {
     let priced = |reply: Reply| {
         reply.map(|mut reply| {
             reply.metadata.cost_usd = Some(0.25);
@@ -141,7 +141,7 @@ fn the_cost_of_a_run_is_known_if_every_call_reports_its_cost() {
 
 // A46: a whole run with its counts.
 #[test]
-fn costs_are_summed_over_all_calls() {
+fn counts_tokens_fuel_and_time_are_summed_over_all_calls() {
     let mut driver = one_result().script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
@@ -154,7 +154,7 @@ fn costs_are_summed_over_all_calls() {
 // B20: sums over all model calls.
 #[test]
 fn the_calls_of_a_step_that_failed_are_summed_too() {
-    let mut driver = planned(&json!([tool_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("fail"), fails_item("no abacus")])
         .script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
@@ -164,7 +164,7 @@ fn the_calls_of_a_step_that_failed_are_summed_too() {
 
 #[test]
 fn the_sources_of_the_results_are_reported_once() {
-    let mut driver = planned(&json!([tool_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("1"), calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -213,7 +213,7 @@ fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
 
 #[test]
 fn unanswered_parts_without_results_do_not_make_the_answer_partial() {
-    let mut driver = planned(&json!([])).script("answer", [partial_answer()]);
+    let mut driver = driver_with_plan(&json!([])).script("answer", [partial_answer()]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
@@ -225,8 +225,8 @@ fn metadata_of_an_answer_does_not_change_its_status() {
 }
 
 #[test]
-fn the_question_is_added_first() {
-    let mut driver = planned(&json!([])).script("answer", [says("42")]);
+fn the_question_is_added_before_the_answer() {
+    let mut driver = driver_with_plan(&json!([])).script("answer", [says("42")]);
     driver.drive();
     let messages: Vec<_> = driver
         .effects
@@ -243,7 +243,7 @@ fn the_question_is_added_first() {
 }
 
 #[test]
-fn a_run_without_a_question_adds_no_message() {
+fn a_run_without_a_question_adds_only_the_answer() {
     let mut driver = Driver::new(start(" "))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
@@ -259,7 +259,9 @@ fn a_run_without_a_question_adds_no_message() {
 fn a_model_error_is_reported_until_the_next_reply() {
     let items = json!([tool_item("a", &[])]);
     let error = |answer| {
-        let mut driver = planned(&items).script("a", [times_out()]).script("answer", [answer]);
+        let mut driver = driver_with_plan(&items)
+            .script("a", [times_out()])
+            .script("answer", [answer]);
         driver.drive().model_error
     };
     assert_eq!(error(says("nothing came of it")), None);

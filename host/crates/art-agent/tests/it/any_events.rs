@@ -88,7 +88,7 @@ fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
 }
 
 /// A run with its journal. Every event is checked by the driver: the journal replays to the same run.
-struct Fate {
+struct RandomRun {
     driver: Driver,
     statuses: BTreeMap<String, TodoItemStatus>,
     questions: u32,
@@ -96,7 +96,7 @@ struct Fate {
     asked: u8,
 }
 
-impl Fate {
+impl RandomRun {
     fn new(native: bool, max_tokens: Option<u64>, together: Option<u8>) -> Self {
         let mut start = start("q");
         start.ask_together = together.is_some();
@@ -116,8 +116,8 @@ impl Fate {
         }
     }
 
-    /// Lets something happen, if it can in this state.
-    fn suffer(&mut self, happening: &Happening) {
+    /// Makes `happening` happen, if it can in this state.
+    fn perform(&mut self, happening: &Happening) {
         match happening {
             Happening::Reply(n, kind) => {
                 let models = self.driver.open_actions().into_iter();
@@ -129,29 +129,29 @@ impl Fate {
             }
             Happening::Announce(n) => {
                 if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
-                    self.apply(&called(2_000, ready.action, &ready.call));
+                    self.apply(&call_event(2_000, ready.action, &ready.call));
                 }
             }
             Happening::End(n, kind) => {
                 if let Some(call) = pick(self.driver.run.calls_in_progress(), *n) {
                     let result = match kind {
                         0 => ToolResult::error(&call.call, ToolErrorCode::IoError, "broken"),
-                        4 => self.asking(&call.call),
+                        4 => self.suspended_result(&call.call),
                         _ => tools(&call.call),
                     };
-                    self.apply(&ended(2_000, call.action, result));
+                    self.apply(&end_event(2_000, call.action, result));
                 }
             }
             Happening::Refuse(n) => {
                 if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
                     let mut result = ToolResult::error(&ready.call, ToolErrorCode::ToolDisabled, "disabled");
                     result.metadata.not_run = true;
-                    self.apply(&ended(2_000, ready.action, result));
+                    self.apply(&end_event(2_000, ready.action, result));
                 }
             }
             Happening::Suspend(n) => {
                 if let Some(ready) = pick(self.driver.run.ready_calls(), *n) {
-                    let result = self.asking(&ready.call);
+                    let result = self.suspended_result(&ready.call);
                     let id = result.metadata.suspension_id.clone().unwrap();
                     let mut suspension = question(&id, &result);
                     suspension.runs_on_approval = true;
@@ -175,7 +175,7 @@ impl Fate {
     }
 
     /// Returns the result of a call whose tool asks a person.
-    fn asking(&mut self, call: &ParsedToolCall) -> ToolResult {
+    fn suspended_result(&mut self, call: &ParsedToolCall) -> ToolResult {
         self.questions += 1;
         let mut result = tools(call);
         result.status = ToolStatus::Suspended;
@@ -195,7 +195,7 @@ impl Fate {
             },
             _ => approval(),
         };
-        let event = decided(id, feedback);
+        let event = decision_event(id, feedback);
         self.apply(&event);
         let again = self.driver.run.apply(&event).unwrap_err();
         assert!(
@@ -210,7 +210,7 @@ impl Fate {
         for call in self.driver.run.calls_in_progress() {
             if is_unknown {
                 let result = ToolResult::error(&call.call, ToolErrorCode::UnknownOutcome, "unknown");
-                self.apply(&ended(2_000, call.action, result));
+                self.apply(&end_event(2_000, call.action, result));
             }
         }
         if self.driver.run.finished().is_none() {
@@ -235,7 +235,7 @@ impl Fate {
     }
 
     fn question_about(&mut self, known: &KnownCall) -> PlannedQuestion {
-        let result = self.asking(&known.call);
+        let result = self.suspended_result(&known.call);
         let id = result.metadata.suspension_id.clone().unwrap();
         let mut suspension = question(&id, &result);
         suspension.runs_on_approval = true;
@@ -292,34 +292,34 @@ proptest! {
         max_tokens in prop::option::of(100u64..20_000),
         together in prop::option::of(any::<u8>()),
     ) {
-        let mut fate = Fate::new(native, max_tokens, together);
+        let mut random_run = RandomRun::new(native, max_tokens, together);
         for happening in &happenings {
-            if fate.driver.run.finished().is_some() {
+            if random_run.driver.run.finished().is_some() {
                 break;
             }
-            fate.suffer(happening);
-            prop_assert!(!fate.is_stuck(), "after {happening:?}");
+            random_run.perform(happening);
+            prop_assert!(!random_run.is_stuck(), "after {happening:?}");
         }
         for n in 0..400 {
-            if fate.driver.run.finished().is_some() {
+            if random_run.driver.run.finished().is_some() {
                 break;
             }
             for happening in [
                 Happening::Announce(n), Happening::End(n, 1), Happening::Reply(n, 8), Happening::Decide(n, 3),
             ] {
-                if fate.driver.run.finished().is_none() {
-                    fate.suffer(&happening);
+                if random_run.driver.run.finished().is_none() {
+                    random_run.perform(&happening);
                 }
             }
         }
-        let report = fate.driver.run.finished();
+        let report = random_run.driver.run.finished();
         prop_assert!(report.is_some(), "the run does not end");
         prop_assert!(!report.unwrap().response.response.content.is_empty());
-        let ends = fate.driver.observations(art_core::observation::ObservationType::FinalResponse);
+        let ends = random_run.driver.observations(art_core::observation::ObservationType::FinalResponse);
         prop_assert_eq!(ends.len(), 1);
-        prop_assert!(!fate.driver.run.state().is_paused);
+        prop_assert!(!random_run.driver.run.state().is_paused);
         let is_open = |status| matches!(status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
-        let open = fate.driver.statuses().iter().filter(|(_, status)| is_open(*status)).count();
+        let open = random_run.driver.statuses().iter().filter(|(_, status)| is_open(*status)).count();
         prop_assert_eq!(open, 0);
     }
 }

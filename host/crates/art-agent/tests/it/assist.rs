@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]

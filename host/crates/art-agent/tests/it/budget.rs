@@ -116,7 +116,7 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
 
 // M12: budgets of a run.
 #[test]
-fn failed_replies_count_towards_the_token_limit() {
+fn a_failed_call_is_counted_only_if_the_model_may_have_read_it() {
     let run = |failure: fn() -> Reply, context: Option<u64>| {
         let mut start = start("q");
         start.context = context.into();
@@ -169,7 +169,7 @@ fn priced_start() -> RunStart {
 }
 
 /// Returns the usage of a run whose only model call is interrupted by `end`.
-fn interrupted_by(start: RunStart, end: impl Fn(ActionId) -> RunEvent) -> ExecutionMetadata {
+fn usage_when_interrupted(start: RunStart, end: impl Fn(ActionId) -> RunEvent) -> ExecutionMetadata {
     let mut driver = Driver::new(start);
     let event = end(driver.first_open_action());
     driver.apply(&event);
@@ -177,20 +177,20 @@ fn interrupted_by(start: RunStart, end: impl Fn(ActionId) -> RunEvent) -> Execut
 }
 
 /// Returns a reply of which `text` had arrived.
-fn received(text: &str) -> PartialReply {
+fn partial_reply(text: &str) -> PartialReply {
     let mut received = PartialReply::default();
     received.push(&StreamEvent::Token(text.to_owned()));
     received
 }
 
-fn cancelled(action: ActionId, received: PartialReply) -> RunEvent {
+fn cancel_event(action: ActionId, received: PartialReply) -> RunEvent {
     RunEvent::CancelRequested {
         at: 2_000,
         interrupted: vec![InterruptedCall { action, received }],
     }
 }
 
-fn broken_off(action: ActionId, received: PartialReply) -> RunEvent {
+fn failure_event(action: ActionId, received: PartialReply) -> RunEvent {
     RunEvent::ModelFailed {
         at: 2_000,
         action,
@@ -199,7 +199,7 @@ fn broken_off(action: ActionId, received: PartialReply) -> RunEvent {
     }
 }
 
-fn host_failed(_action: ActionId) -> RunEvent {
+fn host_failure_event(_action: ActionId) -> RunEvent {
     RunEvent::HostFailed {
         at: 2_000,
         reason: "the host stopped".to_owned(),
@@ -210,8 +210,12 @@ fn host_failed(_action: ActionId) -> RunEvent {
 #[test]
 fn an_interrupted_model_call_is_counted_by_its_estimate_and_marked() {
     for metadata in [
-        interrupted_by(priced_start(), |action| cancelled(action, received(&"x".repeat(300)))),
-        interrupted_by(priced_start(), |action| broken_off(action, received(&"x".repeat(300)))),
+        usage_when_interrupted(priced_start(), |action| {
+            cancel_event(action, partial_reply(&"x".repeat(300)))
+        }),
+        usage_when_interrupted(priced_start(), |action| {
+            failure_event(action, partial_reply(&"x".repeat(300)))
+        }),
     ] {
         assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
         assert!(metadata.llm_metadata.estimated && metadata.tokens.prompt_tokens > 500);
@@ -223,8 +227,8 @@ fn an_interrupted_model_call_is_counted_by_its_estimate_and_marked() {
 }
 
 #[test]
-fn a_model_call_that_a_failure_of_the_host_interrupted_counts_its_request() {
-    let metadata = interrupted_by(priced_start(), host_failed);
+fn a_failure_of_the_host_counts_the_request_of_the_interrupted_call() {
+    let metadata = usage_when_interrupted(priced_start(), host_failure_event);
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
     assert!(metadata.tokens.prompt_tokens > 500 && metadata.llm_cost > Some(0.0));
     assert_eq!(metadata.tokens.completion_tokens, 0);
@@ -236,9 +240,9 @@ fn a_model_call_that_a_failure_of_the_host_interrupted_counts_its_request() {
 
 #[test]
 fn counts_that_the_provider_reported_before_the_interruption_are_used() {
-    let mut received = received("12345");
+    let mut received = partial_reply("12345");
     received.metadata.input_tokens = Some(77);
-    let metadata = interrupted_by(priced_start(), |action| cancelled(action, received.clone()));
+    let metadata = usage_when_interrupted(priced_start(), |action| cancel_event(action, received.clone()));
     assert_eq!(
         (metadata.tokens.prompt_tokens, metadata.tokens.completion_tokens),
         (77, 2)
@@ -249,13 +253,13 @@ fn counts_that_the_provider_reported_before_the_interruption_are_used() {
 fn an_interrupted_model_call_without_a_price_has_no_known_cost() {
     let mut start = priced_start();
     start.price = None;
-    let metadata = interrupted_by(start, |action| cancelled(action, received("x")));
+    let metadata = usage_when_interrupted(start, |action| cancel_event(action, partial_reply("x")));
     assert_eq!((metadata.llm_cost, metadata.estimated_calls), (None, 1));
 }
 
 #[test]
-fn an_interrupted_call_of_a_model_that_reads_for_free_costs_nothing() {
-    let metadata = interrupted_by(start("q"), |action| cancelled(action, received("x")));
+fn an_interrupted_call_of_a_model_with_an_unbounded_context_costs_nothing() {
+    let metadata = usage_when_interrupted(start("q"), |action| cancel_event(action, partial_reply("x")));
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 0));
     assert_eq!(metadata.tokens.total_tokens, 0);
 }
@@ -274,7 +278,7 @@ fn an_interrupted_call_counts_towards_the_token_limit() {
         start.config.max_tokens = Some(3_000);
         let mut driver = Driver::new(start).script("plan", [plan(&json!([reasoning_item("a", &[])]))]);
         driver.answer_all();
-        let event = broken_off(driver.first_open_action(), received(text));
+        let event = failure_event(driver.first_open_action(), partial_reply(text));
         driver.apply(&event);
         driver.run.finished().is_some()
     };

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::harness::*;
 
-/// Returns a run whose only step calls the tools with these expressions. `clock` is a blocking tool.
-fn calling(batch: &[(&str, &str)]) -> Driver {
+/// Returns a driver whose plan has one step, which calls the tools with these expressions. `clock` is a blocking tool.
+fn driver_with_calls(batch: &[(&str, &str)]) -> Driver {
     let mut start = start("q");
     for tool in &mut start.tools {
         if tool.name == "clock" {
@@ -31,7 +31,7 @@ fn calling(batch: &[(&str, &str)]) -> Driver {
 }
 
 /// Returns the expressions of the calls that may be made now.
-fn ready(driver: &Driver) -> Vec<String> {
+fn ready_expressions(driver: &Driver) -> Vec<String> {
     let calls = driver.run.ready_calls().into_iter();
     calls
         .map(|ready| ready.call.arguments["expression"].as_str().unwrap().to_owned())
@@ -39,13 +39,13 @@ fn ready(driver: &Driver) -> Vec<String> {
 }
 
 /// Announces the ready call with this expression, and ends it with `end`.
-fn make(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall) -> Option<ToolResult>) {
+fn make_call(driver: &mut Driver, expression: &str, end: impl Fn(&ParsedToolCall) -> Option<ToolResult>) {
     let calls = driver.run.ready_calls().into_iter();
     let mut calls = calls.filter(|ready| ready.call.arguments["expression"] == expression);
     let ready = calls.next().unwrap();
-    driver.apply(&called(2_000, ready.action, &ready.call));
+    driver.apply(&call_event(2_000, ready.action, &ready.call));
     if let Some(result) = end(&ready.call) {
-        driver.apply(&ended(2_000, ready.action, result));
+        driver.apply(&end_event(2_000, ready.action, result));
     }
 }
 
@@ -53,65 +53,65 @@ fn succeed(call: &ParsedToolCall) -> Option<ToolResult> {
     Some(tools(call))
 }
 
-fn resumed() -> RunEvent {
+fn resume_event() -> RunEvent {
     RunEvent::Resumed {
         at: 3_000,
         fuel_basis: String::new(),
     }
 }
 
-fn in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
+fn stay_in_progress(_: &ParsedToolCall) -> Option<ToolResult> {
     None
 }
 
 // T7: the calls of a reply.
 #[test]
 fn calls_of_one_reply_may_be_made_at_the_same_time_and_end_in_any_order() {
-    let mut driver = calling(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
-    assert_eq!(ready(&driver), ["1", "2", "3"]);
-    make(&mut driver, "3", succeed);
-    make(&mut driver, "1", succeed);
-    assert_eq!(ready(&driver), ["2"]);
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2"), ("calculator", "3")]);
+    assert_eq!(ready_expressions(&driver), ["1", "2", "3"]);
+    make_call(&mut driver, "3", succeed);
+    make_call(&mut driver, "1", succeed);
+    assert_eq!(ready_expressions(&driver), ["2"]);
     assert_eq!(driver.open_actions().len(), 1, "the model waits for all results");
-    make(&mut driver, "2", succeed);
-    let told: Vec<_> = driver.drive().items[0]
+    make_call(&mut driver, "2", succeed);
+    let result_ids: Vec<_> = driver.drive().items[0]
         .tool_results
         .iter()
         .map(|result| result.call_id.clone())
         .collect();
-    let made: Vec<_> = driver
+    let call_ids: Vec<_> = driver
         .item("a")
         .actual_tool_calls
         .iter()
         .map(|call| call.call_id.clone())
         .collect();
-    assert_eq!(told, made, "results are in the order of the calls");
+    assert_eq!(result_ids, call_ids, "results are in the order of the calls");
 }
 
 // Q3a: calls of blocking tools.
 #[test]
 fn a_blocking_tool_is_called_after_all_calls_before_it_and_before_all_after_it() {
-    let mut driver = calling(&[
+    let mut driver = driver_with_calls(&[
         ("calculator", "1"),
         ("calculator", "2"),
         ("clock", "3"),
         ("calculator", "4"),
     ]);
-    assert_eq!(ready(&driver), ["1", "2"]);
-    make(&mut driver, "2", succeed);
-    assert_eq!(ready(&driver), ["1"]);
-    make(&mut driver, "1", succeed);
-    assert_eq!(ready(&driver), ["3"]);
-    make(&mut driver, "3", in_progress);
-    assert_eq!(ready(&driver), [""; 0]);
+    assert_eq!(ready_expressions(&driver), ["1", "2"]);
+    make_call(&mut driver, "2", succeed);
+    assert_eq!(ready_expressions(&driver), ["1"]);
+    make_call(&mut driver, "1", succeed);
+    assert_eq!(ready_expressions(&driver), ["3"]);
+    make_call(&mut driver, "3", stay_in_progress);
+    assert_eq!(ready_expressions(&driver), [""; 0]);
 }
 
 // B9: every call of a suspended reply has a result.
 #[test]
 fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
-    let mut driver = calling(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
-    make(&mut driver, "1", succeed);
-    make(&mut driver, "ask", succeed);
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("clock", "ask"), ("calculator", "2")]);
+    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "ask", succeed);
     assert_eq!(status(&driver.run.waiting_report().unwrap()), RunStatus::Suspended);
     let observed = driver.observations(ObservationType::ToolExecution);
     let endings: Vec<_> = observed.iter().map(|call| call.metadata["ending"].clone()).collect();
@@ -126,7 +126,7 @@ fn calls_that_were_not_made_before_a_suspension_have_a_result_that_says_so() {
 // S004: one call, one observation.
 #[test]
 fn each_call_has_one_observation_with_its_ending_and_usage() {
-    let mut driver = calling(&[("calculator", "1"), ("calculator", "fail")]);
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "fail")]);
     driver.drive();
     let observed = driver.observations(ObservationType::ToolExecution);
     let facts: Vec<_> = observed
@@ -150,27 +150,27 @@ fn each_call_has_one_observation_with_its_ending_and_usage() {
 
 #[test]
 fn a_call_that_was_not_announced_cannot_end_unless_it_was_refused() {
-    let mut driver = calling(&[("calculator", "1")]);
+    let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
     let before = driver.run.clone();
-    let refused = driver.run.apply(&ended(2_000, ready.action, tools(&ready.call)));
+    let refused = driver.run.apply(&end_event(2_000, ready.action, tools(&ready.call)));
     assert_eq!(refused, Err(ApplyError::NotMade { action: ready.action }));
     assert_eq!(driver.run, before);
     let mut result = tools(&ready.call);
     result.metadata.not_run = true;
-    driver.apply(&ended(2_000, ready.action, result));
+    driver.apply(&end_event(2_000, ready.action, result));
     assert!(driver.run.ready_calls().is_empty());
 }
 
 #[test]
 fn a_call_is_announced_once_and_ends_once() {
-    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
     let ready = driver.run.ready_calls().remove(0);
-    let announced = called(2_000, ready.action, &ready.call);
+    let announced = call_event(2_000, ready.action, &ready.call);
     driver.apply(&announced);
     let again = Err(ApplyError::AlreadyMade { action: ready.action });
     assert_eq!(driver.run.apply(&announced), again);
-    let end = ended(2_000, ready.action, tools(&ready.call));
+    let end = end_event(2_000, ready.action, tools(&ready.call));
     driver.apply(&end);
     assert!(matches!(
         driver.run.apply(&end),
@@ -182,37 +182,37 @@ fn a_call_is_announced_once_and_ends_once() {
 }
 
 #[test]
-fn a_cancelled_run_keeps_the_results_of_calls_that_ended_beside_one_that_did_not() {
-    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
-    make(&mut driver, "1", succeed);
-    make(&mut driver, "2", in_progress);
+fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
+    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "2", stay_in_progress);
     driver.cancel();
     assert_eq!(driver.item("a").tool_results.len(), 1);
 }
 
 // P86, B33: calls in progress when a host was stopped.
 #[test]
-fn calls_in_progress_are_made_again_when_another_host_goes_on_and_those_that_ended_are_not() {
-    let mut driver = calling(&[("calculator", "1"), ("calculator", "2")]);
-    make(&mut driver, "1", succeed);
-    make(&mut driver, "2", in_progress);
+fn another_host_makes_only_the_calls_again_that_had_not_ended() {
+    let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
+    make_call(&mut driver, "1", succeed);
+    make_call(&mut driver, "2", stay_in_progress);
     let in_progress = driver.run.calls_in_progress();
     assert_eq!(in_progress.len(), 1);
     assert_eq!(in_progress[0].call.arguments["expression"], "2");
-    assert_eq!(ready(&driver), [""; 0]);
-    driver.apply(&resumed());
-    assert_eq!(ready(&driver), ["2"]);
+    assert_eq!(ready_expressions(&driver), [""; 0]);
+    driver.apply(&resume_event());
+    assert_eq!(ready_expressions(&driver), ["2"]);
     assert!(driver.run.calls_in_progress().is_empty());
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
 // M12: a model call that broke off.
 #[test]
-fn a_model_call_in_progress_is_counted_and_made_again_when_another_host_goes_on() {
+fn another_host_counts_a_model_call_in_progress_and_makes_it_again() {
     let mut start = start("q");
     start.context = Some(100_000).into();
     let mut driver = Driver::new(start).script("plan", [says(r#"{"answer": "42"}"#)]);
-    driver.apply(&resumed());
+    driver.apply(&resume_event());
     let report = driver.drive();
     let metadata = &report.response.metadata;
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (2, 1));
@@ -221,7 +221,7 @@ fn a_model_call_in_progress_is_counted_and_made_again_when_another_host_goes_on(
 
 #[test]
 fn the_event_of_a_model_call_comes_before_its_reply() {
-    let driver = planned(&json!([]));
+    let driver = driver_with_plan(&json!([]));
     let (asked, started) = driver.journal.split_last().unwrap();
     assert!(matches!(asked, RunEvent::ModelAsked { .. }));
     let mut run = Run::replay(started).unwrap();
@@ -241,20 +241,20 @@ fn endings_have_the_same_names_in_journals_and_observations() {
 
 #[test]
 fn an_open_call_is_found_until_it_has_ended() {
-    let mut driver = calling(&[("calculator", "1")]);
+    let mut driver = driver_with_calls(&[("calculator", "1")]);
     let ready = driver.run.ready_calls().remove(0);
     let open = |driver: &Driver| driver.run.open_call(ready.action, &ready.call.call_id);
     assert_eq!(open(&driver).as_ref(), Some(&ready));
     assert_eq!(driver.run.open_call(ready.action, "another"), None);
-    make(&mut driver, "1", in_progress);
+    make_call(&mut driver, "1", stay_in_progress);
     assert_eq!(open(&driver).as_ref(), Some(&ready));
-    let end = ended(2_000, ready.action, succeed(&ready.call).unwrap());
+    let end = end_event(2_000, ready.action, succeed(&ready.call).unwrap());
     driver.apply(&end);
     assert_eq!(open(&driver), None);
 }
 
 #[test]
-fn the_next_model_call_is_the_one_that_is_asked() {
+fn next_call_returns_a_model_call_until_it_is_asked() {
     let started = RunEvent::Started {
         at: 1_000,
         start: Box::new(start("q")),

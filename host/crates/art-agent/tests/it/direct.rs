@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns a run of one call. No model is scripted, so a request to a model panics.
-fn direct(tool: &str, arguments: Value) -> Driver {
+fn direct_call(tool: &str, arguments: Value) -> Driver {
     let call = CallToMake {
         tool_name: tool.to_owned(),
         arguments,
@@ -21,7 +21,7 @@ fn direct(tool: &str, arguments: Value) -> Driver {
 }
 
 fn calculator(expression: &str) -> Driver {
-    direct("calculator", json!({"expression": expression}))
+    direct_call("calculator", json!({"expression": expression}))
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_arguments_of_a_direct_call_are_never_interpreted() {
         Value::Null,
     ];
     for arguments in arguments {
-        let mut driver = direct("calculator", arguments.clone());
+        let mut driver = direct_call("calculator", arguments.clone());
         driver.drive();
         assert_eq!(driver.tool_calls_made[0].arguments, arguments);
     }
@@ -81,14 +81,14 @@ fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
 fn a_direct_call_that_was_cancelled_cancels_the_run() {
     let mut driver = calculator("1");
     let call = driver.run.ready_calls().remove(0);
-    driver.apply(&called(2_000, call.action, &call.call));
+    driver.apply(&call_event(2_000, call.action, &call.call));
     let result = ToolResult::error(&call.call, ToolErrorCode::Cancelled, "the call was cancelled");
-    driver.apply(&ended(2_000, call.action, result));
+    driver.apply(&end_event(2_000, call.action, result));
     assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Cancelled);
 }
 
 #[test]
-fn what_a_direct_call_draws_is_in_no_message() {
+fn the_output_of_a_direct_call_of_a_display_tool_is_in_no_message() {
     let mut driver = calculator("draw");
     let report = driver.drive();
     assert_eq!(

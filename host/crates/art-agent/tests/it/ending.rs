@@ -8,11 +8,12 @@ use serde_json::json;
 use crate::harness::*;
 
 fn two_items() -> Driver {
-    planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])])).script("a", [calculate("1"), completes_item("1")])
+    driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+        .script("a", [calculate("1"), completes_item("1")])
 }
 
 #[test]
-fn a_continuation_ends_the_run_with_a_message() {
+fn a_request_for_a_subtask_ends_the_run_with_an_error() {
     let mut driver = two_items().script("b", [calculate("subtask")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
@@ -41,7 +42,7 @@ fn a_cancelled_run_opens_no_actions_and_keeps_its_results() {
 // P66: results of a run that stops early.
 #[test]
 fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
-    let mut driver = planned(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
     while driver.tool_calls_made.is_empty() {
         driver.answer_all();
     }
@@ -54,7 +55,7 @@ fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
 }
 
 #[test]
-fn an_answer_after_the_end_is_refused() {
+fn a_reply_after_the_end_is_refused() {
     let mut driver = two_items();
     let action = driver.first_open_action();
     driver.cancel();
@@ -98,7 +99,7 @@ fn missing_results_are_refused() {
 }
 
 #[test]
-fn a_model_cannot_answer_for_tools() {
+fn a_model_reply_to_a_tool_action_is_refused() {
     let mut driver = two_items();
     driver.answer_all();
     driver.answer_all();

@@ -95,7 +95,7 @@ fn the_estimate_is_part_of_the_observation_of_the_plan() {
 
 #[test]
 fn a_plan_without_calls_has_no_estimate_in_its_observation() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]));
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]));
     driver.answer_all();
     let planned = driver.observations(Kind::Plan);
     assert_eq!(planned.last().unwrap().content.get("estimate"), None);
@@ -170,7 +170,7 @@ fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
 }
 
 #[test]
-fn a_step_without_records_is_estimated_by_the_limits_of_the_run_which_refuse_no_plan() {
+fn a_plan_is_not_refused_for_a_step_that_is_estimated_by_limits() {
     let driver = one_step(&[], |start| {
         start.config.max_model_calls = 3;
         start.config.max_tokens = Some(10_000);
@@ -184,7 +184,7 @@ fn a_step_without_records_is_estimated_by_the_limits_of_the_run_which_refuse_no_
 }
 
 #[test]
-fn a_plan_is_refused_exactly_when_its_steps_and_the_answer_need_more_than_a_budget_has_left() {
+fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
     let steps = [used(2, 5_000, 500)];
     let needed = 12 + one_step(&steps, |_| {}).run.estimate().model.tokens.unwrap().p95;
     let with_tokens = |max| one_step(&steps, |start| start.config.max_tokens = Some(max));
@@ -210,7 +210,7 @@ fn a_plan_is_refused_exactly_when_its_steps_and_the_answer_need_more_than_a_budg
 }
 
 #[test]
-fn the_length_of_an_answer_is_that_of_recorded_ones_and_else_assumed() {
+fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
     let assumed = estimate(&mut one_call(recorded_start(3_000))).answer;
     assert_eq!(assumed.basis, ModelBasis::Assumption);
     assert_eq!(
@@ -238,7 +238,7 @@ fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
 }
 
 #[test]
-fn a_step_that_failed_counts_as_much_as_one_that_did_not() {
+fn what_the_model_used_for_a_failed_step_is_recorded() {
     let mut driver = Driver::new(recorded_start(10))
         .script("plan", [plan(&json!([reasoning_item("a", &[])]))])
         .script("a", [fails_item("I cannot")])
@@ -248,7 +248,7 @@ fn a_step_that_failed_counts_as_much_as_one_that_did_not() {
 }
 
 #[test]
-fn what_a_model_does_after_planned_calls_failed_is_no_record_of_a_step() {
+fn model_calls_after_failed_planned_calls_are_not_recorded_as_a_step() {
     let mut failing = step("a", "calculator");
     failing["toolCalls"][0]["arguments"]["expression"] = json!("fail");
     let mut driver = Driver::new(recorded_start(10))
@@ -260,21 +260,21 @@ fn what_a_model_does_after_planned_calls_failed_is_no_record_of_a_step() {
 }
 
 #[test]
-fn an_answer_to_which_no_tool_contributed_is_no_record() {
+fn an_answer_without_tool_calls_is_not_recorded() {
     let mut driver = Driver::new(recorded_start(10)).script("plan", [says("Hello!")]);
     driver.drive();
     assert!(driver.run.model_work().is_empty());
 }
 
 #[test]
-fn nothing_is_recorded_of_a_model_that_reads_for_free() {
+fn nothing_is_recorded_for_a_model_with_an_unbounded_context() {
     let mut driver = one_step(&[], |start| start.context = ContextWindow::Unbounded);
     driver.drive();
     assert!(driver.run.model_work().is_empty());
 }
 
 #[test]
-fn a_step_that_was_cancelled_is_no_record() {
+fn a_cancelled_step_is_not_recorded() {
     let mut driver = parallel(2, 100_000);
     driver.cancel();
     assert!(driver.run.model_work().is_empty());
@@ -306,7 +306,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_plan_is_refused_exactly_when_its_answer_needs_more_tokens_than_are_left(bytes_out in 0_u64..50_000, under in 0_u64..2_000) {
+    fn a_plan_is_refused_exactly_if_its_answer_needs_more_tokens_than_are_left(bytes_out in 0_u64..50_000, under in 0_u64..2_000) {
         let needed = needed_tokens(bytes_out);
         let with = |max: u64| refused(bytes_out, |start| start.config.max_tokens = Some(max)).0;
         prop_assert!(!with(needed) && !with(needed + under));
@@ -343,7 +343,7 @@ fn the_estimate_of_the_answer_begins_with_the_size_of_the_request_in_the_journal
 }
 
 #[test]
-fn a_run_that_asks_no_planner_starts_with_the_size_of_a_request() {
+fn a_run_without_a_planner_counts_the_size_of_a_planner_request() {
     let plan = json!({"version": 1, "question": "q", "intent": "i", "steps": [step("a", "calculator")]});
     let plan = KeptPlan::parse(&plan.to_string()).unwrap();
     let mut start = recorded_start(3_000);
@@ -367,7 +367,7 @@ fn a_run_that_asks_no_planner_starts_with_the_size_of_a_request() {
 }
 
 #[test]
-fn a_plan_whose_output_is_the_answer_needs_no_budget_for_one() {
+fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
     let with = |raw: bool| {
         refused(3_000, |start| {
             start.config.max_cost_usd = Some(1.0);
@@ -378,7 +378,7 @@ fn a_plan_whose_output_is_the_answer_needs_no_budget_for_one() {
 }
 
 #[test]
-fn outputs_without_records_refuse_no_plan() {
+fn a_plan_is_not_refused_for_outputs_without_records() {
     let mut start = recorded_start(3_000);
     start.records.clear();
     start.config.max_tokens = Some(100);
@@ -445,7 +445,7 @@ fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
     let mut driver = parallel(2, 1_100);
     assert_eq!(driver.open_actions().len(), 1, "the second call waits");
     driver.answer_all();
-    assert_eq!(driver.open_actions().len(), 1, "the first call has settled");
+    assert_eq!(driver.open_actions().len(), 1, "only the second call is open");
     driver.answer_all();
     assert_eq!(driver.statuses(), [("s0", Completed), ("s1", Completed)]);
     assert!(driver.run.view().limits_hit.is_empty());
@@ -473,7 +473,7 @@ fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
 }
 
 #[test]
-fn a_cancelled_run_forgets_the_calls_that_wait() {
+fn a_cancelled_run_drops_the_calls_that_wait() {
     let mut driver = parallel(2, 1_100);
     driver.cancel();
     assert_eq!(driver.open_actions(), []);

@@ -21,7 +21,7 @@ struct Choices(std::vec::IntoIter<u8>);
 
 impl Choices {
     /// Returns a number below `n`.
-    fn below(&mut self, n: usize) -> usize {
+    fn pick_below(&mut self, n: usize) -> usize {
         usize::from(self.0.next().unwrap_or_default()) % n
     }
 }
@@ -33,6 +33,7 @@ type Success = (String, String, Value, u64);
 struct Case {
     driver: Driver,
     choices: Choices,
+    /// Time of the last event.
     at: u64,
     /// Identifiers of all calls that were made.
     call_ids: BTreeSet<String>,
@@ -50,19 +51,19 @@ struct Case {
 fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
     let call = |n: usize, choices: &mut Choices| {
         let own = format!("{id} {n}");
-        let taken = before.get(choices.below(before.len() + 2));
+        let taken = before.get(choices.pick_below(before.len() + 2));
         let expression = match taken {
             None => json!(own),
             Some(step) => {
-                let path = ["/result", "/result", "/gone", ""][choices.below(4)];
+                let path = ["/result", "/result", "/gone", ""][choices.pick_below(4)];
                 json!({"$concat": [own, " ", {"$from": step, "path": path}]})
             }
         };
-        let tool = ["calculator", "clock"][choices.below(2)];
+        let tool = ["calculator", "clock"][choices.pick_below(2)];
         json!({"toolName": tool, "arguments": {"expression": expression}})
     };
-    let calls: Vec<Value> = (0..choices.below(4)).map(|n| call(n, choices)).collect();
-    let mut step = match choices.below(3) {
+    let calls: Vec<Value> = (0..choices.pick_below(4)).map(|n| call(n, choices)).collect();
+    let mut step = match choices.pick_below(3) {
         0 => tool_item(id, &[]),
         _ => reasoning_item(id, &[]),
     };
@@ -73,7 +74,7 @@ fn random_step(id: &str, before: &[String], choices: &mut Choices) -> Value {
 fn random_plan(choices: &mut Choices) -> Value {
     let mut before: Vec<String> = Vec::new();
     let mut steps = Vec::new();
-    for n in 0..=choices.below(6) {
+    for n in 0..=choices.pick_below(6) {
         let id = format!("s{n}");
         steps.push(random_step(&id, &before, choices));
         before.push(id);
@@ -85,9 +86,9 @@ impl Case {
     fn new(decisions: Vec<u8>) -> Self {
         let mut choices = Choices(decisions.into_iter());
         let mut start = start("q");
-        start.config.max_parallel_items = u32::try_from(1 + choices.below(4)).unwrap();
-        if choices.below(4) == 1 {
-            start.config.max_tool_calls = u32::try_from(8 + choices.below(8)).unwrap();
+        start.config.max_parallel_items = u32::try_from(1 + choices.pick_below(4)).unwrap();
+        if choices.pick_below(4) == 1 {
+            start.config.max_tool_calls = u32::try_from(8 + choices.pick_below(8)).unwrap();
         }
         let list = random_plan(&mut choices);
         let mut driver = Driver::new(start).script("plan", [plan(&list)]);
@@ -113,14 +114,14 @@ impl Case {
             }
             self.at += 1;
             let mut actions = self.driver.open_actions();
-            let action = actions.remove(self.choices.below(actions.len()));
+            let action = actions.remove(self.choices.pick_below(actions.len()));
             match action {
                 Action::CallTools { id, item_id, calls, .. } => {
                     for call in &calls {
-                        self.driver.apply(&called(self.at, id, call));
+                        self.driver.apply(&call_event(self.at, id, call));
                     }
                     for result in self.results(&item_id, &calls) {
-                        self.driver.apply(&ended(self.at, id, result));
+                        self.driver.apply(&end_event(self.at, id, result));
                     }
                 }
                 Action::CallModel(call) => {
@@ -161,7 +162,7 @@ impl Case {
                 let (tool, arguments) = (call.tool_name.clone(), call.arguments.clone());
                 self.succeeded.push((item.to_owned(), tool, arguments, number));
             }
-            let position = self.choices.below(results.len() + 1);
+            let position = self.choices.pick_below(results.len() + 1);
             results.insert(position, result);
         }
         let all_succeeded = results.iter().all(|result| result.status == ToolStatus::Success);
@@ -180,7 +181,7 @@ impl Case {
 
     fn result(&mut self, call: &ParsedToolCall) -> ToolResult {
         let error = |code| ToolResult::error(call, code, "it does not work");
-        match self.choices.below(8) {
+        match self.choices.pick_below(8) {
             4 => error(ToolErrorCode::IoError),
             5 => error(ToolErrorCode::PermissionDenied),
             6 => {
@@ -203,7 +204,7 @@ impl Case {
                 "the output of {step} is not shown"
             );
         }
-        match self.choices.below(9) {
+        match self.choices.pick_below(9) {
             1 => calculate("1"),
             2 => fails_item("it cannot be done"),
             3 => times_out(),
@@ -265,7 +266,7 @@ proptest! {
 
     /// The driver replays the journal after every event and compares the runs.
     #[test]
-    fn what_succeeded_is_not_made_again_and_every_step_ends(decisions in prop::collection::vec(any::<u8>(), 0..160)) {
+    fn successful_calls_are_not_made_again_and_every_step_ends(decisions in prop::collection::vec(any::<u8>(), 0..160)) {
         let mut case = Case::new(decisions);
         case.drive();
         case.check_end();

@@ -11,7 +11,7 @@ use crate::harness::*;
 
 /// Returns the state after a question whose step `a` gave 42.
 fn prior_state() -> PesAgentStateData {
-    let mut driver = planned(&json!([tool_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("42")]);
     driver.drive();
@@ -26,7 +26,7 @@ fn follow_up(query: &str, prior: PesAgentStateData) -> Driver {
 }
 
 /// Returns an item with one planned call of the calculator.
-fn calculates(id: &str, expression: impl Into<Value>) -> Value {
+fn calculator_step(id: &str, expression: impl Into<Value>) -> Value {
     let expression = expression.into();
     json!({"id": id, "description": format!("do {id}"), "toolCalls": [
         {"toolName": "calculator", "arguments": {"expression": expression}},
@@ -58,8 +58,8 @@ fn section(prompt: &str, heading: &str) -> Value {
 #[test]
 fn the_same_question_twice_runs_its_tools_twice() {
     let items = json!([
-        calculates("a", "1"),
-        calculates("b", json!({"$concat": [{"$from": "a", "path": "/result"}]}))
+        calculator_step("a", "1"),
+        calculator_step("b", json!({"$concat": [{"$from": "a", "path": "/result"}]}))
     ]);
     let first = ask("q", PesAgentStateData::default(), &items);
     let second = ask("q", first.saved_state().clone(), &items);
@@ -88,7 +88,7 @@ fn a_step_may_have_the_id_of_a_step_of_an_earlier_question() {
 
 #[test]
 fn five_follow_ups_need_no_repair() {
-    let items = json!([calculates("step_1", "1")]);
+    let items = json!([calculator_step("step_1", "1")]);
     let mut state = PesAgentStateData::default();
     for n in 1..=6 {
         let driver = ask(&format!("question {n}"), state, &items);
@@ -108,12 +108,12 @@ fn five_follow_ups_need_no_repair() {
 
 #[test]
 fn a_planned_call_takes_an_output_of_an_earlier_question() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculates("a", "1")]));
+    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let value = json!({"$concat": ["halve ", {"$from": "q1.a", "path": "/result"}]});
     let second = ask(
         "And half of it?",
         first.saved_state().clone(),
-        &json!([calculates("a", value)]),
+        &json!([calculator_step("a", value)]),
     );
     assert_eq!(second.tool_calls_made[0].arguments, json!({"expression": "halve 42"}));
     assert_eq!(second.item("a").dependencies, ["q1.a"]);
@@ -121,8 +121,8 @@ fn a_planned_call_takes_an_output_of_an_earlier_question() {
 }
 
 #[test]
-fn what_an_earlier_question_did_not_give_is_a_fault_of_the_plan() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculates("a", "1")]));
+fn a_reference_to_a_missing_or_unfit_earlier_result_is_a_fault() {
+    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let faults = [
         ("q1.a", "/gone", "the output of `q1.a` has nothing at `/gone`"),
         ("q1.a", "/result", "a string is asked for, `/result` of `q1.a` is `42`"),
@@ -135,43 +135,43 @@ fn what_an_earlier_question_did_not_give_is_a_fault_of_the_plan() {
     for (name, path, expected) in faults {
         let taken = json!({"$from": name, "path": path});
         let mut driver = follow_up("And half of it?", first.saved_state().clone())
-            .script("plan", [plan(&json!([calculates("b", taken)])), plan(&json!([]))])
+            .script("plan", [plan(&json!([calculator_step("b", taken)])), plan(&json!([]))])
             .script("answer", [says("ok")]);
         driver.drive();
-        let told = driver.last_message("plan", 1);
-        assert!(told.contains(expected), "{told}");
+        let message = driver.last_message("plan", 1);
+        assert!(message.contains(expected), "{message}");
         assert!(driver.tool_calls_made.is_empty());
     }
 }
 
 #[test]
-fn an_output_that_was_cut_for_the_store_is_not_taken() {
-    let mut state = ask("q", PesAgentStateData::default(), &json!([calculates("a", "1")]))
+fn an_output_that_was_cut_for_the_store_cannot_be_referenced() {
+    let mut state = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]))
         .saved_state()
         .clone();
     state.todo_list[0].tool_results[0].output = Some(json!("xxx... [kept 3 of 9 bytes]"));
     let taken = json!({"$from": "q1.a"});
     let mut driver = follow_up("And now?", state)
-        .script("plan", [plan(&json!([calculates("b", taken)])), plan(&json!([]))])
+        .script("plan", [plan(&json!([calculator_step("b", taken)])), plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("the output of `q1.a` was too large to be stored whole"),
-        "{told}"
+        message.contains("the output of `q1.a` was too large to be stored whole"),
+        "{message}"
     );
 }
 
 #[test]
 fn a_step_id_that_names_an_earlier_result_is_refused() {
     let mut driver = follow_up("And half of it?", prior_state())
-        .script("plan", [plan(&json!([calculates("q1.a", "1")])), plan(&json!([]))])
+        .script("plan", [plan(&json!([calculator_step("q1.a", "1")])), plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("the id `q1.a` names a result of an earlier question"),
-        "{told}"
+        message.contains("the id `q1.a` names a result of an earlier question"),
+        "{message}"
     );
 }
 
@@ -180,7 +180,7 @@ fn a_step_of_a_model_reads_the_earlier_results_that_it_depends_on() {
     let first = ask(
         "first",
         PesAgentStateData::default(),
-        &json!([calculates("a", "1"), calculates("b", "2")]),
+        &json!([calculator_step("a", "1"), calculator_step("b", "2")]),
     );
     let items = json!([
         reasoning_item("c", &["q1.b"]),
@@ -226,7 +226,7 @@ fn the_planner_sees_earlier_results_with_their_question_and_no_current_plan() {
 
 #[test]
 fn earlier_results_are_bounded_in_the_prompts() {
-    let first = ask("q", PesAgentStateData::default(), &json!([calculates("a", "big")]));
+    let first = ask("q", PesAgentStateData::default(), &json!([calculator_step("a", "big")]));
     let second = ask("And now?", first.saved_state().clone(), &json!([]));
     let prompt = second.last_message("plan", 0);
     assert!(prompt.contains("[truncated 6"), "{prompt}");
@@ -235,7 +235,7 @@ fn earlier_results_are_bounded_in_the_prompts() {
 
 #[test]
 fn the_answer_lists_earlier_results_apart_from_those_of_its_plan() {
-    let second = ask("And now?", prior_state(), &json!([calculates("b", "1")]));
+    let second = ask("And now?", prior_state(), &json!([calculator_step("b", "1")]));
     let prompt = prompt(&second, "answer");
     assert_eq!(section(&prompt, "Completed steps")[0]["stepId"], "b");
     assert_eq!(section(&prompt, "Completed steps").as_array().unwrap().len(), 1);
@@ -254,7 +254,7 @@ fn a_report_has_only_the_steps_and_sources_of_its_question() {
 
 #[test]
 fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
-    let mut first = planned(&json!([tool_item("a", &[])]))
+    let mut first = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [fails_item("no")])
         .script("answer", [says("It failed.")]);
     assert_eq!(status(&first.drive()), RunStatus::Partial);
@@ -265,12 +265,12 @@ fn a_failure_of_an_earlier_question_does_not_make_this_answer_partial() {
 }
 
 /// Asks a second question whose budget allows only two model calls: one for the plan and one for its step `b`.
-fn stopped_early() -> Driver {
+fn driver_stopped_early() -> Driver {
     let mut start = start("And half of it?");
     start.props.trace_id = Some("second".to_owned());
     start.prior = Some(prior_state());
     start.config.max_model_calls = 2;
-    let items = json!([calculates("a", "1"), tool_item("b", &["a"])]);
+    let items = json!([calculator_step("a", "1"), tool_item("b", &["a"])]);
     let mut driver = Driver::new(start)
         .script("plan", [plan(&items)])
         .script("b", [calculate("1")]);
@@ -280,7 +280,7 @@ fn stopped_early() -> Driver {
 
 #[test]
 fn a_run_that_ends_early_lists_no_results_of_an_earlier_question() {
-    let driver = stopped_early();
+    let driver = driver_stopped_early();
     let text = content(driver.run.finished().unwrap());
     insta::assert_snapshot!(text, @r#"
     The run ended early: the run made its maximum of 2 model calls.
@@ -304,7 +304,7 @@ fn a_failed_answer_is_not_partial_because_of_earlier_results() {
 
 #[test]
 fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
-    let mut driver = follow_up("", stopped_early().saved_state().clone())
+    let mut driver = follow_up("", driver_stopped_early().saved_state().clone())
         .script("b", [calculate("2"), completes_item("21")])
         .script("answer", [says("21")]);
     let report = driver.drive();
@@ -316,8 +316,8 @@ fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
 
 // B36, B37: a changed plan keeps results and creation times.
 #[test]
-fn a_question_may_go_on_with_a_plan_that_was_not_finished() {
-    let before = stopped_early();
+fn a_question_may_continue_an_unfinished_plan() {
+    let before = driver_stopped_early();
     let done = json!({"id": "a", "description": "changed", "status": "completed"});
     let mut driver = follow_up("Go on.", before.saved_state().clone())
         .script("plan", [plan(&json!([done, tool_item("b", &["a"])]))])
@@ -338,11 +338,11 @@ fn a_question_may_go_on_with_a_plan_that_was_not_finished() {
 }
 
 #[test]
-fn another_question_replaces_a_plan_that_was_not_finished() {
+fn another_question_replaces_an_unfinished_plan() {
     let driver = ask(
         "Something else.",
-        stopped_early().saved_state().clone(),
-        &json!([calculates("a", "2")]),
+        driver_stopped_early().saved_state().clone(),
+        &json!([calculator_step("a", "2")]),
     );
     assert_eq!(driver.statuses(), [("a", Completed)]);
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "2"}));
@@ -357,8 +357,8 @@ fn another_question_replaces_a_plan_that_was_not_finished() {
 }
 
 #[test]
-fn a_plan_that_goes_on_may_leave_out_the_steps_that_it_depends_on() {
-    let mut driver = follow_up("Go on.", stopped_early().saved_state().clone())
+fn a_continued_plan_may_leave_out_a_completed_step_that_it_depends_on() {
+    let mut driver = follow_up("Go on.", driver_stopped_early().saved_state().clone())
         .script("plan", [plan(&json!([reasoning_item("c", &["a"])]))])
         .script("c", [completes_item("21")])
         .script("answer", [says("21")]);
@@ -398,12 +398,12 @@ fn old_state(last: art_core::pes::TodoItemStatus) -> PesAgentStateData {
 }
 
 #[test]
-fn a_thread_that_an_older_host_stored_has_its_results_for_the_next_question() {
+fn results_that_an_older_host_stored_are_available_to_the_next_question() {
     let half = json!({"$concat": [{"$from": "q1.step_1", "path": "/result"}, " / 2"]});
     let driver = ask(
         "And half of it?",
         old_state(Failed),
-        &json!([calculates("step_1", half)]),
+        &json!([calculator_step("step_1", half)]),
     );
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "4 / 2"}));
     assert_eq!(driver.statuses(), [("step_1", Completed)]);
@@ -420,13 +420,17 @@ fn a_thread_that_an_older_host_left_unfinished_can_be_continued() {
 
 // A45: follow-up questions, also twice in a row.
 #[test]
-fn two_follow_ups_in_a_row_work() {
-    let second = ask("And half of it?", prior_state(), &json!([calculates("b", "42 / 2")]));
+fn a_call_may_take_outputs_of_two_earlier_questions() {
+    let second = ask(
+        "And half of it?",
+        prior_state(),
+        &json!([calculator_step("b", "42 / 2")]),
+    );
     let taken = json!({"$concat": [{"$from": "q1.a", "path": "/result"}, {"$from": "q2.b", "path": "/result"}]});
     let third = ask(
         "And a third?",
         second.saved_state().clone(),
-        &json!([calculates("b", taken)]),
+        &json!([calculator_step("b", taken)]),
     );
     assert_eq!(third.tool_calls_made[0].arguments, json!({"expression": "4242"}));
 }
@@ -446,8 +450,8 @@ fn a_run_needs_a_trace_id() {
 }
 
 #[test]
-fn an_answer_without_a_plan_leaves_a_plan_that_was_not_finished_and_does_not_count_it() {
-    let mut driver = follow_up("Thanks.", stopped_early().saved_state().clone())
+fn an_answer_without_a_plan_leaves_an_unfinished_plan_and_does_not_count_it() {
+    let mut driver = follow_up("Thanks.", driver_stopped_early().saved_state().clone())
         .script("plan", [says(r#"{"answer": "You are welcome."}"#)]);
     let report = driver.drive();
     assert_eq!((status(&report), report.items.len()), (RunStatus::Success, 0));

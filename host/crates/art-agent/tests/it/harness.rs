@@ -50,14 +50,14 @@ impl Action {
     /// Returns the item that makes the calls, or the name of the phase.
     pub fn step(&self) -> String {
         match self {
-            Self::CallModel(call) => step_of(call),
+            Self::CallModel(call) => step_name(call),
             Self::CallTools { item_id, .. } => item_id.clone(),
         }
     }
 }
 
 /// Returns `plan`, the identifier of an item, or `answer`.
-pub fn step_of(call: &ModelCall) -> String {
+pub fn step_name(call: &ModelCall) -> String {
     let phase = || match call.request.phase {
         art_core::stream::Phase::Planning => "plan".to_owned(),
         _ => "answer".to_owned(),
@@ -66,7 +66,7 @@ pub fn step_of(call: &ModelCall) -> String {
 }
 
 /// Returns the end of a call with this result.
-pub fn ended(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
+pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     let ending = match result.status {
         ToolStatus::Success => CallEnding::Success,
         ToolStatus::Suspended => CallEnding::Suspended,
@@ -110,7 +110,7 @@ pub fn question(id: &str, result: &ToolResult) -> SuspendedCall {
 }
 
 /// Returns the event of a person's decision.
-pub fn decided(id: &str, feedback: Feedback) -> RunEvent {
+pub fn decision_event(id: &str, feedback: Feedback) -> RunEvent {
     RunEvent::CallDecided {
         at: 5_000,
         suspension_id: id.to_owned(),
@@ -133,7 +133,7 @@ pub fn rejection(reason: &str) -> Feedback {
 }
 
 /// Returns the event that announces a call.
-pub fn called(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent {
+pub fn call_event(at: u64, action: ActionId, call: &ParsedToolCall) -> RunEvent {
     RunEvent::ToolCalled {
         at,
         action,
@@ -471,7 +471,7 @@ impl Driver {
         let at = self.now;
         match action {
             Action::CallModel(call) => {
-                let step = step_of(&call);
+                let step = step_name(&call);
                 self.requests.push(StepRequest {
                     step: step.clone(),
                     request: *call.request,
@@ -487,9 +487,9 @@ impl Driver {
             }
             Action::CallTools { id, calls, files, .. } => {
                 self.file_arguments.extend(files);
-                let mut events: Vec<_> = calls.iter().map(|call| called(at, id, call)).collect();
+                let mut events: Vec<_> = calls.iter().map(|call| call_event(at, id, call)).collect();
                 let results = calls.iter().rev().map(self.tools);
-                events.extend(results.map(|result| ended(at, id, result)));
+                events.extend(results.map(|result| end_event(at, id, result)));
                 self.tool_calls_made.extend(calls);
                 events
             }
@@ -609,6 +609,6 @@ pub fn status(report: &RunReport) -> RunStatus {
 }
 
 /// Creates a driver whose script begins with a plan of these items.
-pub fn planned(items: &Value) -> Driver {
+pub fn driver_with_plan(items: &Value) -> Driver {
     Driver::new(start("What is 6 times 7?")).script("plan", [plan(items)])
 }

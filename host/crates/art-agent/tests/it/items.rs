@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn calls_and_results_are_structured_turns() {
 }
 
 #[test]
-fn a_call_gets_the_same_id_in_every_replay() {
+fn the_id_of_a_call_is_derived_from_the_trace_id_and_its_number() {
     let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].call_id, art_core::id::nth_call_id("trace", 1));
@@ -39,7 +39,7 @@ fn native_calls_keep_their_ids() {
 }
 
 #[test]
-fn the_last_output_is_the_result_if_the_model_gives_none() {
+fn the_last_output_is_the_result_if_the_model_gives_no_content() {
     let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"result": 42})));
@@ -50,7 +50,7 @@ fn the_last_output_is_the_result_if_the_model_gives_none() {
 }
 
 #[test]
-fn an_item_change_carries_the_step_output_once_it_ended() {
+fn the_status_change_of_a_completed_item_carries_its_output() {
     let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let changes = driver.observations(Kind::ItemStatusChange);
@@ -86,8 +86,8 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A41, in which an output with `status` and `data` is unwrapped. Here an output is data, so a step without content has the whole
-// output.
+// A41 unwraps an output with `status` and `data`. Here an output is data and is not unwrapped, so a step without content has the
+// whole output.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
@@ -133,14 +133,14 @@ fn a_denied_call_may_be_made_with_other_arguments() {
 
 #[test]
 fn malformed_calls_are_reported_to_the_model() {
-    let mut driver = without_reminders([says("{\"toolCalls\":[{]}"), calculate("1"), completes_item("42")]);
+    let mut driver = run_without_reminders([says("{\"toolCalls\":[{]}"), calculate("1"), completes_item("42")]);
     driver.drive();
     let message = driver.last_message("a", 1);
     assert!(message.contains("the JSON of the reply is not valid"), "{message}");
 }
 
 /// Returns a run with one tool item, whose required tool is not enforced.
-fn without_reminders(replies: [Reply; 3]) -> Driver {
+fn run_without_reminders(replies: [Reply; 3]) -> Driver {
     let mut start = start("q");
     start.config.taef_max_retries = 0;
     Driver::new(start)
@@ -151,7 +151,7 @@ fn without_reminders(replies: [Reply; 3]) -> Driver {
 
 #[test]
 fn a_call_with_invalid_native_arguments_gets_an_error_result_and_is_not_made() {
-    let mut driver = without_reminders([
+    let mut driver = run_without_reminders([
         native_call("x", "calculator", "{\"a\":"),
         calculate("1"),
         completes_item("42"),
@@ -232,7 +232,7 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
     assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
 }
 
-fn with_attachment(argument: &str, replies: &[Reply]) -> Driver {
+fn driver_with_attachment(argument: &str, replies: &[Reply]) -> Driver {
     let mut start = start("Sum it up.");
     start.props.attachments = vec![QueryAttachment {
         name: "sales.csv".to_owned(),
@@ -249,7 +249,7 @@ fn with_attachment(argument: &str, replies: &[Reply]) -> Driver {
 
 #[test]
 fn a_tool_receives_the_attachment_and_the_prompts_contain_its_name() {
-    let mut driver = with_attachment("attachment:sales.csv", &[completes_item("3")]);
+    let mut driver = driver_with_attachment("attachment:sales.csv", &[completes_item("3")]);
     let report = driver.drive();
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"csv": "a\n1\n2"}));
     assert!(
@@ -291,7 +291,7 @@ fn a_picture_is_named_and_sent_in_every_phase() {
 
 #[test]
 fn the_error_for_an_unknown_attachment_lists_the_known_ones() {
-    let mut driver = with_attachment("attachment:x", &[calculate("1"), completes_item("3")]);
+    let mut driver = driver_with_attachment("attachment:x", &[calculate("1"), completes_item("3")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     assert!(
@@ -331,7 +331,7 @@ fn call_with_attachment(name: &str) -> Reply {
 
 #[test]
 fn a_file_of_a_tool_is_passed_to_a_later_step() {
-    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("save"), completes_item("saved")])
         .script("b", [call_with_attachment("out.csv"), completes_item("x")])
         .script("answer", [says("ok")]);
@@ -395,7 +395,7 @@ fn a_file_of_the_question_is_not_replaced_by_one_of_a_tool() {
 
 #[test]
 fn a_later_question_can_take_a_file_of_an_earlier_one() {
-    let mut first = planned(&json!([tool_item("a", &[])]))
+    let mut first = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("save"), completes_item("saved")])
         .script("answer", [says("ok")]);
     first.drive();
@@ -408,12 +408,12 @@ fn a_later_question_can_take_a_file_of_an_earlier_one() {
     let report = later.drive();
     assert!(later.last_message("plan", 0).contains("out.csv"));
     assert_eq!(later.file_arguments.len(), 1);
-    assert_eq!(report.files, [], "it is not of this run");
+    assert_eq!(report.files, [], "the file is not of this run");
 }
 
 #[test]
 fn an_empty_reply_is_requested_again() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [says(""), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -437,7 +437,7 @@ fn display_output_is_not_read_by_the_model() {
 }
 
 #[test]
-fn display_output_is_in_no_prompt_even_without_a_result_of_the_step() {
+fn display_output_is_in_no_prompt_even_if_the_model_gives_no_content() {
     let mut driver = Driver::new(start("q"))
         .script(
             "plan",
@@ -457,7 +457,7 @@ fn display_output_is_in_no_prompt_even_without_a_result_of_the_step() {
 }
 
 #[test]
-fn display_output_is_not_read_in_a_later_run_or_without_its_tool() {
+fn display_output_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calculate("draw"), completes_item("")])
@@ -509,7 +509,7 @@ fn a_tool_step_that_names_no_tool_is_offered_all() {
 }
 
 /// Returns the error of a model that does not support function calls.
-fn no_function_calls() -> Reply {
+fn refuses_function_calls() -> Reply {
     Err(ModelError {
         code: ModelErrorCode::ToolsNotSupported,
         message: "this model does not support tools".to_owned(),
@@ -528,7 +528,10 @@ fn native_start() -> RunStart {
 fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
-        .script("a", [no_function_calls(), calculate("6 * 7"), completes_item("42")])
+        .script(
+            "a",
+            [refuses_function_calls(), calculate("6 * 7"), completes_item("42")],
+        )
         .script("b", [calculate("6 * 7"), completes_item("42")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -555,14 +558,14 @@ fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
 }
 
 #[test]
-fn a_step_that_began_with_function_calls_keeps_its_results() {
+fn a_step_keeps_its_results_when_the_model_then_refuses_function_calls() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script(
             "a",
             [
                 native_call("x", "calculator", "{}"),
-                no_function_calls(),
+                refuses_function_calls(),
                 completes_item("42"),
             ],
         )
@@ -577,14 +580,14 @@ fn a_step_that_began_with_function_calls_keeps_its_results() {
 fn function_calls_that_are_refused_are_retried_once() {
     let mut driver = Driver::new(native_start())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
-        .script("a", [no_function_calls(), no_function_calls()])
+        .script("a", [refuses_function_calls(), refuses_function_calls()])
         .script("answer", [says("it failed")]);
     assert_eq!(status(&driver.drive()), RunStatus::Partial);
 }
 
 #[test]
 fn thoughts_belong_to_their_step() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [says("<think>hm</think>{\"content\":\"x\"}")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -608,8 +611,8 @@ fn limits_of_zero_still_let_a_run_end() {
 
 #[test]
 fn a_model_that_decides_to_continue_is_called_again() {
-    let goes_on = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
-    let mut driver = one_tool_item().script("a", [calculate("1"), goes_on, completes_item("42")]);
+    let continues = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
+    let mut driver = one_tool_item().script("a", [calculate("1"), continues, completes_item("42")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!("42")));
     assert!(driver.last_message("a", 2).starts_with("The step is still open."));

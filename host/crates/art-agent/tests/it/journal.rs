@@ -7,7 +7,7 @@ use crate::harness::*;
 /// Returns a run with parallel items, a failure, a refused call and a plan update.
 fn eventful_run() -> Driver {
     let update = json!({"content": "1", "updatedPlan": {"todoList": [reasoning_item("c", &["a"])]}}).to_string();
-    planned(&json!([
+    driver_with_plan(&json!([
         reasoning_item("a", &[]),
         tool_item("b", &[]),
         reasoning_item("d", &["b"])
@@ -19,7 +19,7 @@ fn eventful_run() -> Driver {
 }
 
 #[test]
-fn the_replay_of_every_prefix_is_the_run_at_that_event() {
+fn every_prefix_of_a_journal_replays_to_the_run_at_that_event() {
     let mut driver = eventful_run();
     let mut snapshots = vec![(driver.journal.len(), driver.run.clone())];
     while driver.run.finished().is_none() {
@@ -44,7 +44,7 @@ fn applying_the_last_event_again_returns_its_effects() {
 }
 
 #[test]
-fn a_journal_begins_with_a_start() {
+fn a_journal_that_does_not_begin_with_a_start_is_refused() {
     assert_eq!(
         Run::replay(&[RunEvent::CancelRequested {
             at: 1,
@@ -72,7 +72,7 @@ fn a_journal_with_a_missing_event_is_refused_with_its_position() {
 
 #[test]
 fn the_wire_form_of_events_is_stable() {
-    let mut driver = planned(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1")]);
     for _ in 0..3 {
         driver.answer_all();
     }
@@ -116,9 +116,9 @@ proptest! {
     /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The journal always
     /// replays to the same run, and the run always ends with an answer. The driver compares after every event.
     #[test]
-    fn any_order_of_answers_replays(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
+    fn any_order_of_answers_replays_to_the_same_run(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
-        let mut driver = planned(&json!(items));
+        let mut driver = driver_with_plan(&json!(items));
         driver.answer_all();
         for (n, (pick, kind)) in picks.iter().enumerate() {
             if driver.run.finished().is_some() {
@@ -131,7 +131,7 @@ proptest! {
             let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
             let step = match &action {
-                Action::CallModel(call) => step_of(call),
+                Action::CallModel(call) => step_name(call),
                 Action::CallTools { .. } => String::new(),
             };
             let reply = match kind {
@@ -177,7 +177,7 @@ proptest! {
             let mut actions = driver.open_actions();
             let action = actions.remove(pick % actions.len());
             if let Action::CallModel(call) = &action {
-                let step = step_of(call);
+                let step = step_name(call);
                 let step = step.as_str();
                 let (kind, text) = replies.next().unwrap();
                 let reply = match (kind, step) {
@@ -214,7 +214,7 @@ proptest! {
         while driver.run.finished().is_none() {
             let action = driver.open_actions().remove(0);
             if let Action::CallModel(call) = &action {
-                let step = step_of(call);
+                let step = step_name(call);
                 let step = step.as_str();
                 driver = driver.script(step, [says(replies.next().unwrap())]);
             }

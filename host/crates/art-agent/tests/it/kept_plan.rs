@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns a plan with one step, `a`, that calls the calculator.
-fn kept(expression: &Value) -> KeptPlan {
+fn kept_plan(expression: &Value) -> KeptPlan {
     let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let plan = json!({
         "version": 1,
@@ -21,7 +21,7 @@ fn kept(expression: &Value) -> KeptPlan {
     KeptPlan::parse(&plan.to_string()).unwrap()
 }
 
-fn starts_with(plan: KeptPlan, values: &Value) -> RunStart {
+fn start_with_plan(plan: KeptPlan, values: &Value) -> RunStart {
     let values = values.as_object().unwrap().clone();
     RunStart {
         plan: Some(Box::new(PlanToRun { plan, values })),
@@ -31,8 +31,8 @@ fn starts_with(plan: KeptPlan, values: &Value) -> RunStart {
 
 #[test]
 fn a_kept_plan_runs_with_one_model_call_for_the_answer() {
-    let mut driver =
-        Driver::new(starts_with(kept(&json!("6 * 7")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
+    let mut driver = Driver::new(start_with_plan(kept_plan(&json!("6 * 7")), &json!({"sum": "1 + 1"})))
+        .script("answer", [says("42")]);
     let report = driver.drive();
     let metadata = &report.response.metadata;
     assert_eq!(
@@ -43,8 +43,8 @@ fn a_kept_plan_runs_with_one_model_call_for_the_answer() {
 }
 
 #[test]
-fn a_parameter_has_its_value_when_the_call_is_made() {
-    let start = starts_with(kept(&json!({"$param": "sum"})), &json!({"sum": "1 + 1"}));
+fn a_call_is_made_with_the_value_of_its_parameter() {
+    let start = start_with_plan(kept_plan(&json!({"$param": "sum"})), &json!({"sum": "1 + 1"}));
     let mut driver = Driver::new(start).script("answer", [says("2")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "1 + 1"}));
@@ -64,12 +64,12 @@ fn refusal(start: RunStart) -> String {
 
 #[test]
 fn a_kept_plan_with_faults_ends_the_run_before_anything_is_called() {
-    insta::assert_snapshot!(refusal(starts_with(kept(&json!(42)), &json!({"sum": "1 + 1"}))), @"planning failed: the kept plan cannot be carried out: `a.arguments.expression`: a string is asked for, `42` is given");
+    insta::assert_snapshot!(refusal(start_with_plan(kept_plan(&json!(42)), &json!({"sum": "1 + 1"}))), @"planning failed: the kept plan cannot be carried out: `a.arguments.expression`: a string is asked for, `42` is given");
 }
 
 #[test]
 fn a_kept_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_called() {
-    let mut start = starts_with(kept(&json!("1")), &json!({"sum": "1"}));
+    let mut start = start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1"}));
     start.config.max_items = 0;
     let refused = refusal(start);
     assert!(
@@ -79,14 +79,14 @@ fn a_kept_plan_with_more_steps_than_the_limit_ends_the_run_before_anything_is_ca
 }
 
 #[test]
-fn a_parameter_without_a_value_is_not_run() {
-    let refused = refusal(starts_with(kept(&json!({"$param": "sum"})), &json!({})));
+fn a_kept_plan_is_not_run_if_a_parameter_has_no_value() {
+    let refused = refusal(start_with_plan(kept_plan(&json!({"$param": "sum"})), &json!({})));
     assert!(refused.contains("`sum`"), "{refused}");
 }
 
 #[test]
 fn a_tool_that_is_gone_or_disabled_ends_the_run_before_anything_is_called() {
-    let mut start = starts_with(kept(&json!("1")), &json!({"sum": "1 + 1"}));
+    let mut start = start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}));
     start.tools.clear();
     assert!(refusal(start.clone()).contains("there is no tool `calculator`"));
     start.disabled_tools = vec!["calculator".to_owned()];
@@ -96,11 +96,11 @@ fn a_tool_that_is_gone_or_disabled_ends_the_run_before_anything_is_called() {
 #[test]
 fn a_second_run_of_a_kept_plan_in_its_conversation_calls_its_tools_again() {
     let mut first =
-        Driver::new(starts_with(kept(&json!("1")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
+        Driver::new(start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}))).script("answer", [says("42")]);
     first.drive();
     let second = RunStart {
         prior: Some(first.saved_state().clone()),
-        ..starts_with(kept(&json!("1")), &json!({"sum": "1 + 1"}))
+        ..start_with_plan(kept_plan(&json!("1")), &json!({"sum": "1 + 1"}))
     };
     let mut second = Driver::new(second).script("answer", [says("42")]);
     assert_eq!(second.drive().response.metadata.tool_calls, 1);
@@ -140,13 +140,13 @@ fn a_planner_may_not_use_parameters() {
         let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
         json!([{"id": "a", "description": "d", "toolCalls": [call]}])
     };
-    let mut driver = planned(&call(json!({"$param": "sum"})))
+    let mut driver = driver_with_plan(&call(json!({"$param": "sum"})))
         .script("plan", [plan(&call(json!("1")))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("`a.arguments.expression`: the plan declares no parameter `sum`"),
-        "{told}"
+        message.contains("`a.arguments.expression`: the plan declares no parameter `sum`"),
+        "{message}"
     );
 }

@@ -85,7 +85,7 @@ fn listed_tools(text: &str) -> Vec<Value> {
 }
 
 /// Returns the tools that a text lists by name only.
-fn names_only(text: &str) -> Vec<String> {
+fn tools_listed_by_name(text: &str) -> Vec<String> {
     let list = text.split("\nOthers, by name: ").nth(1);
     let line = list.and_then(|list| list.lines().next());
     line.map_or_else(Vec::new, |line| serde_json::from_str(line).unwrap())
@@ -117,14 +117,14 @@ fn the_planning_prompt_has_the_schemas_of_the_nearest_tools_as_far_as_they_fit()
                 "{description}"
             );
         }
-        let others = names_only(&text);
+        let others = tools_listed_by_name(&text);
         assert_eq!(others.len(), 184);
         assert!(!others.contains(&"weather_compare".to_owned()));
     }
 }
 
 #[test]
-fn tools_that_all_fit_are_in_the_stable_part_in_the_order_of_their_names() {
+fn tools_that_all_fit_are_in_the_system_message_in_the_order_of_their_names() {
     let mut start = start_with_registry("Compare the weather of two cities.");
     start.tools.truncate(12);
     let mut driver = Driver::new(start)
@@ -199,8 +199,8 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
     for StepRequest { request, .. } in &driver.requests {
         for message in &request.prompt.0 {
             all += message.content_text().len();
-            let others = listed_tools(message.content_text()).into_iter();
-            unused += others
+            let listed = listed_tools(message.content_text()).into_iter();
+            unused += listed
                 .filter(|tool| !used.contains(tool["name"].as_str().unwrap()))
                 .map(|tool| tool.to_string().len())
                 .sum::<usize>();
@@ -209,7 +209,7 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
             .prompt
             .0
             .iter()
-            .flat_map(|message| names_only(message.content_text()));
+            .flat_map(|message| tools_listed_by_name(message.content_text()));
         unused += names
             .filter(|name| !used.contains(name.as_str()))
             .map(|name| name.len() + 3)
@@ -233,7 +233,7 @@ const QUESTIONS: &str = include_str!("questions.jsonl");
 /// Measures how often the planning prompt describes the tools that a question needs, out of all tools of the evaluation
 /// and two hundred others. All other tools are listed by name.
 #[test]
-fn the_tools_that_a_question_needs_are_described() {
+fn at_least_four_fifths_of_the_needed_tools_are_described() {
     let lines: Vec<Value> = QUESTIONS
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -261,6 +261,6 @@ fn the_tools_that_a_question_needs_are_described() {
         }
     }
     println!("{described} of {needed} described among {} tools", tools.len());
-    // The others share no word with their tool, for example `How do you say` and `translate`.
+    // The other questions share no word with the tool that they need, for example `How do you say` and `translate`.
     assert!(described * 5 >= needed * 4, "{described} of {needed}");
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// A journal of a finished run, with the result that its host reported.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Kept {
+struct FinishedRun {
     status: RunStatus,
     answer: String,
     llm_calls: u32,
@@ -19,7 +19,7 @@ struct Kept {
 }
 
 /// Returns the journals of a version, by their names.
-fn journals(version: u32) -> Vec<(String, Kept)> {
+fn journals(version: u32) -> Vec<(String, FinishedRun)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/journals/{version}"));
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let read = |path: std::path::PathBuf| {
@@ -31,18 +31,18 @@ fn journals(version: u32) -> Vec<(String, Kept)> {
 }
 
 #[test]
-fn journals_of_version_1_fold_to_the_runs_that_their_host_reported() {
+fn journals_of_version_1_replay_to_the_runs_that_their_host_reported() {
     let journals = journals(1);
     assert_eq!(journals.len(), 10);
-    for (name, kept) in journals {
-        let run = Run::replay(&kept.journal).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    for (name, stored) in journals {
+        let run = Run::replay(&stored.journal).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let report = run.finished().unwrap_or_else(|| panic!("{name} is not finished"));
         let metadata = &report.response.metadata;
-        assert_eq!(metadata.status, kept.status, "{name}");
-        assert_eq!(report.response.response.content, kept.answer, "{name}");
+        assert_eq!(metadata.status, stored.status, "{name}");
+        assert_eq!(report.response.response.content, stored.answer, "{name}");
         assert_eq!(
             (metadata.llm_calls, metadata.tool_calls),
-            (kept.llm_calls, kept.tool_calls),
+            (stored.llm_calls, stored.tool_calls),
             "{name}"
         );
     }

@@ -1,5 +1,5 @@
 //! Good plans over the first-party tools, and faulty plans that a program makes from them. Every good plan runs as it is; every
-//! faulty one is refused before anything runs, with the place of its fault.
+//! faulty one is refused before anything runs, and the refusal names the place of its fault.
 
 mod mutants;
 
@@ -39,7 +39,7 @@ fn first_party_tools() -> Vec<ToolSchema> {
 }
 
 /// Returns the start of a run for the question of `good`.
-fn start_of(good: &GoodPlan) -> RunStart {
+fn start_for(good: &GoodPlan) -> RunStart {
     let mut start = start(&good.question);
     start.tools = first_party_tools();
     let file = |name: &String| QueryAttachment {
@@ -66,7 +66,7 @@ enum Answer {
     Returned(String),
 }
 
-/// Gives `run` the plan `list`.
+/// Gives `run` the plan `list` and returns what it does with it.
 fn propose(mut run: Run, list: &Value) -> Answer {
     let digest = |_: &_| String::new();
     let action = run.ask_models(1, digest).calls[0].id;
@@ -100,7 +100,7 @@ fn every_good_plan_is_carried_out_at_once() {
     assert!(plans.len() >= 60, "{} plans", plans.len());
     for good in &plans {
         for list in [&good.todo_list, &with_text_arguments(&good.todo_list)] {
-            let answer = propose(begin(start_of(good)), list);
+            let answer = propose(begin(start_for(good)), list);
             let is_adopted = matches!(&answer, Answer::Adopted(actions) if !actions.is_empty());
             assert!(is_adopted, "{}: {answer:?}", good.question);
         }
@@ -108,22 +108,22 @@ fn every_good_plan_is_carried_out_at_once() {
 }
 
 /// Returns whether a line of a refusal names the place of a fault and its kind.
-fn names(line: &str, mutant: &Mutant) -> bool {
+fn names_fault(line: &str, mutant: &Mutant) -> bool {
     line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.reason())
 }
 
 /// Returns why `mutant` was not refused as it should be, or `None` if it was.
-fn escape(run: Run, mutant: &Mutant) -> Option<String> {
+fn refusal_problem(run: Run, mutant: &Mutant) -> Option<String> {
     let name = format!("{:?} at {}", mutant.kind, mutant.place);
     match propose(run, &mutant.todo_list) {
         Answer::Adopted(_) => Some(format!("{name}: adopted\n  {}", mutant.todo_list)),
-        Answer::Returned(told) if told.lines().any(|line| names(line, mutant)) => None,
-        Answer::Returned(told) => Some(format!("{name}: another place was named: {told}")),
+        Answer::Returned(message) if message.lines().any(|line| names_fault(line, mutant)) => None,
+        Answer::Returned(message) => Some(format!("{name}: another place was named: {message}")),
     }
 }
 
 /// Returns all faults of a kept plan with the steps `list`, one in each line.
-fn faults_of_kept(list: &Value, start: &RunStart) -> String {
+fn faults_of_kept_plan(list: &Value, start: &RunStart) -> String {
     let files: BTreeSet<&str> = start.props.attachments.iter().map(|file| file.name.as_str()).collect();
     let kept = json!({"version": KeptPlan::VERSION, "question": "q", "files": &files, "steps": list});
     let kept = match KeptPlan::parse(&kept.to_string()) {
@@ -149,41 +149,44 @@ fn the_check_of_a_kept_plan_accepts_the_good_ones_and_names_the_place_of_every_f
     let tools = first_party_tools();
     for good in &good_plans() {
         assert_eq!(
-            faults_of_kept(&good.todo_list, &start_of(good)),
+            faults_of_kept_plan(&good.todo_list, &start_for(good)),
             "",
             "{}",
             good.question
         );
         for mutant in mutants(&good.todo_list, &tools) {
-            let mut start = start_of(good);
+            let mut start = start_for(good);
             mutant.change_start(&mut start);
-            let faults = faults_of_kept(&mutant.todo_list, &start);
-            assert!(faults.lines().any(|line| names(line, &mutant)), "{mutant:?}: {faults}");
+            let faults = faults_of_kept_plan(&mutant.todo_list, &start);
+            assert!(
+                faults.lines().any(|line| names_fault(line, &mutant)),
+                "{mutant:?}: {faults}"
+            );
         }
     }
 }
 
 #[test]
-fn every_faulty_plan_is_refused_before_anything_runs_with_its_place() {
+fn every_faulty_plan_is_refused_before_anything_runs_and_its_fault_is_named() {
     let tools = first_party_tools();
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
-    let mut escaped = Vec::new();
+    let mut problems = Vec::new();
     for good in &good_plans() {
-        let unchanged = begin(start_of(good));
+        let unchanged = begin(start_for(good));
         for mutant in mutants(&good.todo_list, &tools) {
             *counts.entry(mutant.kind).or_default() += 1;
             let run = if mutant.changes_start() {
-                let mut start = start_of(good);
+                let mut start = start_for(good);
                 mutant.change_start(&mut start);
                 begin(start)
             } else {
                 unchanged.clone()
             };
-            escaped.extend(escape(run, &mutant));
+            problems.extend(refusal_problem(run, &mutant));
         }
     }
     println!("{counts:?}");
-    assert_eq!(escaped.len(), 0, "{}", escaped.join("\n"));
+    assert_eq!(problems.len(), 0, "{}", problems.join("\n"));
     assert!(counts.values().sum::<usize>() >= 300, "{counts:?}");
     let rare: Vec<_> = Kind::ALL
         .iter()

@@ -16,14 +16,14 @@ fn calculates(id: &str, expression: impl Into<Value>) -> Value {
     ]})
 }
 
-fn of(step: &str) -> Value {
+fn reference_to(step: &str) -> Value {
     json!({"$from": step, "path": "/result"})
 }
 
 #[test]
 fn a_chain_of_planned_calls_needs_two_model_calls() {
-    let last = json!({"$concat": [of("a"), " + ", of("b")]});
-    let mut driver = planned(&json!([
+    let last = json!({"$concat": [reference_to("a"), " + ", reference_to("b")]});
+    let mut driver = driver_with_plan(&json!([
         calculates("a", json!("1")),
         calculates("b", json!("2")),
         calculates("c", last)
@@ -42,14 +42,14 @@ fn a_chain_of_planned_calls_needs_two_model_calls() {
 
 #[test]
 fn planned_calls_of_independent_steps_are_open_at_the_same_time() {
-    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
+    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", json!("2"))]));
     driver.answer_all();
     assert_eq!(driver.open_actions().len(), 2);
 }
 
 #[test]
 fn a_planned_call_that_fails_hands_its_step_to_the_model() {
-    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", json!("fail"))]))
+    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", json!("fail"))]))
         .script("b", [completes_item("about 42")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -71,51 +71,54 @@ fn half_fails(id: &str) -> Value {
 
 #[test]
 fn a_planned_call_that_succeeded_is_not_made_again_by_the_model() {
-    let mut driver = planned(&json!([half_fails("a")]))
+    let mut driver = driver_with_plan(&json!([half_fails("a")]))
         .script("a", [calculate("1"), calculate("2"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let made: Vec<&Value> = driver
+    let expressions: Vec<&Value> = driver
         .tool_calls_made
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    assert_eq!(made, [&json!("1"), &json!("fail"), &json!("2")]);
-    let told = driver.last_message("a", 1);
+    assert_eq!(expressions, [&json!("1"), &json!("fail"), &json!("2")]);
+    let message = driver.last_message("a", 1);
     assert!(
-        told.contains("not called again: the plan called `calculator`"),
-        "{told}"
+        message.contains("not called again: the plan called `calculator`"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_reference_to_a_step_never_takes_the_output_of_another_of_its_calls() {
-    let mut driver = planned(&json!([half_fails("a"), calculates("b", of("a"))]))
+fn a_reference_to_a_step_whose_last_call_failed_does_not_take_an_earlier_output() {
+    let mut driver = driver_with_plan(&json!([half_fails("a"), calculates("b", reference_to("a"))]))
         .script("a", [completes_item("about 42")])
         .script("b", [calculate("2"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("b", 0);
-    assert!(told.contains("the output of `a` has nothing at `/result`"), "{told}");
+    let message = driver.last_message("b", 0);
+    assert!(
+        message.contains("the output of `a` has nothing at `/result`"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_reference_that_finds_nothing_hands_its_step_to_the_model() {
     let gone = json!({"$from": "a", "path": "/gone"});
-    let mut driver = planned(&json!([calculates("a", json!("1")), calculates("b", gone)]))
+    let mut driver = driver_with_plan(&json!([calculates("a", json!("1")), calculates("b", gone)]))
         .script("b", [calculate("6 * 7"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("b", 0);
+    let message = driver.last_message("b", 0);
     assert!(
-        told.contains("`arguments/expression`: the output of `a` has nothing at `/gone`"),
-        "{told}"
+        message.contains("`arguments/expression`: the output of `a` has nothing at `/gone`"),
+        "{message}"
     );
 }
 
 #[test]
 fn a_plan_with_faults_is_requested_again_with_all_of_them() {
-    let mut driver = planned(&json!([calculates("a", json!(1)), calculates("b", of("z"))]))
+    let mut driver = driver_with_plan(&json!([calculates("a", json!(1)), calculates("b", reference_to("z"))]))
         .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -123,39 +126,39 @@ fn a_plan_with_faults_is_requested_again_with_all_of_them() {
         (report.response.metadata.llm_calls, report.response.metadata.tool_calls),
         (3, 1)
     );
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("`a.arguments.expression`: a string is asked for, `1` is given"),
-        "{told}"
+        message.contains("`a.arguments.expression`: a string is asked for, `1` is given"),
+        "{message}"
     );
     assert!(
-        told.contains("`b.arguments.expression`: `$from` names `z`, which is not in the plan"),
-        "{told}"
+        message.contains("`b.arguments.expression`: `$from` names `z`, which is not in the plan"),
+        "{message}"
     );
 }
 
 #[test]
-fn faults_of_the_calls_are_told_together_with_those_of_the_steps() {
+fn faults_of_the_calls_are_reported_together_with_those_of_the_steps() {
     let faulty = json!([calculates("a", json!(1)), calculates("a", json!("2"))]);
-    let mut driver = planned(&faulty)
+    let mut driver = driver_with_plan(&faulty)
         .script("plan", [plan(&json!([calculates("a", json!("1"))]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
-    assert!(told.contains("two items have the id `a`"), "{told}");
+    let message = driver.last_message("plan", 1);
+    assert!(message.contains("two items have the id `a`"), "{message}");
     assert!(
-        told.contains("`a.arguments.expression`: a string is asked for"),
-        "{told}"
+        message.contains("`a.arguments.expression`: a string is asked for"),
+        "{message}"
     );
 }
 
 #[test]
-fn what_cannot_be_repaired_fails_its_step_and_the_rest_runs() {
+fn a_fault_that_is_not_repaired_fails_its_step_and_independent_steps_run() {
     let faulty = || {
         plan(&json!([
             calculates("a", json!(1)),
             calculates("b", json!("2")),
-            calculates("c", of("a"))
+            calculates("c", reference_to("a"))
         ]))
     };
     let mut driver = Driver::new(start("q"))
@@ -180,10 +183,10 @@ fn a_plan_with_more_calls_than_the_run_may_make_is_refused_before_it_starts() {
     driver.answer_all();
     assert!(driver.tool_calls_made.is_empty());
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("`b`: this is call 2 of the plan, and the run may make only 1"),
-        "{told}"
+        message.contains("`b`: this is call 2 of the plan, and the run may make only 1"),
+        "{message}"
     );
 }
 
@@ -208,16 +211,16 @@ fn a_list_of_calls_is_a_plan_with_a_step_for_each() {
 }
 
 #[test]
-fn arguments_that_are_no_json_are_a_fault_of_the_plan() {
+fn arguments_that_are_not_json_are_a_fault_of_the_plan() {
     let text = json!({"toolCalls": [{"toolName": "calculator", "arguments": "{\"expression\": "}]});
     let mut driver = Driver::new(start("q"))
         .script("plan", [says(text.to_string()), plan(&json!([]))])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("`step_1.arguments`: an object is asked for, the text is not valid JSON: EOF"),
-        "{told}"
+        message.contains("`step_1.arguments`: an object is asked for, the text is not valid JSON: EOF"),
+        "{message}"
     );
 }
 
@@ -225,7 +228,7 @@ fn arguments_that_are_no_json_are_a_fault_of_the_plan() {
 fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
     let mut item = calculates("a", json!("1"));
     item["requiredTools"] = json!(["calculator", "clock"]);
-    let mut driver = planned(&json!([item]))
+    let mut driver = driver_with_plan(&json!([item]))
         .script("a", [calls(&[("clock", json!({}))]), completes_item("")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -235,13 +238,13 @@ fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
 
 #[test]
 fn a_list_of_calls_in_a_second_question_makes_its_calls_again() {
-    let text =
+    let list_of_calls =
         || says(json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "1"}}]}).to_string());
     let ask = |prior| {
         let mut second = start("q");
         second.prior = prior;
         let mut driver = Driver::new(second)
-            .script("plan", [text()])
+            .script("plan", [list_of_calls()])
             .script("answer", [says("ok")]);
         let calls = driver.drive().response.metadata.tool_calls;
         (calls, driver.saved_state().clone())
@@ -253,16 +256,16 @@ fn a_list_of_calls_in_a_second_question_makes_its_calls_again() {
 }
 
 #[test]
-fn a_reference_never_takes_what_was_drawn_for_the_person() {
+fn a_reference_never_takes_output_for_display() {
     let drawn = json!({"$from": "a", "path": "/bars"});
-    let mut driver = planned(&json!([calculates("a", json!("draw")), calculates("b", drawn)]))
+    let mut driver = driver_with_plan(&json!([calculates("a", json!("draw")), calculates("b", drawn)]))
         .script("b", [fails_item("there is nothing to use")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("b", 0);
+    let message = driver.last_message("b", 0);
     assert!(
-        !told.contains("walrus") && told.contains("`arguments/expression`"),
-        "{told}"
+        !message.contains("walrus") && message.contains("`arguments/expression`"),
+        "{message}"
     );
     assert!(driver.item("b").actual_tool_calls.is_empty());
 }
@@ -280,7 +283,7 @@ fn a_planned_call_that_fails_fails_its_step_if_the_model_only_plans() {
     let items = json!([
         calculates("a", json!("fail")),
         calculates("b", json!("1")),
-        calculates("c", of("a"))
+        calculates("c", reference_to("a"))
     ]);
     let mut driver = Driver::new(plans_only())
         .script("plan", [plan(&items)])
@@ -330,9 +333,9 @@ fn a_step_without_calls_fails_if_the_model_only_plans() {
 
 #[test]
 fn a_step_in_progress_shows_its_calls_with_values_in_place_of_references() {
-    let mut driver = planned(&json!([
+    let mut driver = driver_with_plan(&json!([
         calculates("a", "1"),
-        calculates("b", json!({"$concat": [of("a"), " / 2"]}))
+        calculates("b", json!({"$concat": [reference_to("a"), " / 2"]}))
     ]));
     let shown = |driver: &Driver| -> Vec<Vec<Value>> {
         let items = driver.run.view().items.iter();
@@ -360,7 +363,7 @@ fn a_step_that_falls_back_to_the_model_says_why() {
         calculates("c", "fail"),
         tool_item("d", &[])
     ]);
-    let mut driver = planned(&items)
+    let mut driver = driver_with_plan(&items)
         .script("b", [calculate("2"), completes_item("")])
         .script("c", [completes_item("about 42")])
         .script("d", [calculate("3"), completes_item("")])
@@ -378,7 +381,7 @@ fn a_step_that_falls_back_to_the_model_says_why() {
 }
 
 #[test]
-fn only_what_the_plan_says_names_a_file_and_values_are_data() {
+fn a_literal_or_joined_text_that_looks_like_an_attachment_stays_a_text() {
     let mut start = start("q");
     start.props.attachments = vec![QueryAttachment {
         name: "secret.txt".to_owned(),
@@ -397,13 +400,16 @@ fn only_what_the_plan_says_names_a_file_and_values_are_data() {
         )
         .script("answer", [says("ok")]);
     driver.drive();
-    let mut given: Vec<&Value> = driver
+    let mut expressions: Vec<&Value> = driver
         .tool_calls_made
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    given.sort_by_key(|value| value.to_string());
-    assert_eq!(given, ["attachment:secret.txt", "attachment:secret.txt", "hunter2"]);
+    expressions.sort_by_key(|value| value.to_string());
+    assert_eq!(
+        expressions,
+        ["attachment:secret.txt", "attachment:secret.txt", "hunter2"]
+    );
 }
 
 /// Returns an item with planned calls of these expressions.
@@ -414,15 +420,15 @@ fn calculates_all(id: &str, expressions: &[Value]) -> Value {
 }
 
 /// Returns a reference to the whole output of a call of the step `a`.
-fn call_of_a(number: usize) -> Value {
+fn reference_to_call(number: usize) -> Value {
     json!({"$from": "a", "call": number})
 }
 
 /// Returns whether the planned call of the step `id` was given the output of the expression `big`.
 fn took_the_big_output(driver: &Driver, id: &str) -> bool {
     let calls = &driver.item(id).actual_tool_calls;
-    let given = calls.first().and_then(|call| call.arguments["expression"].as_str());
-    given.is_some_and(|text| text.len() == 10_000)
+    let expression = calls.first().and_then(|call| call.arguments["expression"].as_str());
+    expression.is_some_and(|text| text.len() == 10_000)
 }
 
 /// Returns why the model had to carry out a step.
@@ -432,18 +438,18 @@ fn fallback<'a>(driver: &'a Driver, id: &str) -> &'a str {
 
 /// Returns one value written in three ways, which the check of the plan does not recognise as the same. When the plan runs, the
 /// third call with this value is refused.
-fn same(text: &str) -> [Value; 3] {
+fn three_forms(text: &str) -> [Value; 3] {
     [json!(text), json!({"$literal": text}), json!({"$concat": [text]})]
 }
 
 const NO_OUTPUT: &str = "`arguments/expression`: step `a` has no output to take a value from";
 
 #[test]
-fn the_number_of_a_call_counts_calls_of_the_plan_that_were_refused() {
-    let mut driver = planned(&json!([
-        calculates_all("a", &[&same("1")[..], &[json!("big")]].concat()),
-        calculates("b", call_of_a(3)),
-        calculates("c", call_of_a(2)),
+fn call_numbers_count_refused_calls_of_the_plan() {
+    let mut driver = driver_with_plan(&json!([
+        calculates_all("a", &[&three_forms("1")[..], &[json!("big")]].concat()),
+        calculates("b", reference_to_call(3)),
+        calculates("c", reference_to_call(2)),
     ]))
     .script("a", [completes_item("done")])
     .script("c", [calculate("2"), completes_item("")])
@@ -455,11 +461,11 @@ fn the_number_of_a_call_counts_calls_of_the_plan_that_were_refused() {
 }
 
 #[test]
-fn the_number_of_a_call_counts_calls_of_the_plan_that_failed() {
-    let mut driver = planned(&json!([
+fn call_numbers_count_failed_calls_of_the_plan() {
+    let mut driver = driver_with_plan(&json!([
         calculates_all("a", &[json!("fail"), json!("big")]),
-        calculates("b", call_of_a(1)),
-        calculates("c", call_of_a(0)),
+        calculates("b", reference_to_call(1)),
+        calculates("c", reference_to_call(0)),
     ]))
     .script("a", [calculate("2"), completes_item("")])
     .script("c", [calculate("2"), completes_item("")])
@@ -470,12 +476,12 @@ fn the_number_of_a_call_counts_calls_of_the_plan_that_failed() {
 }
 
 #[test]
-fn the_number_of_a_call_does_not_name_one_that_a_model_made_in_place_of_the_plan() {
+fn a_call_number_never_names_a_call_that_the_model_made_instead_of_the_plan() {
     let gone = json!({"$from": "z", "path": "/gone"});
-    let mut driver = planned(&json!([
+    let mut driver = driver_with_plan(&json!([
         calculates("z", json!("1")),
         calculates("a", gone),
-        calculates("b", call_of_a(0)),
+        calculates("b", reference_to_call(0)),
         calculates("c", json!({"$from": "a"})),
     ]))
     .script("a", [calculate("big"), completes_item("")])
@@ -483,13 +489,16 @@ fn the_number_of_a_call_does_not_name_one_that_a_model_made_in_place_of_the_plan
     .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(fallback(&driver, "b"), NO_OUTPUT);
-    assert!(took_the_big_output(&driver, "c"), "the last call is meant");
+    assert!(
+        took_the_big_output(&driver, "c"),
+        "without a number, the last call is meant"
+    );
 }
 
 #[test]
-fn a_reference_without_a_number_does_not_take_the_call_before_one_that_was_refused() {
-    let mut driver = planned(&json!([
-        calculates_all("a", &[&[json!("1")], &same("big")[..]].concat()),
+fn a_reference_without_a_number_takes_the_content_of_the_model_if_the_last_call_was_refused() {
+    let mut driver = driver_with_plan(&json!([
+        calculates_all("a", &[&[json!("1")], &three_forms("big")[..]].concat()),
         calculates("b", json!({"$from": "a"})),
     ]))
     .script("a", [completes_item("what the model says")])
@@ -502,8 +511,8 @@ fn a_reference_without_a_number_does_not_take_the_call_before_one_that_was_refus
 }
 
 #[test]
-fn the_number_of_a_call_of_a_step_without_planned_calls_is_that_of_its_model() {
-    let mut driver = planned(&json!([tool_item("a", &[]), calculates("b", call_of_a(1))]))
+fn a_call_number_names_a_call_of_the_model_if_the_step_has_no_planned_calls() {
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), calculates("b", reference_to_call(1))]))
         .script("a", [calculate("1"), calculate("big"), completes_item("")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -512,7 +521,7 @@ fn the_number_of_a_call_of_a_step_without_planned_calls_is_that_of_its_model() {
 
 /// Carries out a plan whose step `a` fails with the planned calls of `first`, and is tried again with those of `second`. The model of the
 /// step gives `replies`.
-fn tried_again(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
+fn retry_step(first: &Value, second: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
     let retry = json!({"content": "once more", "updatedPlan": {"todoList": [
         {"id": "a", "description": "do a", "status": "pending", "toolCalls": second["toolCalls"]},
         {"id": "b", "description": "do b", "stepType": "reasoning"},
@@ -531,13 +540,13 @@ fn tried_again(first: &Value, second: &Value, replies: impl IntoIterator<Item = 
 #[test]
 fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again() {
     let calls = half_fails("a");
-    let driver = tried_again(&calls, &calls, [fails_item("no"), calculate("2"), completes_item("")]);
-    let made: Vec<&Value> = driver
+    let driver = retry_step(&calls, &calls, [fails_item("no"), calculate("2"), completes_item("")]);
+    let expressions: Vec<&Value> = driver
         .tool_calls_made
         .iter()
         .map(|call| &call.arguments["expression"])
         .collect();
-    assert_eq!(made, ["1", "fail", "fail", "2"]);
+    assert_eq!(expressions, ["1", "fail", "fail", "2"]);
     let item = driver.item("a");
     assert_eq!((item.status, item.tool_results.len()), (TodoItemStatus::Completed, 3));
     let messages = driver.messages("a", 2);
@@ -546,9 +555,9 @@ fn a_planned_call_that_succeeded_is_not_made_again_when_its_step_is_tried_again(
 }
 
 #[test]
-fn results_that_are_kept_stand_in_the_order_of_the_calls() {
+fn kept_results_are_in_the_order_of_the_calls() {
     let calls = |first: &str| calculates_all("a", &[json!(first), json!("big")]);
-    let driver = tried_again(&calls("fail"), &calls("1"), [fails_item("no")]);
+    let driver = retry_step(&calls("fail"), &calls("1"), [fails_item("no")]);
     let item = driver.item("a");
     assert_eq!(item.status, TodoItemStatus::Completed, "{item:?}");
     let ids: Vec<&String> = item.tool_results.iter().map(|result| &result.call_id).collect();

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::harness::*;
 use crate::prompts::transcript;
 
-fn native(query: &str) -> Driver {
+fn native_driver(query: &str) -> Driver {
     let mut start = start(query);
     start.native_tools = true;
     Driver::new(start)
 }
 
 /// Returns a reply with native calls of these names and arguments.
-fn functions(calls: &[(&str, Value)]) -> Reply {
+fn calls_functions(calls: &[(&str, Value)]) -> Reply {
     says("").map(|mut reply| {
         reply.tool_calls = calls
             .iter()
@@ -40,7 +40,7 @@ fn functions(calls: &[(&str, Value)]) -> Reply {
 
 /// Returns a reply that submits a plan of these steps, in the form of the function's schema.
 fn submits(steps: &[Value]) -> Reply {
-    functions(&[("submit_plan", submission(steps))])
+    calls_functions(&[("submit_plan", submission(steps))])
 }
 
 fn submission(steps: &[Value]) -> Value {
@@ -56,7 +56,7 @@ fn step(id: &str, expression: &Value) -> Value {
     })
 }
 
-fn judged(id: &str, after: &str) -> Value {
+fn model_step(id: &str, after: &str) -> Value {
     json!({
         "id": id, "description": "choose", "stepType": "tool", "requiredTools": ["calculator"], "dependencies": [after],
         "expectedOutcome": null, "toolCalls": null,
@@ -67,15 +67,15 @@ fn expression(text: &str) -> Value {
     json!({ "expression": text })
 }
 
-/// Returns the numbers of model calls and tool calls, and the status.
-fn figures(driver: &mut Driver) -> (u32, u32, RunStatus) {
+/// Carries out the run, and returns its numbers of model calls and tool calls and its status.
+fn drive_and_count(driver: &mut Driver) -> (u32, u32, RunStatus) {
     let metadata = driver.drive().response.metadata;
     (metadata.llm_calls, metadata.tool_calls, metadata.status)
 }
 
 #[test]
 fn prose_without_a_plan_is_the_answer() {
-    for mut driver in [Driver::new(start("Hello")), native("Hello")] {
+    for mut driver in [Driver::new(start("Hello")), native_driver("Hello")] {
         driver = driver.script("plan", [says("Hello! What can I do for you?")]);
         let report = driver.drive();
         assert_eq!(content(&report), "Hello! What can I do for you?");
@@ -103,7 +103,7 @@ fn an_answer_of_the_planner_may_suggest_questions() {
     let calls = [("calculator", expression("6 * 7"))];
     for mut driver in [
         Driver::new(start("q")).script("plan", [says(json!({"answer": text}).to_string())]),
-        native("q").script("plan", [functions(&calls), says(text)]),
+        native_driver("q").script("plan", [calls_functions(&calls), says(text)]),
     ] {
         let report = driver.drive();
         assert_eq!(
@@ -125,7 +125,7 @@ fn an_answer_beside_steps_is_not_used() {
 
 #[test]
 fn an_answer_that_was_cut_off_makes_the_run_partial() {
-    let mut driver = native("q").script("plan", [with_stop_reason(says("It is"), StopReason::Length)]);
+    let mut driver = native_driver("q").script("plan", [with_stop_reason(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!((content(&report), status(&report)), ("It is", RunStatus::Partial));
 }
@@ -134,7 +134,7 @@ fn an_answer_that_was_cut_off_makes_the_run_partial() {
 fn json_that_is_no_plan_is_requested_again() {
     for text in ["{\"todoList\": [", "{\"reply\": \"Hello\"}", "```json\n{\"a\": 1}\n```"] {
         let mut driver = Driver::new(start("q")).script("plan", [says(text), says("Hello")]);
-        assert_eq!(figures(&mut driver).0, 2, "{text}");
+        assert_eq!(drive_and_count(&mut driver).0, 2, "{text}");
     }
 }
 
@@ -144,10 +144,10 @@ fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
     let steps: Vec<_> = (1..=5)
         .map(|n| step(&format!("s{n}"), &if n == 1 { json!("1") } else { previous(n) }))
         .collect();
-    let mut driver = native("q")
+    let mut driver = native_driver("q")
         .script("plan", [submits(&steps)])
         .script("answer", [says("42")]);
-    assert_eq!(figures(&mut driver), (2, 5, RunStatus::Success));
+    assert_eq!(drive_and_count(&mut driver), (2, 5, RunStatus::Success));
     assert_eq!(driver.tool_calls_made[4].arguments, expression("42 + 1"));
 }
 
@@ -156,24 +156,24 @@ fn a_step_that_needs_judgement_costs_two_model_calls_more() {
     let steps = [
         step("s1", &json!("1")),
         step("s2", &json!("2")),
-        judged("s3", "s2"),
+        model_step("s3", "s2"),
         step("s4", &json!("4")),
         step("s5", &json!("5")),
     ];
-    let mut driver = native("q")
+    let mut driver = native_driver("q")
         .script("plan", [submits(&steps)])
         .script(
             "s3",
-            [functions(&[("calculator", expression("3"))]), completes_item("")],
+            [calls_functions(&[("calculator", expression("3"))]), completes_item("")],
         )
         .script("answer", [says("42")]);
-    assert_eq!(figures(&mut driver), (4, 5, RunStatus::Success));
+    assert_eq!(drive_and_count(&mut driver), (4, 5, RunStatus::Success));
 }
 
 #[test]
 fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results() {
     let calls = [("calculator", expression("6 * 7")), ("clock", expression("now"))];
-    let mut driver = native("q").script("plan", [functions(&calls), says("It is 42.")]);
+    let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(content(&report), "It is 42.");
     assert_eq!(
@@ -194,55 +194,54 @@ fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results()
 
 #[test]
 fn after_its_calls_the_planner_may_call_more_and_submit_a_plan_that_uses_their_results() {
-    let last = step("end", &json!({"$from": "step_1", "path": "/result"}));
     let text = json!({"$concat": [{"$from": "step_1", "path": "/result"}]});
-    let last = json!({"id": last["id"], "description": "use it", "toolCalls": [
+    let last = json!({"id": "end", "description": "use it", "toolCalls": [
         {"toolName": "calculator", "arguments": json!({"expression": text}).to_string()}]});
-    let mut driver = native("q")
+    let mut driver = native_driver("q")
         .script(
             "plan",
             [
-                functions(&[("calculator", expression("1"))]),
-                functions(&[("clock", expression("2"))]),
+                calls_functions(&[("calculator", expression("1"))]),
+                calls_functions(&[("clock", expression("2"))]),
                 submits(&[last]),
             ],
         )
         .script("answer", [says("42")]);
-    assert_eq!(figures(&mut driver), (4, 3, RunStatus::Success));
+    assert_eq!(drive_and_count(&mut driver), (4, 3, RunStatus::Success));
     assert_eq!(driver.tool_calls_made[2].arguments, expression("42"));
 }
 
 #[test]
-fn a_failed_call_of_the_planner_is_told_to_it_and_a_second_try_makes_up_for_it() {
-    let mut driver = native("q").script(
+fn the_planner_reads_that_its_call_failed_and_may_try_again() {
+    let mut driver = native_driver("q").script(
         "plan",
         [
-            functions(&[("calculator", expression("fail"))]),
-            functions(&[("calculator", expression("6 * 7"))]),
+            calls_functions(&[("calculator", expression("fail"))]),
+            calls_functions(&[("calculator", expression("6 * 7"))]),
             says("It is 42."),
         ],
     );
-    assert_eq!(figures(&mut driver), (3, 2, RunStatus::Success));
-    let told = driver.last_message("plan", 1);
-    assert!(told.contains("the abacus is broken"), "{told}");
+    assert_eq!(drive_and_count(&mut driver), (3, 2, RunStatus::Success));
+    let message = driver.last_message("plan", 1);
+    assert!(message.contains("the abacus is broken"), "{message}");
 }
 
 #[test]
 fn a_failed_call_that_is_not_tried_again_makes_the_run_partial() {
-    let calls = functions(&[("calculator", expression("fail"))]);
-    let mut driver = native("q").script("plan", [calls, says("I could not compute it.")]);
-    assert_eq!(figures(&mut driver), (2, 1, RunStatus::Partial));
+    let calls = calls_functions(&[("calculator", expression("fail"))]);
+    let mut driver = native_driver("q").script("plan", [calls, says("I could not compute it.")]);
+    assert_eq!(drive_and_count(&mut driver), (2, 1, RunStatus::Partial));
 }
 
 /// Returns a driver whose planner makes these calls, one for each reply.
 fn planner_calls(start: RunStart, expressions: impl IntoIterator<Item = &'static str>) -> Driver {
     let calls = expressions
         .into_iter()
-        .map(|text| functions(&[("calculator", expression(text))]));
+        .map(|text| calls_functions(&[("calculator", expression(text))]));
     Driver::new(start).script("plan", calls.collect::<Vec<_>>())
 }
 
-fn with_functions() -> RunStart {
+fn start_with_functions() -> RunStart {
     let mut start = start("q");
     start.native_tools = true;
     start
@@ -250,21 +249,21 @@ fn with_functions() -> RunStart {
 
 #[test]
 fn a_planner_that_makes_one_call_again_and_again_is_stopped_and_has_to_answer() {
-    let mut driver = planner_calls(with_functions(), ["1"; 5]).script("answer", [says("It is 42.")]);
+    let mut driver = planner_calls(start_with_functions(), ["1"; 5]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
     assert_eq!(report.response.metadata.llm_calls, 6);
     assert_eq!(report.response.metadata.status, RunStatus::Partial);
-    let told = driver.last_message("plan", 3);
+    let message = driver.last_message("plan", 3);
     assert!(
-        told.contains("`calculator` was called with exactly these arguments 2 times"),
-        "{told}"
+        message.contains("`calculator` was called with exactly these arguments 2 times"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_planner_that_calls_on_without_end_has_to_answer() {
-    let mut start = with_functions();
+fn a_planner_that_never_stops_calling_has_to_answer() {
+    let mut start = start_with_functions();
     start.config.max_items = 3;
     let mut driver = planner_calls(start, ["1", "2", "3", "4", "5", "6"]).script("answer", [says("It is 42.")]);
     let report = driver.drive();
@@ -279,10 +278,10 @@ fn a_planner_that_calls_on_without_end_has_to_answer() {
 }
 
 #[test]
-fn a_planner_whose_calls_never_fit_has_to_answer() {
-    let mut start = with_functions();
+fn a_planner_that_calls_only_unknown_tools_has_to_answer() {
+    let mut start = start_with_functions();
     start.config.max_items = 2;
-    let unknown = |n: u32| functions(&[("nothing", json!({"n": n}))]);
+    let unknown = |n: u32| calls_functions(&[("nothing", json!({"n": n}))]);
     let mut driver = Driver::new(start)
         .script("plan", (1..=5).map(unknown).collect::<Vec<_>>())
         .script("answer", [says("I cannot say.")]);
@@ -300,8 +299,8 @@ fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
         ("calculator", expression("1")),
         ("calculator", json!({"expression": 2})),
     ];
-    let mut driver = native("q").script("plan", [functions(&calls), says("I give up.")]);
-    assert_eq!(figures(&mut driver).1, 0);
+    let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("I give up.")]);
+    assert_eq!(drive_and_count(&mut driver).1, 0);
     let messages = driver.messages("plan", 1);
     let results: Vec<&Message> = messages
         .iter()
@@ -314,13 +313,13 @@ fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
 
 #[test]
 fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
-    let mut driver = native("q")
+    let mut driver = native_driver("q")
         .script(
             "plan",
             [submits(&[step("a", &json!(1))]), submits(&[step("a", &json!("1"))])],
         )
         .script("answer", [says("42")]);
-    assert_eq!(figures(&mut driver), (3, 1, RunStatus::Success));
+    assert_eq!(drive_and_count(&mut driver), (3, 1, RunStatus::Success));
     let last = driver.messages("plan", 1).pop().unwrap();
     assert_eq!(
         (last.role, last.name.as_deref()),
@@ -333,23 +332,25 @@ fn a_submitted_plan_with_faults_is_corrected_by_the_same_function() {
 fn arguments_that_are_no_json_object_are_a_fault_of_the_submitted_plan() {
     let mut bad = step("a", &json!("1"));
     bad["toolCalls"][0]["arguments"] = json!("{\"expression\": ");
-    let mut driver = native("q").script("plan", [submits(&[bad]), says("sorry")]);
+    let mut driver = native_driver("q").script("plan", [submits(&[bad]), says("sorry")]);
     driver.drive();
-    let told = driver.last_message("plan", 1);
+    let message = driver.last_message("plan", 1);
     assert!(
-        told.contains("`a.arguments`: an object is asked for, the text is not valid JSON"),
-        "{told}"
+        message.contains("`a.arguments`: an object is asked for, the text is not valid JSON"),
+        "{message}"
     );
 }
 
 #[test]
 fn a_plan_and_calls_in_one_reply_are_one_plan() {
-    let reply = functions(&[
+    let reply = calls_functions(&[
         ("calculator", expression("1")),
         ("submit_plan", submission(&[step("a", &json!("2"))])),
     ]);
-    let mut driver = native("q").script("plan", [reply]).script("answer", [says("42")]);
-    assert_eq!(figures(&mut driver), (2, 2, RunStatus::Success));
+    let mut driver = native_driver("q")
+        .script("plan", [reply])
+        .script("answer", [says("42")]);
+    assert_eq!(drive_and_count(&mut driver), (2, 2, RunStatus::Success));
     let messages = driver.messages("answer", 0);
     let results = messages.iter().filter(|message| message.role == Role::ToolResult);
     let names: Vec<_> = results.map(|message| message.name.clone().unwrap()).collect();
@@ -382,11 +383,14 @@ fn the_request_for_the_answer_begins_with_that_for_the_plan_and_has_the_same_too
 
 #[test]
 fn a_step_that_requires_a_tool_has_to_call_it_and_then_may_end() {
-    let mut driver = native("q")
-        .script("plan", [submits(&[step("a", &json!("1")), judged("b", "a")])])
+    let mut driver = native_driver("q")
+        .script("plan", [submits(&[step("a", &json!("1")), model_step("b", "a")])])
         .script(
             "b",
-            [functions(&[("calculator", expression("2"))]), completes_item("42")],
+            [
+                calls_functions(&[("calculator", expression("2"))]),
+                completes_item("42"),
+            ],
         )
         .script("answer", [says("42")]);
     driver.drive();
@@ -402,7 +406,7 @@ fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
         retry_after_ms: None,
         unread: false,
     });
-    let mut driver = native("q")
+    let mut driver = native_driver("q")
         .script("plan", [refused, plan(&json!([step("a", &json!("1"))]))])
         .script("answer", [says("42")]);
     assert_eq!(driver.drive().response.metadata.tool_calls, 1);
@@ -416,8 +420,8 @@ fn a_model_that_refuses_functions_is_asked_for_a_plan_in_text() {
 }
 
 #[test]
-fn a_tool_of_the_name_of_the_function_is_not_offered_beside_it() {
-    let mut driver = native("q");
+fn a_tool_named_like_the_function_of_the_planner_is_not_offered() {
+    let mut driver = native_driver("q");
     let mut start = driver.run.started_with().clone();
     start.tools.push(tool("submit_plan"));
     driver = Driver::new(start).script("plan", [says("Hello")]);
@@ -432,19 +436,19 @@ fn a_tool_of_the_name_of_the_function_is_not_offered_beside_it() {
 }
 
 #[test]
-fn the_text_of_a_planner_with_functions_may_be_the_answer_and_that_of_others_may_not() {
+fn only_the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_the_answer() {
     let may_answer = |driver: &Driver| match driver.open_actions().remove(0) {
         Action::CallModel(call) => call.may_answer,
         Action::CallTools { .. } => panic!("no model is called"),
     };
     let calls = [("calculator", expression("6 * 7"))];
-    let mut driver = native("q").script("plan", [functions(&calls)]);
+    let mut driver = native_driver("q").script("plan", [calls_functions(&calls)]);
     assert!(may_answer(&driver));
     driver.answer_all();
     driver.answer_all();
     assert!(may_answer(&driver), "after its calls");
 
-    let mut driver = planned(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("")]);
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("")]);
     assert!(!may_answer(&driver));
     driver.answer_all();
     assert!(!may_answer(&driver), "of a step");
@@ -454,7 +458,7 @@ fn the_text_of_a_planner_with_functions_may_be_the_answer_and_that_of_others_may
 
 #[test]
 fn planning_with_functions() {
-    let mut driver = native("What is 6 times 7?")
+    let mut driver = native_driver("What is 6 times 7?")
         .script("plan", [submits(&[step("a", &json!("6 * 7"))])])
         .script("answer", [says("42")]);
     driver.drive();
@@ -474,7 +478,7 @@ fn objects(value: &Value) -> Vec<&Value> {
 
 #[test]
 fn the_schema_of_a_plan_is_one_that_strict_providers_accept() {
-    let mut driver = native("q").script("plan", [says("Hello")]);
+    let mut driver = native_driver("q").script("plan", [says("Hello")]);
     driver.drive();
     let schema = driver.request("plan", 0).tools[0].input_schema.clone();
     let objects = objects(&schema);

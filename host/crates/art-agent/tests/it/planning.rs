@@ -10,7 +10,7 @@ use crate::harness::*;
 // A51: an answer without tool calls.
 #[test]
 fn a_query_without_steps_is_answered_directly() {
-    let mut driver = planned(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
+    let mut driver = driver_with_plan(&json!([])).script("answer", [says("<mainContent>Hello.</mainContent>")]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "Hello.");
     assert_eq!(
@@ -20,8 +20,8 @@ fn a_query_without_steps_is_answered_directly() {
 }
 
 #[test]
-fn a_plan_is_observed_after_it_was_saved() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+fn the_intent_the_title_and_the_plan_are_observed() {
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -38,7 +38,7 @@ fn a_plan_is_observed_after_it_was_saved() {
 // A23: times of plan items.
 #[test]
 fn every_item_gets_both_timestamps() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]));
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]));
     driver.answer_all();
     assert_eq!(
         (driver.item("a").created_timestamp, driver.item("a").updated_timestamp),
@@ -48,7 +48,7 @@ fn every_item_gets_both_timestamps() {
 
 #[test]
 fn an_invalid_plan_is_requested_again_with_its_problems() {
-    let mut driver = planned(&json!([reasoning_item("a", &["z"])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &["z"])]))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -75,7 +75,7 @@ fn plan_repairs_are_limited_by_the_configuration() {
 #[test]
 fn the_request_for_a_plan_asks_for_json_and_no_other_does() {
     use art_core::provider::ReplyFormat;
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -128,7 +128,7 @@ fn a_third_invalid_plan_ends_the_run_with_an_answer() {
 #[test]
 fn a_plan_that_requires_an_unavailable_tool_is_requested_again() {
     let item = json!({"id": "a", "description": "search", "requiredTools": ["web_search"]});
-    let mut driver = planned(&json!([item]))
+    let mut driver = driver_with_plan(&json!([item]))
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("no")]);
     driver.drive();
@@ -176,7 +176,7 @@ fn a_plan_in_the_thoughts_is_found() {
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 
-// A25: markers before fences, and fences before braces.
+// A25: markers before braces.
 #[test]
 fn a_plan_between_markers_is_found_after_thoughts_with_braces() {
     let item = |id: &str| json!({"id": id, "description": "think", "stepType": "reasoning"});

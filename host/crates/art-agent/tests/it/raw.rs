@@ -1,4 +1,4 @@
-//! The output of the only step in place of an answer of the model.
+//! Runs that return the output of their only call in place of an answer of the model.
 
 use art_agent::{Effect, RunReport};
 use art_core::agent::RunStatus;
@@ -21,14 +21,14 @@ fn raw_run(items: &Value) -> Driver {
     Driver::new(start).script("plan", [plan(items)])
 }
 
-fn raw(mut driver: Driver) -> (RunReport, Driver) {
+fn run_to_end(mut driver: Driver) -> (RunReport, Driver) {
     let report = driver.drive();
     (report, driver)
 }
 
 /// Returns the report of a run in which the model writes the answer although the person wants the output.
-fn answered(items: &Value) -> RunReport {
-    let (report, _) = raw(raw_run(items).script("answer", [says("It is 42.")]));
+fn usual_report(items: &Value) -> RunReport {
+    let (report, _) = run_to_end(raw_run(items).script("answer", [says("It is 42.")]));
     assert_eq!(content(&report), "It is 42.");
     assert!(!report.raw);
     report
@@ -36,7 +36,7 @@ fn answered(items: &Value) -> RunReport {
 
 #[test]
 fn the_output_of_the_only_call_is_the_answer_and_no_model_writes_one() {
-    let (report, driver) = raw(raw_run(&json!([step("a", &[call("1")])])));
+    let (report, driver) = run_to_end(raw_run(&json!([step("a", &[call("1")])])));
     assert_eq!(content(&report), r#"{"result":42}"#);
     assert_eq!((status(&report), report.raw), (RunStatus::Success, true));
     assert_eq!(report.response.metadata.llm_calls, 1);
@@ -49,7 +49,7 @@ fn the_output_of_the_only_call_is_the_answer_and_no_model_writes_one() {
 
 #[test]
 fn an_output_that_is_a_text_is_the_answer_without_quotes() {
-    let (report, driver) = raw(raw_run(&json!([step("a", &[call("huge")])])));
+    let (report, driver) = run_to_end(raw_run(&json!([step("a", &[call("huge")])])));
     assert_eq!(content(&report), "x".repeat(20_000));
     let added = driver.effects.iter().rev().find_map(|effect| match effect {
         Effect::AddMessage(message) => Some(&message.content),
@@ -59,21 +59,22 @@ fn an_output_that_is_a_text_is_the_answer_without_quotes() {
 }
 
 #[test]
-fn a_step_that_a_model_carried_out_with_one_call_is_printed_too() {
-    let (report, _) = raw(raw_run(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("42")]));
+fn the_output_of_the_only_call_of_a_model_is_the_answer_too() {
+    let (report, _) =
+        run_to_end(raw_run(&json!([tool_item("a", &[])])).script("a", [calculate("1"), completes_item("42")]));
     assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
 }
 
 #[test]
-fn several_steps_or_calls_are_answered_as_usual() {
-    answered(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
-    answered(&json!([step("a", &[call("1"), call("2")])]));
-    answered(&json!([]));
+fn a_plan_without_exactly_one_call_is_answered_as_usual() {
+    usual_report(&json!([step("a", &[call("1")]), step("b", &[call("2")])]));
+    usual_report(&json!([step("a", &[call("1"), call("2")])]));
+    usual_report(&json!([]));
 }
 
 #[test]
-fn a_drawn_output_is_answered_as_usual() {
-    let report = answered(&json!([step("a", &[call("draw")])]));
+fn an_output_for_display_is_answered_as_usual() {
+    let report = usual_report(&json!([step("a", &[call("draw")])]));
     assert!(!content(&report).contains("walrus"));
 }
 
@@ -83,7 +84,7 @@ fn a_failed_step_is_answered_as_usual() {
     let driver = raw_run(&items)
         .script("a", [fails_item("no abacus")])
         .script("answer", [says("It failed.")]);
-    let (report, _) = raw(driver);
+    let (report, _) = run_to_end(driver);
     assert_eq!((content(&report), status(&report)), ("It failed.", RunStatus::Partial));
 }
 
@@ -96,12 +97,12 @@ fn the_output_replaces_the_answer_of_a_planner_that_called_the_tool_itself() {
         native_call("x", "calculator", r#"{"expression":"1"}"#),
         says("It is 42."),
     ];
-    let (report, _) = raw(Driver::new(start).script("plan", replies));
+    let (report, _) = run_to_end(Driver::new(start).script("plan", replies));
     assert_eq!((content(&report), report.raw), (r#"{"result":42}"#, true));
 }
 
 #[test]
-fn whether_the_output_is_wanted_is_in_the_journal() {
+fn the_journal_says_whether_the_output_is_wanted() {
     let driver = raw_run(&json!([]));
     let start = serde_json::to_value(&driver.journal[0]).unwrap();
     assert_eq!(start["start"]["props"]["raw"], true);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn one_tool_item() -> Driver {
-    planned(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
+    driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
 #[test]
 fn repeated_cut_off_replies_use_up_the_iterations() {
     let cut = || with_stop_reason(says("The answer is"), StopReason::Length);
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", (0..5).map(|_| cut()))
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -103,7 +103,7 @@ fn of_500_calls_64_are_parsed_and_all_get_a_result() {
 
 #[test]
 fn repeated_empty_replies_fail_the_step() {
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", (0..5).map(|_| says("")))
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -115,8 +115,8 @@ fn repeated_empty_replies_fail_the_step() {
 
 #[test]
 fn the_third_identical_native_call_is_refused() {
-    let again = || native_call("", "calculator", "{\"expression\":\"1\"}");
-    let mut driver = one_tool_item().script("a", [again(), again(), again(), completes_item("42")]);
+    let same_call = || native_call("", "calculator", "{\"expression\":\"1\"}");
+    let mut driver = one_tool_item().script("a", [same_call(), same_call(), same_call(), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
     let refusal = driver.last_message("a", 3);

@@ -12,7 +12,7 @@ fn independent_items_run_in_parallel() {
         reasoning_item("b", &[]),
         reasoning_item("c", &["a", "b"])
     ]);
-    let mut driver = planned(&items)
+    let mut driver = driver_with_plan(&items)
         .script("a", [completes_item("1")])
         .script("b", [completes_item("2")])
         .script("c", [completes_item("3")])
@@ -38,14 +38,14 @@ fn at_most_the_configured_number_of_items_runs_in_parallel() {
 }
 
 #[test]
-fn a_failed_item_fails_only_its_dependents() {
+fn a_failed_item_cancels_only_the_items_that_depend_on_it() {
     let items = json!([
         reasoning_item("a", &[]),
         reasoning_item("b", &["a"]),
         reasoning_item("c", &["b"]),
         reasoning_item("d", &[])
     ]);
-    let mut driver = planned(&items)
+    let mut driver = driver_with_plan(&items)
         .script("a", [times_out()])
         .script("d", [completes_item("x")])
         .script("answer", [says("ok")]);
@@ -63,7 +63,7 @@ fn a_failed_item_fails_only_its_dependents() {
 }
 
 /// Returns the start of a run that may work on two items.
-fn two_items_at_most(query: &str) -> RunStart {
+fn start_with_two_items_at_most(query: &str) -> RunStart {
     let mut start = start(query);
     start.config.max_items = 2;
     start
@@ -75,12 +75,12 @@ fn reasoning_items(ids: &[&str]) -> Value {
 
 #[test]
 fn the_item_limit_leaves_the_other_items_of_a_continued_plan_pending_and_is_reported() {
-    let mut planned = planned(&reasoning_items(&["a", "b", "c"]));
+    let mut planned = driver_with_plan(&reasoning_items(&["a", "b", "c"]));
     planned.answer_all();
     planned.cancel();
     let continued = RunStart {
         prior: Some(planned.saved_state().clone()),
-        ..two_items_at_most("")
+        ..start_with_two_items_at_most("")
     };
     let mut driver = Driver::new(continued)
         .script("a", [completes_item("1")])
@@ -96,8 +96,8 @@ fn the_item_limit_leaves_the_other_items_of_a_continued_plan_pending_and_is_repo
 }
 
 #[test]
-fn a_plan_with_more_items_than_the_limit_is_told_to_the_planner_before_anything_runs() {
-    let mut driver = Driver::new(two_items_at_most("q"))
+fn a_plan_with_more_items_than_the_limit_is_refused_before_anything_runs() {
+    let mut driver = Driver::new(start_with_two_items_at_most("q"))
         .script(
             "plan",
             [
@@ -119,7 +119,7 @@ fn a_plan_with_more_items_than_the_limit_is_told_to_the_planner_before_anything_
 #[test]
 fn items_beyond_the_limit_after_the_repairs_fail_and_the_others_are_done() {
     let too_many = || plan(&reasoning_items(&["a", "b", "c"]));
-    let mut driver = Driver::new(two_items_at_most("q"))
+    let mut driver = Driver::new(start_with_two_items_at_most("q"))
         .script("plan", [too_many(), too_many(), too_many()])
         .script("a", [completes_item("1")])
         .script("b", [completes_item("2")])
@@ -154,10 +154,10 @@ fn a_circle_that_is_not_repaired_fails_its_items_and_the_others_are_done() {
 }
 
 #[test]
-fn a_second_step_of_one_id_that_is_not_repaired_fails_under_an_id_of_its_own() {
-    let twice = || plan(&json!([reasoning_item("a", &[]), reasoning_item("a", &[])]));
+fn a_second_step_with_the_same_id_fails_under_a_new_id_if_it_is_not_repaired() {
+    let duplicate_ids = || plan(&json!([reasoning_item("a", &[]), reasoning_item("a", &[])]));
     let mut driver = Driver::new(start("q"))
-        .script("plan", [twice(), twice(), twice()])
+        .script("plan", [duplicate_ids(), duplicate_ids(), duplicate_ids()])
         .script("a", [completes_item("1")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -165,26 +165,26 @@ fn a_second_step_of_one_id_that_is_not_repaired_fails_under_an_id_of_its_own() {
 }
 
 #[test]
-fn an_update_with_more_items_than_are_left_is_not_used() {
+fn an_update_with_more_items_than_the_run_may_still_start_is_not_used() {
     let update = |ids: &[&str]| {
         let list: Vec<Value> = ids.iter().map(|id| reasoning_item(id, &[])).collect();
         says(json!({"content": "more", "updatedPlan": {"todoList": list}}).to_string())
     };
-    let mut driver = Driver::new(two_items_at_most("q"))
+    let mut driver = Driver::new(start_with_two_items_at_most("q"))
         .script("plan", [plan(&reasoning_items(&["a"]))])
         .script("a", [update(&["b", "c"]), update(&["b"])])
         .script("b", [completes_item("2")])
         .script("answer", [says("ok")]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
-    let told = driver.last_message("a", 1);
+    let message = driver.last_message("a", 1);
     let problem = "`updatedPlan` was not used: the plan has too many open steps: 2, and the run may start only 1";
-    assert!(told.contains(problem), "{told}");
+    assert!(message.contains(problem), "{message}");
 }
 
 #[test]
-fn the_calls_of_a_planner_count_for_the_item_limit() {
+fn the_calls_of_a_planner_count_towards_the_item_limit() {
     let call = |id: &str| native_call(id, "clock", "{}");
-    let mut start = two_items_at_most("q");
+    let mut start = start_with_two_items_at_most("q");
     start.native_tools = true;
     let mut driver = Driver::new(start).script(
         "plan",
@@ -196,10 +196,10 @@ fn the_calls_of_a_planner_count_for_the_item_limit() {
     );
     assert_eq!(content(&driver.drive()), "This is all that I found.");
     assert_eq!(driver.tool_calls_made.len(), 2);
-    let told = driver.last_message("plan", 2);
+    let message = driver.last_message("plan", 2);
     assert!(
-        told.contains("the plan has too many open steps: 1, and the run may start only 0"),
-        "{told}"
+        message.contains("the plan has too many open steps: 1, and the run may start only 0"),
+        "{message}"
     );
 }
 
@@ -222,8 +222,8 @@ fn the_call_limit_applies_to_all_items_together() {
 
 #[test]
 fn an_action_keeps_its_number_until_it_is_answered() {
-    let mut driver =
-        planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])])).script("a", [completes_item("1")]);
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
+        .script("a", [completes_item("1")]);
     driver.answer_all();
     let actions = driver.open_actions();
     let (first, second) = (actions[0].clone(), actions[1].clone());
@@ -233,7 +233,7 @@ fn an_action_keeps_its_number_until_it_is_answered() {
 
 #[test]
 fn later_items_read_the_exact_results_of_those_they_depend_on() {
-    let mut driver = planned(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [calculate("6 * 7"), completes_item("")])
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
@@ -246,8 +246,8 @@ fn later_items_read_the_exact_results_of_those_they_depend_on() {
 
 #[test]
 fn the_current_step_is_an_open_step() {
-    let mut driver =
-        planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])])).script("b", [completes_item("2")]);
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
+        .script("b", [completes_item("2")]);
     driver.answer_all();
     assert_eq!(driver.run.state().current_step_id.as_deref(), Some("b"));
     let action = driver.open_actions().remove(1);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 /// Returns a run whose only step makes these calls, and which waits for decisions about the calls that ask.
-fn asking(expressions: &[&str]) -> Driver {
+fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
     start
         .tools
@@ -38,7 +38,7 @@ fn last_messages(driver: &Driver, step: &str) -> Vec<Message> {
 }
 
 /// Returns the first call that may be made, which a person approved.
-fn approved(driver: &Driver) -> ToolCall {
+fn approved_call(driver: &Driver) -> ToolCall {
     let call = driver.run.ready_calls().remove(0);
     assert!(call.approval.is_some());
     call
@@ -60,8 +60,9 @@ fn ask_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
     });
 }
 
-fn before_the_call() -> Driver {
-    let mut driver = planned(&json!([tool_item("a", &[])]))
+/// Returns a run whose only call can be made.
+fn run_with_ready_call() -> Driver {
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("1")])
         .script("answer", [says("ok")]);
     while driver.run.ready_calls().is_empty() {
@@ -73,7 +74,7 @@ fn before_the_call() -> Driver {
 // P64, P65, X6: a tool that asks.
 #[test]
 fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
-    let driver = asking(&["ask"]);
+    let driver = waiting_run(&["ask"]);
     let report = driver.run.waiting_report().unwrap();
     assert_eq!(status(&report), RunStatus::Suspended);
     assert_eq!(
@@ -91,11 +92,11 @@ fn a_run_whose_only_open_call_asks_a_person_waits_and_says_for_what() {
 
 // A35: an approval that is the result. A44: the step continues and is completed, and nothing waits any more.
 #[test]
-fn after_an_approval_the_model_reads_a_result_that_says_so() {
-    let mut driver = asking(&["ask"])
+fn after_an_approval_the_model_reads_a_result_with_the_approval_and_its_value() {
+    let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
-    driver.apply(&decided(
+    driver.apply(&decision_event(
         "s",
         Feedback {
             value: Some(json!("blue")),
@@ -106,10 +107,10 @@ fn after_an_approval_the_model_reads_a_result_that_says_so() {
     driver.drive();
     let result = last_messages(&driver, "a").pop().unwrap();
     assert_eq!(result.name.as_deref(), Some("calculator"));
-    let told: Value = serde_json::from_str(result.content_text()).unwrap();
-    assert_eq!(told["approved"], true);
-    assert_eq!(told["value"], "blue");
-    assert_eq!(told["message"], "User approved with input: \"blue\"");
+    let output: Value = serde_json::from_str(result.content_text()).unwrap();
+    assert_eq!(output["approved"], true);
+    assert_eq!(output["value"], "blue");
+    assert_eq!(output["message"], "User approved with input: \"blue\"");
     assert_eq!(driver.statuses(), [("a", Completed)]);
     assert!(!driver.saved_state().is_paused);
 }
@@ -117,20 +118,20 @@ fn after_an_approval_the_model_reads_a_result_that_says_so() {
 // A36: a rejection.
 #[test]
 fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [fails_item("no")])
         .script("answer", [says("ok")]);
     let before = last_messages(&driver, "a");
-    driver.apply(&decided("s", rejection("too dangerous")));
+    driver.apply(&decision_event("s", rejection("too dangerous")));
     driver.drive();
     let after = last_messages(&driver, "a");
     assert_eq!(after[..before.len()], before, "the conversation goes on");
     let [_, result, important] = &after[before.len()..] else {
         panic!("{after:?}")
     };
-    let told: Value = serde_json::from_str(result.content_text()).unwrap();
+    let output: Value = serde_json::from_str(result.content_text()).unwrap();
     assert_eq!(
-        (&told["approved"], &told["message"]),
+        (&output["approved"], &output["message"]),
         (&json!(false), &json!("User rejected: too dangerous"))
     );
     let text = important.content_text();
@@ -145,11 +146,11 @@ fn after_a_rejection_the_model_reads_the_result_and_what_it_means() {
 fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
     let mut item = tool_item("a", &[]);
     item["toolCalls"] = json!([{"toolName": "calculator", "arguments": {"expression": "ask"}}]);
-    let mut driver = planned(&json!([item]))
+    let mut driver = driver_with_plan(&json!([item]))
         .script("a", [fails_item("the user said no")])
         .script("answer", [says("ok")]);
     driver.drive_to_question();
-    driver.apply(&decided("s", rejection("no")));
+    driver.apply(&decision_event("s", rejection("no")));
     assert_eq!(
         driver.item("a").fallback.as_deref(),
         Some("a person rejected the call of `calculator`")
@@ -161,11 +162,11 @@ fn a_step_whose_planned_call_was_rejected_is_not_completed_by_it() {
 // A37 has a decision that refers to itself. A decision here is JSON, which cannot refer to itself, so a deeply nested one is tested.
 #[test]
 fn a_deeply_nested_decision_completes_the_call_as_any_other() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     let nested = (0..60).fold(json!("blue"), |value, _| json!([value]));
-    driver.apply(&decided(
+    driver.apply(&decision_event(
         "s",
         Feedback {
             value: Some(nested),
@@ -181,10 +182,10 @@ fn a_deeply_nested_decision_completes_the_call_as_any_other() {
 // A39: the same call again.
 #[test]
 fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [calculate("ask"), completes_item("x")])
         .script("answer", [says("ok")]);
-    driver.apply(&decided("s", approval()));
+    driver.apply(&decision_event("s", approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     let refusal = last_messages(&driver, "a").pop().unwrap();
@@ -197,10 +198,10 @@ fn a_call_that_a_person_answered_is_not_made_again_with_the_same_arguments() {
 // P71: other arguments.
 #[test]
 fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
-    driver.apply(&decided("s", approval()));
+    driver.apply(&decision_event("s", approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
@@ -209,9 +210,9 @@ fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
 #[test]
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
     for (allow_retry, calls) in [(true, 1), (false, 0)] {
-        let mut driver = before_the_call().script("a", [calculate("2"), completes_item("x")]);
+        let mut driver = run_with_ready_call().script("a", [calculate("2"), completes_item("x")]);
         ask_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
-        driver.apply(&decided("r1", rejection("no")));
+        driver.apply(&decision_event("r1", rejection("no")));
         driver.drive();
         assert_eq!(driver.tool_calls_made.len(), calls);
     }
@@ -219,7 +220,7 @@ fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
 
 #[test]
 fn a_rejected_call_is_not_asked_about_again_in_another_step() {
-    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("1"), completes_item("x")])
         .script("b", [calculate("1"), fails_item("no")])
         .script("answer", [says("ok")]);
@@ -227,7 +228,7 @@ fn a_rejected_call_is_not_asked_about_again_in_another_step() {
         driver.answer_all();
     }
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decided("r1", rejection("no")));
+    driver.apply(&decision_event("r1", rejection("no")));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 0);
 }
@@ -235,18 +236,18 @@ fn a_rejected_call_is_not_asked_about_again_in_another_step() {
 // A rule of the operator.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_were_asked_about() {
-    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
     ask_by_rule(&mut driver, |_| {});
     assert!(driver.run.waits_for_decision());
-    driver.apply(&decided("r1", approval()));
-    assert_eq!(approved(&driver).call.arguments, json!({"expression": "1"}));
+    driver.apply(&decision_event("r1", approval()));
+    assert_eq!(approved_call(&driver).call.arguments, json!({"expression": "1"}));
     driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed)]);
 }
 
 // The call was counted when the model made it.
 #[test]
-fn an_approved_call_needs_no_second_place_among_the_tool_calls_of_the_run() {
+fn an_approved_call_counts_only_once_towards_the_call_limit() {
     let mut start = start("q");
     start.config.max_tool_calls = 1;
     let mut driver = Driver::new(start)
@@ -257,7 +258,7 @@ fn an_approved_call_needs_no_second_place_among_the_tool_calls_of_the_run() {
         driver.answer_all();
     }
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decided("r1", approval()));
+    driver.apply(&decision_event("r1", approval()));
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
 }
@@ -265,19 +266,19 @@ fn an_approved_call_needs_no_second_place_among_the_tool_calls_of_the_run() {
 // C12: allowModifyArgs.
 #[test]
 fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
-    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
     ask_by_rule(&mut driver, |_| {});
     let arguments = json!({"expression": "attachment:secret.txt"});
     let feedback = Feedback {
         modified_args: Some(arguments.clone()),
         ..approval()
     };
-    driver.apply(&decided("r1", feedback));
-    let call = approved(&driver);
+    driver.apply(&decision_event("r1", feedback));
+    let call = approved_call(&driver);
     assert_eq!(
         (call.call.arguments, call.files),
         (arguments.clone(), Vec::new()),
-        "no text names a file"
+        "a text of a person does not refer to a file"
     );
     driver.drive();
     assert_eq!(driver.item("a").actual_tool_calls[0].arguments, arguments);
@@ -286,17 +287,17 @@ fn an_approved_call_runs_with_the_arguments_that_the_person_gave() {
 // C18, P72: a tool that runs again after the approval.
 #[test]
 fn a_tool_that_runs_again_may_ask_again() {
-    let mut driver = before_the_call().script("a", [completes_item("x")]);
+    let mut driver = run_with_ready_call().script("a", [completes_item("x")]);
     ask_by_rule(&mut driver, |_| {});
-    driver.apply(&decided("r1", approval()));
-    let call = approved(&driver);
-    driver.apply(&called(6_000, call.action, &call.call));
+    driver.apply(&decision_event("r1", approval()));
+    let call = approved_call(&driver);
+    driver.apply(&call_event(6_000, call.action, &call.call));
     let mut result = tools(&call.call);
     result.status = ToolStatus::Suspended;
     result.metadata.suspension_id = Some("s2".to_owned());
-    driver.apply(&ended(6_000, call.action, result));
+    driver.apply(&end_event(6_000, call.action, result));
     assert!(driver.run.waits_for_decision());
-    driver.apply(&decided("s2", approval()));
+    driver.apply(&decision_event("s2", approval()));
     driver.drive();
     let ids: Vec<_> = driver
         .observations(Kind::AgentSuspended)
@@ -309,7 +310,7 @@ fn a_tool_that_runs_again_may_ask_again() {
 // Q3a: several at once.
 #[test]
 fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
-    let mut driver = asking(&["1", "ask1", "ask2"])
+    let mut driver = waiting_run(&["1", "ask1", "ask2"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     let ids: Vec<_> = driver
@@ -319,10 +320,10 @@ fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
         .map(|open| open.suspension.suspension_id.clone())
         .collect();
     assert_eq!(ids, ["s1", "s2"]);
-    driver.apply(&decided("s2", rejection("no")));
+    driver.apply(&decision_event("s2", rejection("no")));
     assert_eq!(driver.statuses(), [("a", Waiting)]);
     assert!(driver.saved_state().is_paused);
-    driver.apply(&decided("s1", approval()));
+    driver.apply(&decision_event("s1", approval()));
     driver.drive();
     let results: Vec<_> = driver
         .item("a")
@@ -339,7 +340,7 @@ fn several_calls_wait_at_once_and_the_model_reads_all_results_together() {
 
 #[test]
 fn other_steps_go_on_while_a_call_waits() {
-    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &[])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &[])]))
         .script("a", [calculate("ask")])
         .script("b", [calculate("1"), completes_item("1")]);
     driver.drive_to_question();
@@ -348,22 +349,25 @@ fn other_steps_go_on_while_a_call_waits() {
 
 #[test]
 fn a_decision_is_taken_once_and_only_for_a_call_that_waits() {
-    let mut driver = asking(&["ask1", "ask2"]);
-    let unknown = decided("s9", approval());
+    let mut driver = waiting_run(&["ask1", "ask2"]);
+    let unknown = decision_event("s9", approval());
     let not_suspended = |id: &str| {
         Err(ApplyError::NotSuspended {
             suspension_id: id.to_owned(),
         })
     };
     assert_eq!(driver.run.apply(&unknown), not_suspended("s9"));
-    driver.apply(&decided("s1", approval()));
-    assert_eq!(driver.run.apply(&decided("s1", rejection("no"))), not_suspended("s1"));
+    driver.apply(&decision_event("s1", approval()));
+    assert_eq!(
+        driver.run.apply(&decision_event("s1", rejection("no"))),
+        not_suspended("s1")
+    );
 }
 
 // Q4: SUSPENSION_TIMEOUT.
 #[test]
 fn a_question_whose_time_is_over_counts_as_decided() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [fails_item("no")])
         .script("answer", [says("ok")]);
     driver.apply(&RunEvent::CallDecided {
@@ -387,11 +391,11 @@ fn a_question_whose_time_is_over_counts_as_decided() {
 // X18: from the question to the decision.
 #[test]
 fn the_result_of_a_decision_says_how_long_the_person_took() {
-    let mut driver = asking(&["ask"])
+    let mut driver = waiting_run(&["ask"])
         .script("a", [completes_item("x")])
         .script("answer", [says("ok")]);
     let since = driver.run.suspensions()[0].since;
-    driver.apply(&decided("s", approval()));
+    driver.apply(&decision_event("s", approval()));
     driver.drive();
     let metadata = &driver.item("a").tool_results[0].metadata.extra;
     assert_eq!(metadata["waitDurationMs"], json!(5_000 - since));
@@ -399,7 +403,7 @@ fn the_result_of_a_decision_says_how_long_the_person_took() {
 
 #[test]
 fn a_run_that_waits_can_be_cancelled() {
-    let mut driver = asking(&["1", "ask"]);
+    let mut driver = waiting_run(&["1", "ask"]);
     driver.cancel();
     assert_eq!(status(driver.run.finished().unwrap()), RunStatus::Cancelled);
     assert_eq!(driver.statuses(), [("a", Pending)]);

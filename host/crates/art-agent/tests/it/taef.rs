@@ -1,3 +1,5 @@
+//! Reminders for steps that did not call their required tools. TAEF stands for tool-aware execution framework.
+
 use art_core::agent::RunStatus;
 use art_core::pes::{TodoItemStatus, ValidationStatus};
 use serde_json::{Value, json};
@@ -5,12 +7,12 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 fn driver_with_item(item: &Value, replies: impl IntoIterator<Item = Reply>) -> Driver {
-    planned(&json!([item]))
+    driver_with_plan(&json!([item]))
         .script("a", replies)
         .script("answer", [says("ok")])
 }
 
-fn reminders(driver: &Driver) -> usize {
+fn count_reminders(driver: &Driver) -> usize {
     let last = driver.requests.iter().rfind(|request| request.step == "a").unwrap();
     let texts = last
         .request
@@ -23,13 +25,13 @@ fn reminders(driver: &Driver) -> usize {
 
 // A32: strict.
 #[test]
-fn a_strict_step_continues_after_two_reminders() {
+fn a_strict_step_is_completed_after_two_reminders() {
     let mut driver = driver_with_item(
         &tool_item("a", &[]),
         [completes_item("40"), completes_item("41"), completes_item("about 42")],
     );
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 2);
+    assert_eq!(count_reminders(&driver), 2);
     assert_eq!(report.items[0].status, TodoItemStatus::Completed);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
     assert_eq!(
@@ -55,7 +57,7 @@ fn a_reminder_names_the_tool_and_the_form_of_a_call() {
 }
 
 #[test]
-fn the_calls_of_a_reply_that_is_reminded_are_not_made() {
+fn the_calls_of_a_reply_that_gets_a_reminder_are_not_made() {
     let wrong = calls(&[("clock", json!({}))]);
     let mut driver = driver_with_item(&tool_item("a", &[]), [wrong, calculate("6 * 7"), completes_item("42")]);
     driver.drive();
@@ -74,7 +76,7 @@ fn an_advisory_step_is_never_reminded() {
     item["toolValidationMode"] = json!("advisory");
     let mut driver = driver_with_item(&item, [completes_item("42")]);
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 0);
+    assert_eq!(count_reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
     assert_eq!(status(&report), RunStatus::Success);
 }
@@ -84,7 +86,7 @@ fn an_advisory_step_is_never_reminded() {
 fn a_required_tool_that_was_called_passes_the_validation() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 0);
+    assert_eq!(count_reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
     assert_eq!(status(&report), RunStatus::Success);
 }
@@ -93,7 +95,7 @@ fn a_required_tool_that_was_called_passes_the_validation() {
 fn a_failed_call_counts_as_a_call() {
     let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("fail"), completes_item("unknown")]);
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 0);
+    assert_eq!(count_reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
@@ -108,7 +110,7 @@ fn a_call_that_was_refused_before_the_tool_ran_does_not_count() {
     ];
     let mut driver = driver_with_item(&tool_item("a", &[]), replies);
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 2);
+    assert_eq!(count_reminders(&driver), 2);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Failed));
     assert_eq!(status(&report), RunStatus::Partial);
 }
@@ -181,7 +183,7 @@ fn a_tool_that_was_called_earlier_in_its_step_satisfies_it() {
     let replies = [calculate("6 * 7"), calls(&[("clock", json!({}))]), completes_item("42")];
     let mut driver = driver_with_item(&tool_item("a", &[]), replies);
     let report = driver.drive();
-    assert_eq!(reminders(&driver), 0);
+    assert_eq!(count_reminders(&driver), 0);
     assert_eq!(report.items[0].validation_status, Some(ValidationStatus::Passed));
 }
 
@@ -195,9 +197,9 @@ fn a_tool_that_asked_a_person_satisfies_its_step_after_the_decision() {
     ] {
         let mut driver = driver_with_item(&tool_item("a", &[]), [calculate("ask"), completes_item("42")]);
         driver.drive_to_question();
-        driver.apply(&decided("s", feedback));
+        driver.apply(&decision_event("s", feedback));
         let report = driver.drive();
-        assert_eq!(reminders(&driver), 0);
+        assert_eq!(count_reminders(&driver), 0);
         assert_eq!(report.items[0].validation_status, Some(expected));
     }
 }
@@ -213,7 +215,7 @@ fn a_reasoning_step_is_not_validated() {
 }
 
 #[test]
-fn the_last_iteration_is_not_validated() {
+fn a_step_in_its_last_iteration_is_completed_without_a_reminder() {
     let mut start = start("q");
     start.config.max_iterations = 1;
     let mut driver = Driver::new(start)
@@ -224,7 +226,7 @@ fn the_last_iteration_is_not_validated() {
 }
 
 #[test]
-fn calls_that_were_not_made_leave_no_call_without_a_result() {
+fn a_call_that_was_not_made_is_only_mentioned_as_text() {
     let mut driver = driver_with_item(
         &tool_item("a", &[]),
         [native_call("x", "clock", "{}"), calculate("1"), completes_item("42")],

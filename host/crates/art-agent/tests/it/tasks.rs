@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::*;
 
 fn finished_run() -> Driver {
-    let mut driver = planned(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("6 * 7"), completes_item("")])
         .script("b", [calculate("42 / 2"), fails_item("it is odd")])
         .script("answer", [says("42")]);
@@ -48,8 +48,8 @@ fn a_synthesis_request_has_a_task_with_the_outcome_of_each_step() {
 fn a_synthesis_task_has_the_result_of_each_call_of_a_step_in_the_order_of_the_plan() {
     let call = |expression: &str| json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let calls = ["big", "1", "draw"].map(call);
-    let mut driver =
-        planned(&json!([{"id": "a", "description": "do all", "toolCalls": calls}])).script("answer", [says("ok")]);
+    let mut driver = driver_with_plan(&json!([{"id": "a", "description": "do all", "toolCalls": calls}]))
+        .script("answer", [says("ok")]);
     driver.drive();
     let Task::Answer(answer) = task(&driver, "answer", 0) else {
         panic!("no answer")

@@ -1,4 +1,4 @@
-//! A person is asked about all calls of a plan whose arguments are known before its first step starts.
+//! Before the first step of a plan starts, a person is asked about all its calls whose arguments are known.
 
 use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
 use art_core::agent::RunStatus;
@@ -18,7 +18,7 @@ fn calculates(id: &str, dependencies: &[&str], expression: impl Into<Value>) -> 
 }
 
 /// Returns a run with this plan, whose calls are not checked yet.
-fn planned_together(items: &Value) -> Driver {
+fn unchecked_run(items: &Value) -> Driver {
     let mut start = start("q");
     start.ask_together = true;
     let mut driver = Driver::new(start).script("plan", [plan(items)]);
@@ -28,7 +28,7 @@ fn planned_together(items: &Value) -> Driver {
 
 /// Returns a run with a plan of two steps, the second of which depends on the first, and a third step whose arguments are known later.
 fn three_steps() -> Driver {
-    planned_together(&json!([
+    unchecked_run(&json!([
         calculates("a", &[], "1"),
         calculates("b", &["a"], "2"),
         calculates("c", &[], json!({"$from": "a", "path": "/result"})),
@@ -36,7 +36,7 @@ fn three_steps() -> Driver {
 }
 
 fn question_about(known: &KnownCall) -> PlannedQuestion {
-    let asked = SuspendedCall {
+    let suspension = SuspendedCall {
         suspension_id: format!("s-{}", known.item_id),
         cause: SuspensionCause::Rule {
             reason: "a rule".to_owned(),
@@ -47,22 +47,22 @@ fn question_about(known: &KnownCall) -> PlannedQuestion {
     PlannedQuestion {
         item_id: known.item_id.clone(),
         index: known.index,
-        suspension: Box::new(asked),
+        suspension: Box::new(suspension),
     }
 }
 
 /// Returns the event that asks about the calls of these items.
-fn checked(driver: &Driver, items: &[&str]) -> RunEvent {
+fn plan_checked(driver: &Driver, items: &[&str]) -> RunEvent {
     let known = driver.run.calls_to_check();
-    let asked = known.iter().filter(|known| items.contains(&known.item_id.as_str()));
+    let chosen = known.iter().filter(|known| items.contains(&known.item_id.as_str()));
     RunEvent::PlanChecked {
         at: 2_000,
-        questions: asked.map(question_about).collect(),
+        questions: chosen.map(question_about).collect(),
     }
 }
 
 fn check(driver: &mut Driver, items: &[&str]) {
-    let event = checked(driver, items);
+    let event = plan_checked(driver, items);
     driver.apply(&event);
 }
 
@@ -81,8 +81,8 @@ fn no_step_starts_before_the_known_calls_are_checked() {
 }
 
 #[test]
-fn without_the_setting_nothing_is_checked() {
-    let mut driver = planned(&json!([calculates("a", &[], "1")]));
+fn without_ask_together_no_call_is_checked() {
+    let mut driver = driver_with_plan(&json!([calculates("a", &[], "1")]));
     driver.answer_all();
     assert_eq!(driver.run.calls_to_check(), []);
     assert_eq!(driver.run.ready_calls().len(), 1);
@@ -104,10 +104,10 @@ fn the_run_waits_for_all_decisions_at_once_and_no_step_starts_before_the_last() 
     assert_eq!(report.ui_metadata.unwrap()["suspensionIds"], json!(["s-a", "s-b"]));
     assert_eq!(driver.statuses(), [("a", Pending), ("b", Pending), ("c", Pending)]);
     assert_eq!(driver.observations(Kind::AgentSuspended).len(), 2);
-    driver.apply(&decided("s-b", approval()));
+    driver.apply(&decision_event("s-b", approval()));
     assert!(driver.run.waits_for_decision());
     assert_eq!(driver.tool_calls_made, []);
-    driver.apply(&decided("s-a", approval()));
+    driver.apply(&decision_event("s-a", approval()));
     assert!(!driver.saved_state().is_paused);
     let ready = driver.run.ready_calls().remove(0);
     let approval = ready.approval.unwrap();
@@ -127,8 +127,8 @@ fn a_rejected_call_is_not_made_and_its_step_is_left_to_the_model() {
         .script("b", [completes_item("done without it")])
         .script("answer", [says("ok")]);
     check(&mut driver, &["a", "b"]);
-    driver.apply(&decided("s-b", rejection("too risky")));
-    driver.apply(&decided("s-a", approval()));
+    driver.apply(&decision_event("s-b", rejection("too risky")));
+    driver.apply(&decision_event("s-a", approval()));
     driver.drive();
     let made: Vec<_> = driver
         .tool_calls_made
@@ -136,33 +136,33 @@ fn a_rejected_call_is_not_made_and_its_step_is_left_to_the_model() {
         .map(|call| &call.arguments["expression"])
         .collect();
     assert_eq!(made, [&json!("1"), &json!(42)]);
-    let told = driver
+    let mentions_reason = driver
         .messages("b", 0)
         .iter()
         .any(|message| message.content_text().contains("too risky"));
-    assert!(told);
+    assert!(mentions_reason);
 }
 
 #[test]
-fn the_first_step_may_be_rejected_alone() {
-    let mut driver = planned_together(&json!([calculates("a", &[], "1")]))
+fn the_only_call_of_a_plan_can_be_rejected() {
+    let mut driver = unchecked_run(&json!([calculates("a", &[], "1")]))
         .script("a", [completes_item("without")])
         .script("answer", [says("ok")]);
     check(&mut driver, &["a"]);
-    driver.apply(&decided("s-a", rejection("no")));
+    driver.apply(&decision_event("s-a", rejection("no")));
     driver.drive();
     assert_eq!(driver.tool_calls_made, []);
 }
 
 #[test]
 fn a_call_runs_with_the_arguments_that_the_person_changed() {
-    let mut driver = planned_together(&json!([calculates("a", &[], "1")])).script("answer", [says("ok")]);
+    let mut driver = unchecked_run(&json!([calculates("a", &[], "1")])).script("answer", [says("ok")]);
     check(&mut driver, &["a"]);
     let changed = Feedback {
         modified_args: Some(json!({"expression": "3"})),
         ..approval()
     };
-    driver.apply(&decided("s-a", changed));
+    driver.apply(&decision_event("s-a", changed));
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].arguments, json!({"expression": "3"}));
 }
@@ -170,7 +170,7 @@ fn a_call_runs_with_the_arguments_that_the_person_changed() {
 #[test]
 fn questions_that_do_not_fit_the_plan_are_refused() {
     let mut driver = three_steps();
-    let RunEvent::PlanChecked { at, questions } = checked(&driver, &["a", "b"]) else {
+    let RunEvent::PlanChecked { at, questions } = plan_checked(&driver, &["a", "b"]) else {
         unreachable!()
     };
     let twice = vec![questions[0].clone(), questions[0].clone()];
@@ -187,15 +187,15 @@ fn questions_that_do_not_fit_the_plan_are_refused() {
         Err(ApplyError::PlanNotToCheck),
         "checked twice"
     );
-    let unknown = driver.run.apply(&decided("x", approval()));
+    let unknown = driver.run.apply(&decision_event("x", approval()));
     assert!(matches!(unknown, Err(ApplyError::NotSuspended { .. })));
-    driver.apply(&decided("s-a", approval()));
-    let twice = driver.run.apply(&decided("s-a", rejection("no")));
-    assert!(matches!(twice, Err(ApplyError::NotSuspended { .. })));
+    driver.apply(&decision_event("s-a", approval()));
+    let repeated = driver.run.apply(&decision_event("s-a", rejection("no")));
+    assert!(matches!(repeated, Err(ApplyError::NotSuspended { .. })));
 }
 
 #[test]
-fn a_run_that_waits_for_its_plan_can_be_cancelled() {
+fn a_run_that_waits_for_decisions_about_its_plan_can_be_cancelled() {
     let mut driver = three_steps();
     check(&mut driver, &["a"]);
     driver.apply(&RunEvent::CancelRequested {

@@ -12,7 +12,7 @@ fn updates(content: &str, list: &Value) -> Reply {
 #[test]
 fn an_item_that_updates_the_plan_is_completed() {
     let list = json!([{"id": "a", "description": "changed", "status": "pending"}, reasoning_item("c", &["a"])]);
-    let mut driver = planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [updates("1", &list)])
         .script("c", [completes_item("3")])
         .script("answer", [says("ok")]);
@@ -25,7 +25,7 @@ fn an_item_that_updates_the_plan_is_completed() {
 #[test]
 fn the_changes_are_observed() {
     let list = json!([reasoning_item("c", &["a"])]);
-    let mut driver = planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [updates("1", &list)])
         .script("c", [completes_item("3")])
         .script("answer", [says("ok")]);
@@ -39,7 +39,7 @@ fn the_changes_are_observed() {
 #[test]
 fn an_invalid_update_is_reported_and_not_applied() {
     let list = json!([reasoning_item("c", &["z"])]);
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [updates("1", &list), completes_item("1")])
         .script("answer", [says("ok")]);
     driver.drive();
@@ -61,7 +61,7 @@ fn calculates(id: &str, expression: &Value) -> Value {
 #[test]
 fn the_planned_calls_of_an_update_run_without_a_model() {
     let sum = json!({"$concat": ["1 + ", {"$from": "a"}]});
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [updates("41", &json!([calculates("c", &sum)]))])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -77,25 +77,25 @@ fn the_planned_calls_of_an_update_run_without_a_model() {
 }
 
 #[test]
-fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_told() {
+fn an_update_with_faulty_calls_is_not_applied_and_all_faults_are_reported() {
     let list = json!([
         calculates("b", &json!(7)),
         calculates("c", &json!({"$from": "z"})),
         {"id": "d", "description": "d", "toolCalls": [{"toolName": "abacus", "arguments": {}}]},
         reasoning_item("e", &["nowhere"]),
     ]);
-    let mut driver = planned(&json!([reasoning_item("a", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [updates("1", &list), completes_item("1")])
         .script("answer", [says("ok")]);
     driver.drive();
-    let told = driver.last_message("a", 1);
+    let message = driver.last_message("a", 1);
     for fault in [
         "`updatedPlan` was not used: `b.arguments.expression`: a string is asked for, `7` is given",
         "`updatedPlan` was not used: `c.arguments.expression`: `$from` names `z`, which is not in the plan",
         "`updatedPlan` was not used: `d`: there is no tool `abacus`",
         "`updatedPlan` was not used: item `e` depends on `nowhere`",
     ] {
-        assert!(told.contains(fault), "{fault}: {told}");
+        assert!(message.contains(fault), "{fault}: {message}");
     }
     assert_eq!(driver.statuses(), [("a", Completed)]);
     assert!(driver.tool_calls_made.is_empty());
@@ -117,10 +117,10 @@ fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
         )
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    let told = driver.last_message("a", 2);
+    let message = driver.last_message("a", 2);
     assert!(
-        told.contains("`c2`: this is call 3 of the plan, and the run may make only 2"),
-        "{told}"
+        message.contains("`c2`: this is call 3 of the plan, and the run may make only 2"),
+        "{message}"
     );
     assert_eq!(
         (report.response.metadata.tool_calls, status(&report)),
@@ -131,7 +131,7 @@ fn an_update_may_plan_as_many_calls_as_the_run_has_left() {
 #[test]
 fn a_run_is_successful_if_an_update_cancels_a_step() {
     let list = json!([{"id": "b", "description": "not needed", "status": "CANCELLED"}]);
-    let mut driver = planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [updates("1", &list)])
         .script("answer", [says("ok")]);
     let report = driver.drive();
@@ -146,7 +146,7 @@ fn driver_with_updates(lists: &[Value]) -> Driver {
         .map(|list| says(json!({"updatedPlan": {"todoList": list}, "nextStepDecision": "continue"}).to_string()))
         .collect();
     replies.push(completes_item("2"));
-    planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
+    driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("a", [fails_item("no")])
         .script("b", replies)
         .script("answer", [says("ok")])
@@ -187,7 +187,7 @@ fn a_run_is_successful_if_a_failed_step_succeeds_when_retried() {
 #[test]
 fn an_update_by_one_running_item_keeps_the_other() {
     let list = json!([reasoning_item("c", &["b"])]);
-    let mut driver = planned(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
+    let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("a", [updates("1", &list)])
         .script("b", [completes_item("2")])
         .script("c", [completes_item("3")])

@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn public(text: &str) -> bool {
+    fn is_public_text(text: &str) -> bool {
         is_public(text.parse().unwrap())
     }
 
@@ -102,7 +102,7 @@ mod tests {
             "2001:4860:4860::8888",
             "2001:200::1",
         ] {
-            assert!(public(address), "{address}");
+            assert!(is_public_text(address), "{address}");
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             "fec0::1",
             "ff02::1",
         ] {
-            assert!(!public(address), "{address}");
+            assert!(!is_public_text(address), "{address}");
         }
     }
 
@@ -168,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn no_address_that_contains_one_of_version_4_is_public(bits in any::<u32>()) {
+        fn no_mapped_or_compatible_ipv6_address_is_public(bits in any::<u32>()) {
             let address = Ipv4Addr::from_bits(bits);
             prop_assert!(!is_public(address.to_ipv6_mapped().into()));
             prop_assert!(!is_public(address.to_ipv6_compatible().into()));

@@ -187,14 +187,14 @@ impl Authority {
                 ..
             } => {
                 for text in path.values(arguments) {
-                    match self.file(text, *access) {
+                    match self.file_right(text, *access) {
                         Ok(right) => grants.fs.push(right),
                         Err(denial) => denials.push(denial),
                     }
                 }
             }
             CapabilityRequest::Http { url, methods, .. } => match url {
-                Some(HttpTarget::Argument(url)) => self.origins(url, methods, arguments, grants, denials),
+                Some(HttpTarget::Argument(url)) => self.grant_origins(url, methods, arguments, grants, denials),
                 Some(HttpTarget::Scope(scope)) => {
                     for grant in &self.http {
                         let scope = grant.url.intersect(scope);
@@ -239,7 +239,7 @@ impl Authority {
     }
 
     /// Returns the right to the one file or directory that an argument names.
-    fn file(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
+    fn file_right(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
         let action = if access.may_write() { "write" } else { "read" };
         let refuse = |problem: super::PathProblem| Denial::new(Capability::Fs, action, text, &problem.to_string());
         let path = resolve(text, self.places.home.as_deref(), &self.places.current).map_err(refuse)?;
@@ -256,9 +256,9 @@ impl Authority {
         }
     }
 
-    /// Adds rights to the origins of the URLs in an argument, or a denial for each URL that no grant covers. Text that is not a
+    /// Adds rights to the grant_origins of the URLs in an argument, or a denial for each URL that no grant covers. Text that is not a
     /// valid URL for requests is skipped: the tool has to handle it.
-    fn origins(
+    fn grant_origins(
         &self,
         url: &ArgumentRef,
         methods: &[String],
@@ -329,15 +329,15 @@ mod tests {
         policy
     }
 
-    fn notes() -> Authority {
-        let asked = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
+    fn notes_reader() -> Authority {
+        let requested = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
         let granted = policy(json!({"fs": [{"path": "/home/me/notes"}]}));
-        Authority::new("reader", asked, granted, places())
+        Authority::new("reader", requested, granted, places())
     }
 
     #[test]
     fn a_call_gets_only_the_file_that_its_argument_names() {
-        let grants = notes().grants_for(&json!({"path": "~/notes/a.txt"})).unwrap();
+        let grants = notes_reader().grants_for(&json!({"path": "~/notes/a.txt"})).unwrap();
         let [right] = &grants.fs[..] else { panic!("{grants:?}") };
         assert_eq!(right.guest, "~/notes/a.txt");
         assert_eq!(right.path, Path::new("/home/me/notes/a.txt"));
@@ -345,14 +345,14 @@ mod tests {
 
     #[test]
     fn a_file_outside_of_the_grant_is_denied_with_the_grant_that_is_missing() {
-        let denials = notes().grants_for(&json!({"path": "todo.txt"})).unwrap_err();
+        let denials = notes_reader().grants_for(&json!({"path": "todo.txt"})).unwrap_err();
         let commands: Vec<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
         assert_eq!(commands, ["art grant add reader --read /home/me/work/todo.txt"]);
     }
 
     #[test]
     fn a_path_that_leads_upwards_is_denied() {
-        let denials = notes()
+        let denials = notes_reader()
             .grants_for(&json!({"path": "/home/me/notes/../.ssh/id"}))
             .unwrap_err();
         assert!(denials.iter().all(|denial| denial.command.is_none()));
@@ -360,17 +360,17 @@ mod tests {
 
     #[test]
     fn a_grant_that_the_tool_does_not_request_gives_nothing() {
-        let asked = requests(json!([]));
+        let requested = requests(json!([]));
         let granted = policy(json!({"fs": [{"path": "/data"}], "http": [{"url": "https://a.example/"}]}));
-        let authority = Authority::new("t", asked, granted, places());
+        let authority = Authority::new("t", requested, granted, places());
         let grants = authority.grants_for(&json!({})).unwrap();
         assert!(grants.fs.is_empty() && grants.http.is_empty());
     }
 
     #[test]
     fn a_request_that_is_not_granted_gives_nothing() {
-        let asked = requests(json!([{"kind": "fs", "access": "read-write"}, {"kind": "http"}]));
-        let grants = Authority::new("t", asked, ToolPolicy::default(), places())
+        let requested = requests(json!([{"kind": "fs", "access": "read-write"}, {"kind": "http"}]));
+        let grants = Authority::new("t", requested, ToolPolicy::default(), places())
             .grants_for(&json!({}))
             .unwrap();
         assert!(grants.fs.is_empty() && grants.http.is_empty());
@@ -394,9 +394,9 @@ mod tests {
 
     #[test]
     fn a_request_to_read_does_not_use_a_grant_to_write() {
-        let asked = requests(json!([{"kind": "fs", "access": "read"}]));
+        let requested = requests(json!([{"kind": "fs", "access": "read"}]));
         let granted = policy(json!({"fs": [{"path": "/data", "access": "read-write"}]}));
-        let authority = Authority::new("t", asked, granted, places());
+        let authority = Authority::new("t", requested, granted, places());
         assert!(!authority.may_have_effects());
         let grants = authority.grants_for(&json!({})).unwrap();
         assert!(grants.fs.iter().all(|right| !right.access.may_write()));
@@ -404,9 +404,9 @@ mod tests {
 
     #[test]
     fn a_call_gets_only_the_origin_that_its_argument_names() {
-        let asked = requests(json!([{"kind": "http", "url": "{args.url}"}]));
+        let requested = requests(json!([{"kind": "http", "url": "{args.url}"}]));
         let granted = policy(json!({"http": [{"url": "https://*.example.com/"}]}));
-        let authority = Authority::new("t", asked, granted, places());
+        let authority = Authority::new("t", requested, granted, places());
         let grants = authority
             .grants_for(&json!({"url": "https://a.example.com/x"}))
             .unwrap();
@@ -427,9 +427,9 @@ mod tests {
 
     #[test]
     fn only_methods_that_are_requested_and_granted_may_be_used() {
-        let asked = requests(json!([{"kind": "http", "methods": ["GET", "POST"]}]));
+        let requested = requests(json!([{"kind": "http", "methods": ["GET", "POST"]}]));
         let granted = policy(json!({"http": [{"url": "https://a.example/", "methods": ["GET", "DELETE"]}]}));
-        let grants = Authority::new("t", asked, granted, places())
+        let grants = Authority::new("t", requested, granted, places())
             .grants_for(&json!({}))
             .unwrap();
         let target = Target::parse("https://a.example/").unwrap();

@@ -41,7 +41,7 @@ impl Denial {
         } else {
             ("read", "--read")
         };
-        let command = format!("art grant add {tool} {option} {}", quoted(path));
+        let command = format!("art grant add {tool} {option} {}", quote_for_shell(path));
         Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
     }
 
@@ -76,7 +76,7 @@ impl Denial {
     pub fn missing_secret(method: &str, target: &Target, secret: &str) -> Self {
         let reason = format!("the secret `{secret}` is not set");
         let denial = Self::new(Capability::Http, method, &target.origin().to_string(), &reason);
-        denial.with_command(format!("art secret set {}", quoted(secret)))
+        denial.with_command(format!("art secret set {}", quote_for_shell(secret)))
     }
 
     /// Creates a denial without a command.
@@ -91,15 +91,15 @@ impl Denial {
         }
     }
 
-    /// Returns whether a new grant would allow it. Other denials need another command, such as the approval of a changed component,
-    /// or cannot be allowed.
+    /// Returns whether a new grant would allow what was denied. Other denials need another command, such as the approval of a changed
+    /// component, or cannot be allowed.
     #[must_use]
     pub fn needs_grant(&self) -> bool {
         let command = self.command.as_deref();
         command.is_some_and(|command| command.starts_with("art grant add "))
     }
 
-    /// Returns whether the grant that would allow it has to be one for hosts that are not public.
+    /// Returns whether the grant that would allow what was denied has to be one for hosts that are not public.
     pub(super) fn needs_private_grant(&self) -> bool {
         let command = self.command.as_deref();
         command.is_some_and(|command| command.ends_with(PRIVATE_OPTION))
@@ -110,7 +110,7 @@ impl Denial {
         self
     }
 
-    /// Adds the command that would allow it, unless the resource was cut or the command has a control character.
+    /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
         if self.resource.chars().count() < MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
@@ -138,12 +138,12 @@ fn request_command(tool: &str, method: &str, target: &Target, private: bool) -> 
     let origin = target.origin().to_string();
     format!(
         "art grant add {tool} --http {}{method_option}{private_option}",
-        quoted(&origin)
+        quote_for_shell(&origin)
     )
 }
 
 /// Returns `text` as one word of a shell command, in quotes if it needs them.
-fn quoted(text: &str) -> String {
+fn quote_for_shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,[]".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') && !text.contains('[') {
         return text.to_owned();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grant_for_an_address_of_this_machine_is_private_from_the_start() {
+    fn the_grant_for_an_address_that_is_known_as_private_has_the_private_option() {
         let private = |url: &str| {
             let denial = Denial::request("t", "GET", &Target::parse(url).unwrap());
             denial.command.unwrap().ends_with(" --private")
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_cannot_be_broken_out_of() {
+    fn a_path_cannot_break_out_of_the_command() {
         let command = |path: &str| Denial::path("t", path, Access::Read).command;
         assert_eq!(
             command("/a'; rm -rf '/b").as_deref(),

@@ -112,7 +112,7 @@ pub enum PathProblem {
     Nul,
 }
 
-/// Normalizes a path as a guest writes it: removes the leading `/`, empty parts and `.`. `/` becomes the empty string.
+/// Normalises a path as a guest writes it: removes the leading `/`, empty parts and `.`. `/` becomes the empty string.
 ///
 /// # Errors
 /// Fails if it contains `..` or NUL.
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_path_without_tricks_can_be_granted() {
+    fn a_plain_absolute_path_can_be_granted() {
         check("/home/me/notes").unwrap();
         check("/home/me/a file.txt").unwrap();
     }
 
     #[test]
-    fn other_paths_cannot_be_granted() {
+    fn a_path_that_is_not_plain_and_absolute_cannot_be_granted() {
         for path in [
             "",
             "/",

@@ -124,7 +124,7 @@ impl HttpScope {
         self.secure == target.secure
             && self.port == target.port
             && self.covers_host(&target.host)
-            && below(&self.path, &target.path)
+            && is_below(&self.path, &target.path)
     }
 
     /// Returns the part of this scope that `other` covers too, or `None` if they have nothing in common.
@@ -133,7 +133,7 @@ impl HttpScope {
         if self.secure != other.secure || self.port != other.port {
             return None;
         }
-        let path = match (below(&self.path, &other.path), below(&other.path, &self.path)) {
+        let path = match (is_below(&self.path, &other.path), is_below(&other.path, &self.path)) {
             (true, _) => &other.path,
             (_, true) => &self.path,
             _ => return None,
@@ -175,7 +175,7 @@ impl HttpScope {
 }
 
 /// Returns whether `path` is `prefix`, or lies below it. Whole segments are compared.
-fn below(prefix: &str, path: &str) -> bool {
+fn is_below(prefix: &str, path: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_a_disguised_address_is_the_one_that_is_connected_to() {
+    fn a_disguised_address_is_checked_by_the_host_that_is_connected_to() {
         let good = "https://good.com/";
         for url in [
             "https://good.com@evil.com/",
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_granted_is_refused() {
+    fn addresses_that_cannot_be_granted_are_refused() {
         for text in [
             "*",
             "https://*",
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_scope_is_read_back() {
+    fn a_scope_is_written_as_it_was_read() {
         for text in [
             "https://*.example.com/",
             "http://[::1]:8080/a",
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_never_sent_unencrypted_or_to_a_wildcard() {
+    fn a_public_grant_with_a_secret_needs_https_and_a_single_host() {
         let grant = |url: &str, private| HttpGrant {
             url: scope(url),
             methods: reading_methods(),
@@ -527,7 +527,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_parsed_or_refused(text in ".*") {
+        fn a_parsed_scope_is_read_back_from_its_text(text in ".*") {
             if let Ok(scope) = text.parse::<HttpScope>() {
                 prop_assert_eq!(scope.to_string().parse::<HttpScope>(), Ok(scope));
             }

@@ -96,12 +96,12 @@ impl Observed {
         let mut needed = self.uses.clone();
         let (mut allowed, mut denied, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         for (denial, calls) in &self.denials {
-            match granted_since(present, denial) {
+            match find_use_granted_since(present, denial) {
                 Some(used) => needed.merge(&used),
                 None => missing.push((denial.clone(), *calls)),
             }
         }
-        let mut policy = narrowed(present, needed.as_slice());
+        let mut policy = narrow_policy(present, needed.as_slice());
         for (denial, calls) in missing {
             let mut wider = policy.clone();
             match wider.allow(&denial) {
@@ -154,7 +154,7 @@ fn actions(request: &CapabilityRequest) -> Vec<(Capability, &str)> {
 }
 
 /// Returns the use that corresponds to a denial if `present` grants it by now, or `None` if it is still denied.
-fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
+fn find_use_granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
     let (grant, resource) = match denial.capability {
         Capability::Fs => {
             let access = match denial.action.as_str() {
@@ -185,10 +185,10 @@ fn granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> {
 }
 
 /// Returns the policy, reduced to the grants that were used.
-fn narrowed(present: &ToolPolicy, uses: &[Use]) -> ToolPolicy {
+fn narrow_policy(present: &ToolPolicy, uses: &[Use]) -> ToolPolicy {
     let mut policy = present.clone();
     policy.fs.clear();
-    for grant in present.fs.iter().filter_map(|grant| narrowed_files(grant, uses)) {
+    for grant in present.fs.iter().filter_map(|grant| narrow_files(grant, uses)) {
         match policy.fs.iter_mut().find(|other| other.path == grant.path) {
             Some(other) if other.access < grant.access => *other = grant,
             Some(_) => {}
@@ -196,14 +196,14 @@ fn narrowed(present: &ToolPolicy, uses: &[Use]) -> ToolPolicy {
         }
     }
     let http = present.http.iter();
-    policy.http = http.filter_map(|grant| narrowed_requests(grant, uses)).collect();
+    policy.http = http.filter_map(|grant| narrow_requests(grant, uses)).collect();
     policy
 }
 
-fn narrowed_files(grant: &FsGrant, uses: &[Use]) -> Option<FsGrant> {
+fn narrow_files(grant: &FsGrant, uses: &[Use]) -> Option<FsGrant> {
     let path = grant.path.to_string_lossy();
     let mut covering = Uses::default();
-    let used: Vec<_> = uses_of(uses, Capability::Fs, &path).collect();
+    let used: Vec<_> = uses_under_grant(uses, Capability::Fs, &path).collect();
     for used in &used {
         covering.add_path("", &grant.path, used.resource.as_ref());
     }
@@ -217,9 +217,9 @@ fn narrowed_files(grant: &FsGrant, uses: &[Use]) -> Option<FsGrant> {
     })
 }
 
-fn narrowed_requests(grant: &HttpGrant, uses: &[Use]) -> Option<HttpGrant> {
+fn narrow_requests(grant: &HttpGrant, uses: &[Use]) -> Option<HttpGrant> {
     let url = grant.url.to_string();
-    let used: Vec<_> = uses_of(uses, Capability::Http, &url).collect();
+    let used: Vec<_> = uses_under_grant(uses, Capability::Http, &url).collect();
     let mut covering = Uses::default();
     for scope in used.iter().filter_map(|used| used.resource.parse::<HttpScope>().ok()) {
         covering.add_request("", &grant.url, &scope);
@@ -233,7 +233,7 @@ fn narrowed_requests(grant: &HttpGrant, uses: &[Use]) -> Option<HttpGrant> {
     })
 }
 
-fn uses_of<'a>(uses: &'a [Use], capability: Capability, grant: &'a str) -> impl Iterator<Item = &'a Use> {
+fn uses_under_grant<'a>(uses: &'a [Use], capability: Capability, grant: &'a str) -> impl Iterator<Item = &'a Use> {
     uses.iter()
         .filter(move |used| used.capability == capability && used.grant == grant)
 }
@@ -251,7 +251,7 @@ fn unused_grants(present: &ToolPolicy, uses: &[Use]) -> Vec<Unused> {
         methods.map(|method| (Capability::Http, method, grant.url.to_string()))
     });
     let is_unused = |(capability, action, grant): &(Capability, &str, String)| {
-        let mut found = uses_of(uses, *capability, grant);
+        let mut found = uses_under_grant(uses, *capability, grant);
         // A grant for writing that was used does not count as unused for reading.
         !found.any(|used| used.action == *action || *action == "read")
     };
@@ -278,7 +278,7 @@ mod tests {
         policy
     }
 
-    fn used(capability: Capability, action: &str, grant: &str, resource: &str) -> Use {
+    fn a_use(capability: Capability, action: &str, grant: &str, resource: &str) -> Use {
         Use {
             capability,
             action: action.to_owned(),
@@ -287,20 +287,20 @@ mod tests {
         }
     }
 
-    fn observed(uses: &[Use], denials: &[Denial]) -> Observed {
+    fn observe(uses: &[Use], denials: &[Denial]) -> Observed {
         let mut observed = Observed::default();
         observed.add(uses, denials);
         observed
     }
 
-    fn unused(learned: &Learned) -> Vec<String> {
+    fn unused_texts(learned: &Learned) -> Vec<String> {
         learned.unused.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn what_was_denied_is_proposed_and_nothing_else() {
+    fn the_learned_policy_grants_exactly_what_was_denied() {
         let denial = Denial::path("t", "/notes/a.txt", Access::Read);
-        let learned = observed(&[], &[denial]).learn(&ToolPolicy::default(), None, |_| true);
+        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), None, |_| true);
         assert_eq!(learned.policy.fs, [FsGrant::new("/notes/a.txt".into(), Access::Read)]);
         assert!(learned.policy.http.is_empty() && learned.denied.is_empty() && learned.allowed.len() == 1);
     }
@@ -312,17 +312,17 @@ mod tests {
             "http": [{"url": "https://a.b/", "methods": ["GET", "POST"]}],
         }));
         let uses = [
-            used(Capability::Fs, "read", "/notes", "/notes/2026/a.txt"),
-            used(Capability::Http, "GET", "https://a.b/", "https://a.b/v1/x"),
+            a_use(Capability::Fs, "read", "/notes", "/notes/2026/a.txt"),
+            a_use(Capability::Http, "GET", "https://a.b/", "https://a.b/v1/x"),
         ];
-        let learned = observed(&uses, &[]).learn(&present, None, |_| true);
+        let learned = observe(&uses, &[]).learn(&present, None, |_| true);
         let expected = policy(json!({
             "fs": [{"path": "/notes/2026/a.txt", "access": "read"}],
             "http": [{"url": "https://a.b/v1/x", "methods": ["GET"]}],
         }));
         assert_eq!(learned.policy, expected);
         assert_eq!(
-            unused(&learned),
+            unused_texts(&learned),
             ["granted: write `/notes`", "granted: POST `https://a.b/`"]
         );
     }
@@ -330,17 +330,17 @@ mod tests {
     #[test]
     fn a_grant_that_is_used_in_full_stays_as_it_is() {
         let present = policy(json!({"fs": [{"path": "/notes", "access": "read-write", "stage": true}]}));
-        let uses = [used(Capability::Fs, "write", "/notes", "/notes")];
-        let learned = observed(&uses, &[]).learn(&present, None, |_| true);
+        let uses = [a_use(Capability::Fs, "write", "/notes", "/notes")];
+        let learned = observe(&uses, &[]).learn(&present, None, |_| true);
         assert_eq!((&learned.policy, learned.unused.len()), (&present, 0));
     }
 
     #[test]
     fn a_grant_that_is_never_used_is_left_out_and_named() {
         let present = policy(json!({"fs": [{"path": "/data"}], "env": {"A": "1"}, "limits": {"timeout_ms": 5}}));
-        let learned = observed(&[], &[]).learn(&present, None, |_| true);
+        let learned = observe(&[], &[]).learn(&present, None, |_| true);
         assert!(learned.policy.fs.is_empty());
-        assert_eq!(unused(&learned), ["granted: read `/data`"]);
+        assert_eq!(unused_texts(&learned), ["granted: read `/data`"]);
         assert_eq!(
             (learned.policy.env, learned.policy.limits),
             (present.env, present.limits)
@@ -356,9 +356,9 @@ mod tests {
         ]))
         .unwrap();
         let denial = Denial::path("t", "/a", Access::Read);
-        let learned = observed(&[], &[denial]).learn(&ToolPolicy::default(), Some(&requests), |_| true);
+        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), Some(&requests), |_| true);
         assert_eq!(
-            unused(&learned),
+            unused_texts(&learned),
             ["requested: fs write", "requested: http GET", "requested: http POST"]
         );
     }
@@ -367,7 +367,7 @@ mod tests {
     fn what_was_denied_before_it_was_granted_counts_as_used() {
         let present = policy(json!({"fs": [{"path": "/notes"}]}));
         let denials = [Denial::path("t", "/notes/a.txt", Access::Read)];
-        let learned = observed(&[], &denials).learn(&present, None, |_| true);
+        let learned = observe(&[], &denials).learn(&present, None, |_| true);
         assert_eq!(learned.policy, policy(json!({"fs": [{"path": "/notes/a.txt"}]})));
         assert!(learned.allowed.is_empty());
     }
@@ -377,9 +377,9 @@ mod tests {
         let page = Target::parse("http://intranet.example/").unwrap();
         let denials = [Denial::not_public("t", "GET", &page)];
         let grants = |private| policy(json!({"http": [{"url": "http://intranet.example/", "private": private}]}));
-        let learned = observed(&[], &denials).learn(&grants(false), None, |_| true);
+        let learned = observe(&[], &denials).learn(&grants(false), None, |_| true);
         assert!(learned.policy.http.iter().any(|grant| grant.private), "{learned:?}");
-        let granted_since = observed(&[], &denials).learn(&grants(true), None, |_| true);
+        let granted_since = observe(&[], &denials).learn(&grants(true), None, |_| true);
         assert!(granted_since.allowed.is_empty(), "{granted_since:?}");
     }
 
@@ -396,14 +396,14 @@ mod tests {
                 "the call may use only the paths in its arguments",
             ),
         ];
-        let learned = observed(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
+        let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
         assert_eq!((&learned.policy, learned.denied.len()), (&ToolPolicy::default(), 3));
     }
 
     #[test]
     fn what_is_not_requested_or_may_not_be_granted_stays_denied() {
         let denials = [Denial::path("t", "/a", Access::Read)];
-        let observed = observed(&[], &denials);
+        let observed = observe(&[], &denials);
         let (nothing, present) = (ToolPolicy::default(), ToolPolicy::default());
         assert_eq!(observed.learn(&present, Some(&[]), |_| true).policy, nothing);
         assert_eq!(observed.learn(&present, None, |_| false).policy, nothing);
@@ -414,7 +414,7 @@ mod tests {
     fn a_path_that_was_denied_for_reading_and_writing_is_granted_for_both() {
         for order in [[Access::Read, Access::ReadWrite], [Access::ReadWrite, Access::Read]] {
             let denials = order.map(|access| Denial::path("t", "/a", access));
-            let learned = observed(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
+            let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
             assert_eq!(learned.policy.fs, [FsGrant::new("/a".into(), Access::ReadWrite)]);
         }
     }

@@ -258,14 +258,14 @@ mod tests {
                 .any(|grant| grant.covers(Path::new("/notes/b.txt"), Access::Read))
         );
         assert!(policy.http.iter().any(|grant| grant.allows("POST", &page)));
-        let deeper = Denial::new(Capability::Env, "read", "HOME", "it is not granted");
-        assert!(policy.allow(&deeper).is_err());
+        let variable = Denial::new(Capability::Env, "read", "HOME", "it is not granted");
+        assert!(policy.allow(&variable).is_err());
     }
 
     #[test]
-    fn a_path_is_granted_once() {
-        let mut twice = policy();
-        twice.fs.push(FsGrant::new("/data".into(), Access::ReadWrite));
-        assert!(twice.check().is_err());
+    fn a_path_that_is_granted_twice_is_refused() {
+        let mut with_two_grants = policy();
+        with_two_grants.fs.push(FsGrant::new("/data".into(), Access::ReadWrite));
+        assert!(with_two_grants.check().is_err());
     }
 }

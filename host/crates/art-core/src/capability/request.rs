@@ -28,7 +28,7 @@ pub enum CapabilityRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<HttpTarget>,
         /// Methods that the tool uses.
-        #[serde(default = "get", skip_serializing_if = "Vec::is_empty")]
+        #[serde(default = "default_methods", skip_serializing_if = "Vec::is_empty")]
         methods: Vec<String>,
         /// Why the tool needs it, in its author's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub enum CapabilityRequest {
     },
 }
 
-fn get() -> Vec<String> {
+fn default_methods() -> Vec<String> {
     vec!["GET".to_owned()]
 }
 

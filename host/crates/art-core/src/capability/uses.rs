@@ -63,31 +63,31 @@ impl Uses {
         let same = |known: &&mut Use| known.capability == capability && known.action == action && known.grant == grant;
         match self.0.iter_mut().find(same) {
             Some(known) if known.resource == resource => {}
-            Some(known) => known.resource = covering(capability, grant, &known.resource, resource),
+            Some(known) => known.resource = common_resource(capability, grant, &known.resource, resource),
             None => self.0.push(Use {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
-                resource: covering(capability, grant, resource, resource),
+                resource: common_resource(capability, grant, resource, resource),
             }),
         }
     }
 }
 
 /// Returns the longest path or address that covers both resources. Returns the grant if that is narrower or the result is too long.
-fn covering(capability: Capability, grant: &str, one: &str, other: &str) -> String {
+fn common_resource(capability: Capability, grant: &str, one: &str, other: &str) -> String {
     let pairs = one.split('/').zip(other.split('/'));
     let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();
     let common = common.join("/");
     let common = match capability {
-        Capability::Http => below_address(grant, &common),
+        Capability::Http => address_within_grant(grant, &common),
         _ => Path::new(&common).starts_with(grant).then_some(common),
     };
     let is_short = |text: &String| text.chars().count() <= MAX_RESOURCE_CHARS;
     common.filter(is_short).unwrap_or_else(|| grant.to_owned())
 }
 
-fn below_address(grant: &str, text: &str) -> Option<String> {
+fn address_within_grant(grant: &str, text: &str) -> Option<String> {
     let (grant, scope): (HttpScope, HttpScope) = (grant.parse().ok()?, text.parse().ok()?);
     (grant.intersect(&scope).as_ref() == Some(&scope)).then(|| scope.to_string())
 }
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn path_used(grant: &str, paths: &[&str]) -> String {
+    fn resource_of_paths(grant: &str, paths: &[&str]) -> String {
         let mut uses = Uses::default();
         for path in paths {
             uses.add_path("read", Path::new(grant), Path::new(path));
@@ -107,7 +107,7 @@ mod tests {
         used.resource.clone()
     }
 
-    fn address_used(grant: &str, addresses: &[&str]) -> String {
+    fn resource_of_addresses(grant: &str, addresses: &[&str]) -> String {
         let mut uses = Uses::default();
         for address in addresses {
             uses.add_request("GET", &grant.parse().unwrap(), &address.parse().unwrap());
@@ -117,24 +117,27 @@ mod tests {
     }
 
     #[test]
-    fn one_file_is_named_and_several_give_the_directory_that_has_them() {
-        assert_eq!(path_used("/a", &["/a/b/c.txt"]), "/a/b/c.txt");
-        assert_eq!(path_used("/a", &["/a/b/c.txt", "/a/b/d.txt"]), "/a/b");
-        assert_eq!(path_used("/a", &["/a/b/c.txt", "/a/x"]), "/a");
-        assert_eq!(path_used("/a/b", &["/a/b", "/a/b/c"]), "/a/b");
+    fn one_file_is_reported_itself_and_several_as_their_common_directory() {
+        assert_eq!(resource_of_paths("/a", &["/a/b/c.txt"]), "/a/b/c.txt");
+        assert_eq!(resource_of_paths("/a", &["/a/b/c.txt", "/a/b/d.txt"]), "/a/b");
+        assert_eq!(resource_of_paths("/a", &["/a/b/c.txt", "/a/x"]), "/a");
+        assert_eq!(resource_of_paths("/a/b", &["/a/b", "/a/b/c"]), "/a/b");
     }
 
     #[test]
-    fn requests_give_the_address_above_them_and_at_most_the_grant() {
-        assert_eq!(address_used("https://a.b/", &["https://a.b/v1/x"]), "https://a.b/v1/x");
-        let two = ["https://a.b/v1/x", "https://a.b/v1/y"];
-        assert_eq!(address_used("https://a.b/", &two), "https://a.b/v1");
+    fn requests_are_reported_as_their_common_address_within_the_grant() {
         assert_eq!(
-            address_used("https://a.b/v1", &["https://a.b/v1/", "https://a.b/v1"]),
+            resource_of_addresses("https://a.b/", &["https://a.b/v1/x"]),
+            "https://a.b/v1/x"
+        );
+        let two = ["https://a.b/v1/x", "https://a.b/v1/y"];
+        assert_eq!(resource_of_addresses("https://a.b/", &two), "https://a.b/v1");
+        assert_eq!(
+            resource_of_addresses("https://a.b/v1", &["https://a.b/v1/", "https://a.b/v1"]),
             "https://a.b/v1"
         );
         let hosts = ["https://x.a.b/v1", "https://y.a.b/v1"];
-        assert_eq!(address_used("https://*.a.b/", &hosts), "https://*.a.b/");
+        assert_eq!(resource_of_addresses("https://*.a.b/", &hosts), "https://*.a.b/");
     }
 
     #[test]
@@ -150,14 +153,14 @@ mod tests {
 
     #[test]
     fn a_long_path_is_reported_as_the_grant() {
-        assert_eq!(path_used("/a", &[&format!("/a/{}", "x".repeat(600))]), "/a");
+        assert_eq!(resource_of_paths("/a", &[&format!("/a/{}", "x".repeat(600))]), "/a");
     }
 
     proptest! {
         #[test]
         fn what_is_reported_covers_every_path_that_was_used(paths in prop::collection::vec("/a(/[xy]{1,2}){0,3}", 1..6)) {
             let texts: Vec<_> = paths.iter().map(String::as_str).collect();
-            let resource = path_used("/a", &texts);
+            let resource = resource_of_paths("/a", &texts);
             prop_assert!(paths.iter().all(|path| Path::new(path).starts_with(&resource)));
         }
     }

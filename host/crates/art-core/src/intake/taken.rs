@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::digits;
+use super::digit_count;
 
 /// Upper bound of the size of an answer as JSON, apart from its texts and its bodies.
 const MAX_FRAME_BYTES: usize = 64;
@@ -142,9 +142,9 @@ impl FileAnswer {
     pub(super) fn max_encoded_bytes(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
-                Self::Failed(text) | Self::Type(text) | Self::Link(text) => escaped(text),
-                Self::Entry(kind, name) => escaped(kind) + escaped(name),
-                Self::Status(status) => NAMES_BYTES + escaped(&status.r#type) + status.numbers(),
+                Self::Failed(text) | Self::Type(text) | Self::Link(text) => max_text_bytes(text),
+                Self::Entry(kind, name) => max_text_bytes(kind) + max_text_bytes(name),
+                Self::Status(status) => NAMES_BYTES + max_text_bytes(&status.r#type) + status.number_bytes(),
                 _ => 0,
             }
     }
@@ -159,10 +159,10 @@ impl FileAnswer {
 }
 
 impl FileStatus {
-    fn numbers(&self) -> usize {
+    fn number_bytes(&self) -> usize {
         let times = self.times.iter().flatten();
-        let times = times.map(|(seconds, nanoseconds)| digits(*seconds) + digits(u64::from(*nanoseconds)));
-        digits(self.links) + digits(self.size) + times.sum::<usize>()
+        let times = times.map(|(seconds, nanoseconds)| digit_count(*seconds) + digit_count(u64::from(*nanoseconds)));
+        digit_count(self.links) + digit_count(self.size) + times.sum::<usize>()
     }
 }
 
@@ -171,7 +171,7 @@ impl StreamAnswer {
     pub(super) fn max_encoded_bytes(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
-                Self::Failed(text, code) => escaped(text) + code.as_deref().map_or(0, escaped),
+                Self::Failed(text, code) => max_text_bytes(text) + code.as_deref().map_or(0, max_text_bytes),
                 _ => 0,
             }
     }
@@ -191,10 +191,10 @@ impl ResponseAnswer {
         MAX_FRAME_BYTES
             + match self {
                 Self::Failed(failure) => {
-                    NAMES_BYTES + escaped(&failure.code) + failure.text.as_deref().map_or(0, escaped)
+                    NAMES_BYTES + max_text_bytes(&failure.code) + failure.text.as_deref().map_or(0, max_text_bytes)
                 }
                 Self::Head(_, fields) | Self::Trailers(fields) => {
-                    let names = fields.iter().map(|(name, _)| escaped(name) + FIELD_BYTES);
+                    let names = fields.iter().map(|(name, _)| max_text_bytes(name) + FIELD_BYTES);
                     names.sum()
                 }
                 _ => 0,
@@ -215,6 +215,6 @@ impl ResponseAnswer {
     }
 }
 
-fn escaped(text: &str) -> usize {
+fn max_text_bytes(text: &str) -> usize {
     text.len() * MAX_ESCAPED_BYTES
 }

@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    fn for_tool(name: &str, limits: LimitOverrides) -> LimitPolicy {
+    fn policy_for_tool(name: &str, limits: LimitOverrides) -> LimitPolicy {
         LimitPolicy {
             tools: BTreeMap::from([(name.to_owned(), limits)]),
             ..LimitPolicy::default()
@@ -251,9 +251,9 @@ mod tests {
     #[test]
     fn the_limits_of_one_tool_apply_to_that_tool_alone() {
         let most = Limits::EXECUTE.fuel * 2;
-        let policy = for_tool("t", fuel(most));
-        for asked in [LimitOverrides::default(), fuel(1), fuel(most)] {
-            assert_eq!(policy.grant("t", asked).unwrap().fuel, most);
+        let policy = policy_for_tool("t", fuel(most));
+        for requested in [LimitOverrides::default(), fuel(1), fuel(most)] {
+            assert_eq!(policy.grant("t", requested).unwrap().fuel, most);
         }
         policy.grant("t", fuel(most + 1)).unwrap_err();
         policy.grant("other", fuel(most)).unwrap_err();
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn nothing_raises_a_limit_over_its_maximum() {
-        let all = for_tool("t", fuel(u64::MAX));
+        let all = policy_for_tool("t", fuel(u64::MAX));
         assert_eq!(
             all.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
@@ -276,11 +276,11 @@ mod tests {
 
     #[test]
     fn a_refusal_shows_the_line_that_allows_the_request() {
-        let asked = LimitOverrides {
+        let requested = LimitOverrides {
             memory_bytes: Some(128 << 20),
             ..fuel(5_000_000_000)
         };
-        let error = LimitPolicy::default().grant("diff_text", asked).unwrap_err();
+        let error = LimitPolicy::default().grant("diff_text", requested).unwrap_err();
         assert_eq!(
             error.to_string(),
             "asks for `fuel = 5000000000, memory_bytes = 134217728`, more than the `fuel = 2000000000, memory_bytes = \
@@ -291,7 +291,10 @@ mod tests {
 
     #[test]
     fn a_refusal_of_a_tool_with_a_table_shows_what_to_set_in_it() {
-        let error = for_tool("t", fuel(5)).grant("t", fuel(6)).unwrap_err().to_string();
+        let error = policy_for_tool("t", fuel(5))
+            .grant("t", fuel(6))
+            .unwrap_err()
+            .to_string();
         assert!(
             error.ends_with("set `fuel = 6` for `t` under `[tools]` of `art.toml`)"),
             "{error}"

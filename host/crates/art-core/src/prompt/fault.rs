@@ -175,9 +175,9 @@ fn call_faults(calls: &[ToolCallRequest]) -> Vec<PromptFaultKind> {
     let mut seen = BTreeSet::new();
     let mut faults = Vec::new();
     for call in calls {
-        let id = shortened(&call.id);
+        let id = shorten(&call.id);
         if call.id.is_empty() {
-            let tool = shortened(&call.function.name);
+            let tool = shorten(&call.function.name);
             faults.push(PromptFaultKind::EmptyCallId { tool });
         } else if !seen.insert(call.id.as_str()) {
             faults.push(PromptFaultKind::RepeatedCallId { id: id.clone() });
@@ -212,7 +212,7 @@ impl<'a> OpenCalls<'a> {
             (Role::Assistant, _) => {
                 let unanswered = std::mem::take(&mut self.ids).into_iter().map(|id| PromptFault {
                     index: self.assistant_index,
-                    kind: PromptFaultKind::NoResult { id: shortened(id) },
+                    kind: PromptFaultKind::NoResult { id: shorten(id) },
                 });
                 faults.extend(unanswered);
                 self.assistant_index = index;
@@ -221,7 +221,7 @@ impl<'a> OpenCalls<'a> {
             (Role::ToolRequest, Some(id)) => self.ids.push(id),
             (Role::ToolResult, Some(id)) => match self.ids.iter().position(|open| open == id) {
                 Some(position) => drop(self.ids.swap_remove(position)),
-                None => kinds.push(PromptFaultKind::NoSuchCall { id: shortened(id) }),
+                None => kinds.push(PromptFaultKind::NoSuchCall { id: shorten(id) }),
             },
             _ => {}
         }
@@ -236,11 +236,11 @@ fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
         .ok_or_else(|| malformed("a message is an object".to_owned()))?;
     let unknown_keys = map.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut faults: Vec<_> = unknown_keys
-        .map(|key| PromptFaultKind::UnknownKey(shortened(key)))
+        .map(|key| PromptFaultKind::UnknownKey(shorten(key)))
         .collect();
     if let Some(role) = map.get("role").filter(|role| Role::from_name(role).is_none()) {
         let name = role.as_str().map_or_else(|| role.to_string(), str::to_owned);
-        faults.push(PromptFaultKind::UnknownRole(shortened(&name)));
+        faults.push(PromptFaultKind::UnknownRole(shorten(&name)));
     }
     if !faults.is_empty() {
         return Err(faults);
@@ -250,7 +250,7 @@ fn parse_message(message: &Value) -> Result<Message, Vec<PromptFaultKind>> {
     if faults.is_empty() { Ok(message) } else { Err(faults) }
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     prefix(text, MAX_NAME_CHARS).to_owned()
 }
 

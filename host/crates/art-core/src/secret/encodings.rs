@@ -15,11 +15,11 @@ pub(super) fn forms(value: &str) -> Vec<String> {
     forms.push(json);
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     for keeps in [is_unreserved as fn(u8) -> bool, |_| false] {
-        forms.push(percent_encoded(value, keeps, true));
-        forms.push(percent_encoded(value, keeps, false));
+        forms.push(percent_encode(value, keeps, true));
+        forms.push(percent_encode(value, keeps, false));
     }
-    forms.push(hexadecimal(value, true));
-    forms.push(hexadecimal(value, false));
+    forms.push(encode_hexadecimal(value, true));
+    forms.push(encode_hexadecimal(value, false));
     for before in 0..3 {
         let text = base64_within(value, before);
         forms.push(text.replace('+', "-").replace('/', "_"));
@@ -32,7 +32,7 @@ pub(super) fn forms(value: &str) -> Vec<String> {
     forms
 }
 
-fn percent_encoded(value: &str, keeps: fn(u8) -> bool, upper: bool) -> String {
+fn percent_encode(value: &str, keeps: fn(u8) -> bool, upper: bool) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if keeps(byte) {
@@ -45,7 +45,7 @@ fn percent_encoded(value: &str, keeps: fn(u8) -> bool, upper: bool) -> String {
     text
 }
 
-fn hexadecimal(value: &str, upper: bool) -> String {
+fn encode_hexadecimal(value: &str, upper: bool) -> String {
     let mut text = String::with_capacity(value.len() * 2);
     value.bytes().for_each(|byte| push_hexadecimal(&mut text, byte, upper));
     text

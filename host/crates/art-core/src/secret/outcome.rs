@@ -15,33 +15,33 @@ impl Redactor {
         if self.is_empty() {
             return None;
         }
-        let mut sweep = Sweep {
+        let mut redaction = OutcomeRedaction {
             redactor: self,
             canary: None,
         };
-        sweep.ending(&mut outcome.ending);
-        sweep.log(&mut outcome.log);
+        redaction.redact_ending(&mut outcome.ending);
+        redaction.redact_log(&mut outcome.log);
         for denial in &mut outcome.denials {
-            sweep.text(&mut denial.action);
-            sweep.text(&mut denial.resource);
-            sweep.optional(&mut denial.command);
+            redaction.redact_text(&mut denial.action);
+            redaction.redact_text(&mut denial.resource);
+            redaction.redact_optional_text(&mut denial.command);
         }
         for used in &mut outcome.uses {
-            sweep.text(&mut used.grant);
-            sweep.text(&mut used.resource);
+            redaction.redact_text(&mut used.grant);
+            redaction.redact_text(&mut used.resource);
         }
-        sweep.canary
+        redaction.canary
     }
 }
 
-/// Goes through all texts of an outcome.
-struct Sweep<'a> {
+/// The redaction of all texts of an outcome.
+struct OutcomeRedaction<'a> {
     redactor: &'a Redactor,
     canary: Option<String>,
 }
 
-impl Sweep<'_> {
-    fn text(&mut self, text: &mut String) {
+impl OutcomeRedaction<'_> {
+    fn redact_text(&mut self, text: &mut String) {
         self.note_canary(text.as_bytes());
         if let Cow::Owned(clean) = self.redactor.text(text) {
             *text = clean;
@@ -54,50 +54,52 @@ impl Sweep<'_> {
         }
     }
 
-    fn optional(&mut self, text: &mut Option<String>) {
+    fn redact_optional_text(&mut self, text: &mut Option<String>) {
         if let Some(text) = text {
-            self.text(text);
+            self.redact_text(text);
         }
     }
 
-    fn bytes(&mut self, bytes: &mut Vec<u8>) {
+    fn redact_bytes(&mut self, bytes: &mut Vec<u8>) {
         self.note_canary(bytes);
         if let Cow::Owned(clean) = self.redactor.bytes(bytes) {
             *bytes = clean;
         }
     }
 
-    fn value(&mut self, value: &mut Value) {
+    fn redact_value(&mut self, value: &mut Value) {
         match value {
-            Value::String(text) => self.text(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(fields) => self.object(fields),
+            Value::String(text) => self.redact_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => self.redact_object(fields),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn object(&mut self, fields: &mut JsonObject) {
+    fn redact_object(&mut self, fields: &mut JsonObject) {
         for (mut name, mut value) in std::mem::take(fields) {
-            self.text(&mut name);
-            self.value(&mut value);
+            self.redact_text(&mut name);
+            self.redact_value(&mut value);
             fields.insert(name, value);
         }
     }
 
-    fn optional_value(&mut self, value: &mut Option<Value>) {
+    fn redact_optional_value(&mut self, value: &mut Option<Value>) {
         if let Some(value) = value {
-            self.value(value);
+            self.redact_value(value);
         }
     }
 
-    fn ending(&mut self, ending: &mut Ending) {
+    fn redact_ending(&mut self, ending: &mut Ending) {
         match ending {
-            Ending::Success(success) => self.success(success),
-            Ending::Failure(failure) => self.failure(failure),
-            Ending::Suspended(suspension) => self.suspension(suspension),
-            Ending::Continuation(request) => self.subtask(request),
-            Ending::Trap { message } | Ending::Denied { message } | Ending::HostError { message } => self.text(message),
-            Ending::InvalidOutput { reason } => self.text(reason),
+            Ending::Success(success) => self.redact_success(success),
+            Ending::Failure(failure) => self.redact_failure(failure),
+            Ending::Suspended(suspension) => self.redact_suspension(suspension),
+            Ending::Continuation(request) => self.redact_subtask(request),
+            Ending::Trap { message } | Ending::Denied { message } | Ending::HostError { message } => {
+                self.redact_text(message)
+            }
+            Ending::InvalidOutput { reason } => self.redact_text(reason),
             Ending::FuelExhausted { .. }
             | Ending::Timeout { .. }
             | Ending::MemoryExhausted { .. }
@@ -107,52 +109,57 @@ impl Sweep<'_> {
         }
     }
 
-    fn success(&mut self, success: &mut Success) {
-        self.text(&mut success.output);
-        self.optional(&mut success.title);
-        success.sources.iter_mut().for_each(|source| self.source(source));
+    fn redact_success(&mut self, success: &mut Success) {
+        self.redact_text(&mut success.output);
+        self.redact_optional_text(&mut success.title);
+        success.sources.iter_mut().for_each(|source| self.redact_source(source));
         success
             .attachments
             .iter_mut()
-            .for_each(|attachment| self.attachment(attachment));
-        self.object(&mut success.metadata);
+            .for_each(|attachment| self.redact_attachment(attachment));
+        self.redact_object(&mut success.metadata);
     }
 
-    fn source(&mut self, source: &mut Source) {
-        self.text(&mut source.source_name);
-        self.optional(&mut source.url);
-        self.object(&mut source.extra);
+    fn redact_source(&mut self, source: &mut Source) {
+        self.redact_text(&mut source.source_name);
+        self.redact_optional_text(&mut source.url);
+        self.redact_object(&mut source.extra);
     }
 
-    fn attachment(&mut self, attachment: &mut Attachment) {
-        self.text(&mut attachment.media_type);
-        self.optional(&mut attachment.filename);
-        self.bytes(&mut attachment.data);
+    fn redact_attachment(&mut self, attachment: &mut Attachment) {
+        self.redact_text(&mut attachment.media_type);
+        self.redact_optional_text(&mut attachment.filename);
+        self.redact_bytes(&mut attachment.data);
     }
 
-    fn failure(&mut self, failure: &mut Failure) {
-        self.text(&mut failure.message);
-        self.object(&mut failure.metadata);
+    fn redact_failure(&mut self, failure: &mut Failure) {
+        self.redact_text(&mut failure.message);
+        self.redact_object(&mut failure.metadata);
     }
 
-    fn suspension(&mut self, suspension: &mut Suspension) {
-        self.text(&mut suspension.message);
-        self.optional_value(&mut suspension.details);
-        self.optional_value(&mut suspension.preview_data);
-        self.optional_value(&mut suspension.feedback_schema);
+    fn redact_suspension(&mut self, suspension: &mut Suspension) {
+        self.redact_text(&mut suspension.message);
+        self.redact_optional_value(&mut suspension.details);
+        self.redact_optional_value(&mut suspension.preview_data);
+        self.redact_optional_value(&mut suspension.feedback_schema);
     }
 
-    fn subtask(&mut self, request: &mut SubtaskRequest) {
-        self.text(&mut request.description);
-        self.value(&mut request.inputs);
-        request.template_hints.iter_mut().for_each(|hint| self.text(hint));
-        self.optional_value(&mut request.context_management);
+    fn redact_subtask(&mut self, request: &mut SubtaskRequest) {
+        self.redact_text(&mut request.description);
+        self.redact_value(&mut request.inputs);
+        request
+            .template_hints
+            .iter_mut()
+            .for_each(|hint| self.redact_text(hint));
+        self.redact_optional_value(&mut request.context_management);
     }
 
-    fn log(&mut self, log: &mut CallLog) {
-        log.records.iter_mut().for_each(|record| self.text(&mut record.message));
-        self.text(&mut log.stdout);
-        self.text(&mut log.stderr);
+    fn redact_log(&mut self, log: &mut CallLog) {
+        log.records
+            .iter_mut()
+            .for_each(|record| self.redact_text(&mut record.message));
+        self.redact_text(&mut log.stdout);
+        self.redact_text(&mut log.stderr);
     }
 }
 

@@ -143,7 +143,10 @@ mod tests {
 
     fn redactor(values: &[&str]) -> Redactor {
         let secret = |(index, value): (usize, &&str)| Secret::new(&format!("S{index}"), &(**value).into(), index == 1);
-        let secrets = values.iter().enumerate().map(|secret_of| secret(secret_of).unwrap());
+        let secrets = values
+            .iter()
+            .enumerate()
+            .map(|numbered_value| secret(numbered_value).unwrap());
         Secrets::new(secrets.collect()).unwrap().redactor().clone()
     }
 
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_is_named() {
+    fn the_name_of_a_canary_is_returned() {
         let redactor = redactor(&["real-value", "decoy-value"]);
         assert_eq!(redactor.canary(b"a real-value"), None);
         assert_eq!(redactor.canary(b"a real-value and decoy-value"), Some("S1"));

@@ -52,7 +52,7 @@ impl RedactedStream {
         self.canary.as_deref()
     }
 
-    /// Takes the bytes before `complete`, and the rest of a secret that begins there. Returns them redacted.
+    /// Takes the bytes before `complete`, and the rest of a secret that begins before it. Returns them redacted.
     fn take(&mut self, complete: usize) -> Vec<u8> {
         let (mut clean, mut taken) = (Vec::with_capacity(complete), 0);
         for Found { start, end, canary } in self.redactor.find(&self.held) {
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_parts_give_what_the_whole_gives(
+        fn parts_are_redacted_like_the_whole_text(
             pieces in prop::collection::vec("(aaaaaaaab|aaaa|ab|[ab]|6161616161616161)", 0..12),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         ) {

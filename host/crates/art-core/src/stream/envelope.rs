@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_has_no_data_and_a_state_no_envelope() {
+    fn the_end_has_no_data_and_provider_state_has_no_envelope() {
         let context = context(None);
         let expected = json!({"type": "END", "data": null, "timestamp": 5, "threadId": "t", "traceId": "r"});
         assert_eq!(wire(&StreamEvent::End, &context), expected);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_long_expression_costs_no_more_than_other_questions() {
+fn long_repetitive_questions_get_a_plan() {
     for query in [
         "1+".repeat(4_000),
         "( ".repeat(4_000),
@@ -13,24 +13,24 @@ fn a_long_expression_costs_no_more_than_other_questions() {
         "[".repeat(8_000),
         "\"".repeat(8_000),
     ] {
-        planned(&query, &tools(), &[]);
+        plan_for(&query, &tools(), &[]);
     }
 }
 
 /// Without a limit on the texts that are tried, this takes hours.
 #[test]
-fn a_question_with_many_connectives_ends() {
+fn a_question_with_many_connectives_gets_a_plan() {
     let sums: Vec<String> = (1..=12).map(|n| format!("what is {n} + {n}")).collect();
     for question in [sums.join(" and "), sums.join(", "), sums.join(" and then ")] {
-        planned(&format!("{question} and who is the walrus"), &tools(), &[]);
+        plan_for(&format!("{question} and who is the walrus"), &tools(), &[]);
     }
 }
 
 #[test]
 fn a_tool_without_examples_is_never_called() {
-    let mut silent = calculate();
-    silent.examples.clear();
-    assert_eq!(calls_with("What is 2+2?", &[silent], &[]).len(), 0);
+    let mut without_examples = calculate();
+    without_examples.examples.clear();
+    assert_eq!(calls_with("What is 2+2?", &[without_examples], &[]).len(), 0);
 }
 
 proptest! {
@@ -38,18 +38,18 @@ proptest! {
 
     #[test]
     fn any_text_gets_a_plan(query in any::<String>()) {
-        planned(&query, &tools(), &[]);
+        plan_for(&query, &tools(), &[]);
     }
 
     #[test]
     fn words_of_the_examples_in_any_order_get_a_plan(
         query in "(How many|What is|[0-9]{1,6}|,|\\.|pounds|\"|'|:|\\n|\\(|and then|that|average of|text|€|Fuß| ){0,30}"
     ) {
-        planned(&query, &tools(), &[file("a.csv", "text/csv", &query)]);
+        plan_for(&query, &tools(), &[file("a.csv", "text/csv", &query)]);
     }
 
     #[test]
-    fn any_example_is_learnt_from(ask in any::<String>(), value in any::<String>()) {
+    fn learning_from_any_example_does_not_fail(ask in any::<String>(), value in any::<String>()) {
         let odd = tool("odd", &json!({"expression": {"type": "string"}}), &[(&ask, json!({"expression": value}))]);
         calls_with(&ask, &[odd], &[]);
     }

@@ -9,7 +9,7 @@ fn a_question_like_an_example_is_answered_with_its_own_values() {
 }
 
 #[test]
-fn an_example_teaches_in_the_language_that_it_is_written_in() {
+fn a_question_may_be_in_the_language_of_an_example() {
     let expected = json!({"value": 7.5, "from": "Meilen", "to": "Meter"});
     assert_eq!(calls("Wie viele Meter sind 7.5 Meilen?"), [expected]);
 }
@@ -21,7 +21,7 @@ fn numbers_are_read_as_people_write_them() {
 }
 
 #[test]
-fn words_that_carry_nothing_are_left_aside() {
+fn words_without_content_are_ignored() {
     assert_eq!(calls("Could you please convert 3 miles into kilometres?").len(), 1);
 }
 
@@ -35,7 +35,7 @@ fn arithmetic_is_read_in_signs_and_in_the_words_of_the_examples() {
 }
 
 #[test]
-fn a_list_may_be_of_another_length_than_that_of_the_example() {
+fn a_list_may_have_another_length_than_in_the_example() {
     assert_eq!(
         calls("What is the average of 1, 2, 3 and 4.5?"),
         [json!({"expression": "average of 1, 2, 3 and 4.5"})]
@@ -43,7 +43,7 @@ fn a_list_may_be_of_another_length_than_that_of_the_example() {
 }
 
 #[test]
-fn a_text_is_passed_along_in_quotes_behind_a_colon_or_on_its_own_lines() {
+fn a_text_in_quotes_after_a_colon_or_on_its_own_lines_is_passed_along() {
     let expected = json!({"text": "one two, three"});
     for query in [
         "How many words are in \"one two, three\"?",
@@ -67,7 +67,7 @@ fn an_attachment_fills_the_parameter_that_takes_its_kind() {
 }
 
 #[test]
-fn one_of_several_attachments_is_meant_by_its_name() {
+fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
     let files = [file("a.txt", "text/plain", "one"), file("b.txt", "text/plain", "two")];
     let named = calls_with("How many words are in b.txt?", &tools(), &files[..]);
     assert_eq!(named, [json!({"text": {"$attachment": "b.txt"}})]);
@@ -79,15 +79,15 @@ fn one_of_several_attachments_is_meant_by_its_name() {
 
 #[test]
 fn a_value_of_a_choice_may_be_that_of_another_example_with_the_same_parameters() {
-    let asked = |query: &str| {
+    let calls_for = |query: &str| {
         let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
         calls_with(query, &tools(), &[csv])
     };
     assert_eq!(
-        asked("What is the mean of price in this table?")[0]["aggregate"],
+        calls_for("What is the mean of price in this table?")[0]["aggregate"],
         "mean"
     );
-    assert!(asked("What is the max of price in this table?").is_empty());
+    assert!(calls_for("What is the max of price in this table?").is_empty());
 }
 
 #[test]
@@ -136,14 +136,14 @@ fn a_unit_of_one_parameter_is_known_to_the_other() {
 }
 
 #[test]
-fn a_question_without_a_content_word_of_the_pattern_is_another_question() {
+fn a_question_that_lacks_a_content_word_of_the_pattern_gets_no_call() {
     let csv = file("p.csv", "text/csv", "item,price\nPump,3\n");
-    let asked = calls_with("What is the price in this table?", &tools(), &[csv]);
-    assert_eq!(asked, [] as [Value; 0]);
+    let found = calls_with("What is the price in this table?", &tools(), &[csv]);
+    assert_eq!(found, [] as [Value; 0]);
 }
 
 #[test]
-fn phrases_of_conversation_are_left_aside() {
+fn phrases_of_conversation_are_ignored_and_other_phrases_are_not() {
     let politely = "Do you happen to know how many kilograms are 5 pounds? thx";
     assert_eq!(calls(politely), calls("How many kilograms are 5 pounds?"));
     assert_eq!(
@@ -155,31 +155,31 @@ fn phrases_of_conversation_are_left_aside() {
 }
 
 #[test]
-fn an_attachment_may_be_called_by_a_noun_or_a_pronoun() {
+fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
     let text = file("a.txt", "text/plain", "one two");
-    let asked = |query: &str| calls_with(query, &tools(), std::slice::from_ref(&text));
-    assert_eq!(asked("How many words are in the notice?").len(), 1);
+    let calls_for = |query: &str| calls_with(query, &tools(), std::slice::from_ref(&text));
+    assert_eq!(calls_for("How many words are in the notice?").len(), 1);
     assert_eq!(
-        planned("How many words are in it?", &tools(), std::slice::from_ref(&text))["todoList"]
+        plan_for("How many words are in it?", &tools(), std::slice::from_ref(&text))["todoList"]
             .as_array()
             .unwrap()
             .len(),
         1
     );
-    assert!(asked("How many words are in the introduction?").is_empty());
+    assert!(calls_for("How many words are in the introduction?").is_empty());
     assert!(calls("How many words are in the notice?").is_empty());
 }
 
 #[test]
-fn the_name_of_one_of_several_objects_is_not_left_out() {
+fn the_name_of_an_object_is_ignored_only_if_there_is_no_other_object() {
     let text = json!({"type": "string"});
     let json = "{\"users\":[{\"name\":\"Ada\"}]}";
     let example = ("What is the name in this file?", json!({"json": json, "field": "name"}));
     let pick = [tool("pick", &json!({"json": text, "field": text}), &[example])];
-    let asked = |text: &str| {
+    let count_calls = |text: &str| {
         let files = [file("a.json", "application/json", text)];
         calls_with("What is the port in the server?", &pick, &files).len()
     };
-    assert_eq!(asked("{\"server\":{\"port\":80}}"), 1);
-    assert_eq!(asked("{\"server\":{\"port\":80},\"proxy\":{\"port\":81}}"), 0);
+    assert_eq!(count_calls("{\"server\":{\"port\":80}}"), 1);
+    assert_eq!(count_calls("{\"server\":{\"port\":80},\"proxy\":{\"port\":81}}"), 0);
 }

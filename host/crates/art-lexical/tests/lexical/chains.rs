@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns a calculator whose output has the schema `output`.
-fn giving(output: Value) -> ToolSchema {
+fn calculator_with_output(output: Value) -> ToolSchema {
     ToolSchema {
         output_schema: Some(output.into()),
         ..calculate()
@@ -11,22 +11,24 @@ fn giving(output: Value) -> ToolSchema {
 }
 
 fn calculator() -> ToolSchema {
-    giving(json!({"type": "object", "properties": {"result": {"anyOf": [{"type": "number"}, {"type": "string"}]}}}))
+    calculator_with_output(
+        json!({"type": "object", "properties": {"result": {"anyOf": [{"type": "number"}, {"type": "string"}]}}}),
+    )
 }
 
 /// Returns the second step of the plan for a question whose first part has an output with the schema `output`.
 fn second_step(query: &str, output: Value) -> Value {
-    let plan = planned(query, &[giving(output), convert()], &[]);
+    let plan = plan_for(query, &[calculator_with_output(output), convert()], &[]);
     plan["todoList"][1].clone()
 }
 
-fn divided(step: &str, path: &str, by: u32) -> Value {
+fn division(step: &str, path: &str, by: u32) -> Value {
     json!({"expression": {"$concat": ["(", {"$from": step, "path": path}, format!(") divided by {by}")]}})
 }
 
 #[test]
-fn parts_are_chained_by_what_refers_to_the_result_before() {
-    let expected = [json!({"expression": "12 times 9"}), divided("step_1", "/result", 3)];
+fn a_part_may_refer_to_the_result_of_the_part_before() {
+    let expected = [json!({"expression": "12 times 9"}), division("step_1", "/result", 3)];
     for query in [
         "How much is 12 times 9, and what is that divided by 3?",
         "How much is 12 times 9? What is the result divided by 3?",
@@ -40,11 +42,11 @@ fn parts_are_chained_by_what_refers_to_the_result_before() {
 fn that_refers_to_the_part_right_before() {
     let query = "How much is 12 times 9? What is that divided by 3? What is that divided by 4?";
     let calls = calls_with(query, &[calculator()], &[]);
-    assert_eq!(calls[2], divided("step_2", "/result", 4));
+    assert_eq!(calls[2], division("step_2", "/result", 4));
 }
 
 #[test]
-fn a_number_is_passed_as_it_is() {
+fn a_reference_to_a_number_is_passed_as_it_is() {
     let query = "How much is 12 times 9? Convert that pounds to kilograms";
     let call = &second_step(query, Value::clone(&calculator().output_schema.unwrap()))["toolCalls"][0];
     assert_eq!(call["toolName"], "convert");
@@ -66,7 +68,7 @@ fn the_main_value_of_an_output_is_its_result_or_its_only_field() {
         (json!({"a/b": number}), "/a~1b"),
     ] {
         let step = second_step(query, json!({"type": "object", "properties": properties}));
-        assert_eq!(step["toolCalls"][0]["arguments"], divided("step_1", path, 3));
+        assert_eq!(step["toolCalls"][0]["arguments"], division("step_1", path, 3));
     }
 }
 
@@ -89,12 +91,12 @@ fn an_argument_may_name_the_main_value() {
     let query = "How many lines are in \"one two\"? What is that divided by 3?";
     assert_eq!(
         calls_with(query, &[count, calculator()], &[])[1],
-        divided("step_1", "/lines", 3)
+        division("step_1", "/lines", 3)
     );
 }
 
 #[test]
-fn that_refers_to_nothing_where_the_output_has_no_main_value() {
+fn that_is_not_understood_if_the_output_has_no_main_value() {
     let query = "How much is 12 times 9? What is that divided by 3?";
     let number = json!({"type": "number"});
     for properties in [
@@ -102,9 +104,11 @@ fn that_refers_to_nothing_where_the_output_has_no_main_value() {
         json!({"names": {"type": "array"}, "count": number}),
         json!({"is_even": {"type": "boolean"}}),
     ] {
-        let plan = planned(
+        let plan = plan_for(
             query,
-            &[giving(json!({"type": "object", "properties": properties}))],
+            &[calculator_with_output(
+                json!({"type": "object", "properties": properties}),
+            )],
             &[],
         );
         assert_eq!(plan["todoList"].as_array().unwrap().len(), 1);
@@ -113,7 +117,7 @@ fn that_refers_to_nothing_where_the_output_has_no_main_value() {
 }
 
 /// Returns the first step of the plan for a question that follows one whose step `step_4` had the output `result`.
-fn after(query: &str, result: Value) -> Value {
+fn follow_up_step(query: &str, result: Value) -> Value {
     let done = TaskStep {
         id: "step_4".to_owned(),
         description: "What is 2+2?".to_owned(),
@@ -132,19 +136,19 @@ fn after(query: &str, result: Value) -> Value {
 }
 
 #[test]
-fn new_steps_are_numbered_on_and_may_refer_to_the_last_one_that_is_done() {
-    let step = after("What is that divided by 2?", json!({"result": 4}));
+fn new_steps_are_numbered_after_earlier_ones_and_may_refer_to_the_last() {
+    let step = follow_up_step("What is that divided by 2?", json!({"result": 4}));
     assert_eq!(step["id"], "step_5");
-    assert_eq!(step["toolCalls"][0]["arguments"], divided("step_4", "/result", 2));
+    assert_eq!(step["toolCalls"][0]["arguments"], division("step_4", "/result", 2));
     let table = json!({"rows": [{"sum_price": 16}], "value": 16, "row_count": 1});
-    let step = after("What is that divided by 2?", table);
-    assert_eq!(step["toolCalls"][0]["arguments"], divided("step_4", "/value", 2));
+    let step = follow_up_step("What is that divided by 2?", table);
+    assert_eq!(step["toolCalls"][0]["arguments"], division("step_4", "/value", 2));
 }
 
 #[test]
 fn an_earlier_result_that_is_a_list_is_not_referred_to() {
     assert_eq!(
-        after("What is that divided by 2?", json!({"names": ["a", "b"]})),
+        follow_up_step("What is that divided by 2?", json!({"names": ["a", "b"]})),
         Value::Null
     );
 }

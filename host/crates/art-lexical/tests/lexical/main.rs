@@ -131,7 +131,7 @@ fn plan(task: PlanTask) -> Value {
     serde_json::from_str(json).unwrap()
 }
 
-fn planned(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
+fn plan_for(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
     plan(PlanTask {
         query: query.to_owned(),
         files: files.to_vec(),
@@ -142,7 +142,7 @@ fn planned(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Value {
 
 /// Returns the arguments of the calls in the plan for a question.
 fn calls_with(query: &str, tools: &[ToolSchema], files: &[TaskFile]) -> Vec<Value> {
-    let plan = planned(query, tools, files);
+    let plan = plan_for(query, tools, files);
     let steps = plan["todoList"].as_array().unwrap().iter();
     steps.map(|step| step["toolCalls"][0]["arguments"].clone()).collect()
 }

@@ -33,7 +33,7 @@ fn fetch() -> ToolSchema {
 
 /// Returns the tool and the path or address of each call that a question leads to.
 fn places(query: &str) -> Vec<(String, String)> {
-    let plan = planned(query, &[read(), unpack(), fetch()], &[]);
+    let plan = plan_for(query, &[read(), unpack(), fetch()], &[]);
     let steps = plan["todoList"].as_array().unwrap().iter();
     let calls = steps.map(|step| {
         let call = &step["toolCalls"][0];
@@ -47,12 +47,12 @@ fn places(query: &str) -> Vec<(String, String)> {
     calls.collect()
 }
 
-fn one(tool: &str, place: &str) -> Vec<(String, String)> {
+fn one_call(tool: &str, place: &str) -> Vec<(String, String)> {
     vec![(tool.to_owned(), place.to_owned())]
 }
 
 #[test]
-fn a_path_may_be_any_path() {
+fn paths_of_all_forms_are_understood() {
     for path in [
         "~/notes/b.txt",
         "~/notes",
@@ -65,13 +65,13 @@ fn a_path_may_be_any_path() {
         "C:\\Users\\ana\\b.txt",
         "src/lib",
     ] {
-        assert_eq!(places(&format!("Read {path}")), one("read", path));
+        assert_eq!(places(&format!("Read {path}")), one_call("read", path));
     }
 }
 
 #[test]
 fn a_path_may_have_blanks_where_it_is_quoted() {
-    assert_eq!(places("Read \"my notes/b.txt\""), one("read", "my notes/b.txt"));
+    assert_eq!(places("Read \"my notes/b.txt\""), one_call("read", "my notes/b.txt"));
     assert_eq!(places("Read \"my notes\""), []);
 }
 
@@ -79,16 +79,16 @@ fn a_path_may_have_blanks_where_it_is_quoted() {
 fn the_mark_that_ends_a_sentence_is_no_part_of_a_path() {
     assert_eq!(
         places("Please read b.txt, thanks. Show ~/c.txt!"),
-        [one("read", "b.txt"), one("read", "~/c.txt")].concat()
+        [one_call("read", "b.txt"), one_call("read", "~/c.txt")].concat()
     );
     assert_eq!(
         places("Show https://example.org/a."),
-        one("fetch", "https://example.org/a")
+        one_call("fetch", "https://example.org/a")
     );
 }
 
 #[test]
-fn a_word_is_no_path() {
+fn words_numbers_and_dates_are_not_paths() {
     for word in [
         "budget",
         "everything",
@@ -108,40 +108,40 @@ fn a_word_is_no_path() {
 fn an_address_is_no_path() {
     assert_eq!(
         places("Read https://example.org/b.txt"),
-        one("fetch", "https://example.org/b.txt")
+        one_call("fetch", "https://example.org/b.txt")
     );
-    assert_eq!(places("Read ftp.txt"), one("read", "ftp.txt"));
+    assert_eq!(places("Read ftp.txt"), one_call("read", "ftp.txt"));
 }
 
 #[test]
 fn the_ending_of_a_path_tells_tools_apart() {
-    assert_eq!(places("What is in b.zip?"), one("unpack", "b.zip"));
-    assert_eq!(places("What is in b.txt?"), one("read", "b.txt"));
+    assert_eq!(places("What is in b.zip?"), one_call("unpack", "b.zip"));
+    assert_eq!(places("What is in b.txt?"), one_call("read", "b.txt"));
     assert_eq!(places("What is in b.xlsx?"), []);
 }
 
 #[test]
 fn a_noun_for_a_text_may_stand_before_a_path() {
-    assert_eq!(places("Read the report b.txt"), one("read", "b.txt"));
+    assert_eq!(places("Read the report b.txt"), one_call("read", "b.txt"));
     assert_eq!(places("Read the report on b.txt"), []);
 }
 
 #[test]
-fn a_path_without_a_word_asks_for_nothing() {
+fn a_path_without_a_word_gets_no_call() {
     assert_eq!(places("b.txt"), []);
     assert_eq!(places("Read b.txt and c.txt"), []);
     assert_eq!(places("https://example.org"), []);
 }
 
 #[test]
-fn a_word_beside_a_path_is_not_left_out() {
+fn a_question_with_an_unknown_word_beside_a_path_gets_no_call() {
     for query in ["Read b.txt aloud", "Delete b.txt", "Read b.txt after line 3"] {
         assert_eq!(places(query), [], "{query}");
     }
 }
 
 #[test]
-fn a_column_of_a_file_that_is_not_attached_is_a_word() {
+fn a_column_of_a_file_that_is_not_attached_may_be_any_single_word() {
     let text = json!({"type": "string"});
     let csv = "name,age\nAda,36\n";
     let schema = tool(

@@ -1,14 +1,15 @@
 use super::*;
 
-fn reason(query: &str) -> String {
-    let plan = planned(query, &tools(), &[]);
+/// Returns the refusal of a question for which no call is planned.
+fn expect_refusal(query: &str) -> String {
+    let plan = plan_for(query, &tools(), &[]);
     assert_eq!(plan["todoList"], json!([]), "{query}");
     plan["plan"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_word_with_content_that_nothing_accounts_for_is_named() {
-    let reason = reason("How many kilograms are 150 pounds of feathers?");
+    let reason = expect_refusal("How many kilograms are 150 pounds of feathers?");
     assert!(
         reason.starts_with("No tool fits") && reason.contains("`feathers`"),
         "{reason}"
@@ -17,19 +18,19 @@ fn a_word_with_content_that_nothing_accounts_for_is_named() {
 
 #[test]
 fn a_number_that_went_into_no_argument_is_named() {
-    assert!(reason("Convert 5 miles to kilometres in 2024").contains("`2024`"));
+    assert!(expect_refusal("Convert 5 miles to kilometres in 2024").contains("`2024`"));
 }
 
 #[test]
-fn a_question_word_that_no_example_has_asks_for_something_else() {
-    reason("Who is 5 pounds in kilograms?");
-    reason("Who is the president of France?");
-    reason("How many people live in 3 cities?");
+fn a_question_unlike_all_examples_is_refused() {
+    expect_refusal("Who is 5 pounds in kilograms?");
+    expect_refusal("Who is the president of France?");
+    expect_refusal("How many people live in 3 cities?");
 }
 
 #[test]
 fn a_refusal_shows_the_nearest_example() {
-    let reason = reason("What is the square root of the moon?");
+    let reason = expect_refusal("What is the square root of the moon?");
     assert!(
         reason.contains("Ask for example: \"What is the square root of 144?\""),
         "{reason}"
@@ -37,8 +38,8 @@ fn a_refusal_shows_the_nearest_example() {
 }
 
 #[test]
-fn a_text_that_is_not_there_is_asked_for() {
-    assert!(reason("How many words are in this text?").contains("quote the text that is meant, or attach it"));
+fn a_missing_text_is_asked_for() {
+    assert!(expect_refusal("How many words are in this text?").contains("quote the text that is meant, or attach it"));
 }
 
 #[test]
@@ -82,21 +83,21 @@ fn a_column_that_the_table_does_not_have_is_not_guessed() {
 }
 
 #[test]
-fn that_refers_to_nothing_where_nothing_was_before() {
-    reason("What is that divided by 3?");
+fn a_reference_without_an_earlier_result_is_refused() {
+    expect_refusal("What is that divided by 3?");
 }
 
 #[test]
-fn what_two_tools_can_answer_alike_is_left_to_neither() {
+fn a_question_that_two_tools_answer_equally_well_is_refused() {
     let mut other = calculate();
     other.name = "other".to_owned();
-    let reason = planned("What is 3+3?", &[calculate(), other], &[])["plan"].to_string();
+    let reason = plan_for("What is 3+3?", &[calculate(), other], &[])["plan"].to_string();
     assert!(reason.contains("it can be read in two ways"), "{reason}");
 }
 
 #[test]
-fn what_no_tool_can_do_stands_beside_what_one_can() {
-    let plan = planned("What is 2+2? Who is the president of France?", &tools(), &[]);
+fn a_refused_part_does_not_prevent_the_call_for_another_part() {
+    let plan = plan_for("What is 2+2? Who is the president of France?", &tools(), &[]);
     assert_eq!(plan["todoList"].as_array().unwrap().len(), 1);
     assert!(
         plan["plan"]
@@ -121,24 +122,24 @@ fn a_call_that_the_schema_does_not_allow_is_not_made() {
 fn one_value_may_be_unknown_where_the_question_has_all_words_of_an_example() {
     let expected = json!({"value": 3, "from": "florps", "to": "kilometres"});
     assert_eq!(calls("Convert 3 florps to kilometres"), [expected]);
-    reason("Convert 3 florps to glorps");
-    reason("Convert 3 florps glorps");
-    reason("3 florps kilometres");
+    expect_refusal("Convert 3 florps to glorps");
+    expect_refusal("Convert 3 florps glorps");
+    expect_refusal("3 florps kilometres");
 }
 
 #[test]
-fn a_value_does_not_begin_like_the_middle_of_those_of_the_examples() {
-    reason("What is times 3?");
-    reason("What is by 3?");
+fn a_value_cannot_begin_with_a_word_from_the_middle_of_an_example() {
+    expect_refusal("What is times 3?");
+    expect_refusal("What is by 3?");
 }
 
 #[test]
 fn a_refusal_shows_no_example_when_none_is_near() {
-    assert!(!reason("Who wrote Hamlet?").contains("Ask for example"));
+    assert!(!expect_refusal("Who wrote Hamlet?").contains("Ask for example"));
 }
 
 #[test]
-fn a_question_of_which_only_grammar_is_left_asks_for_nothing() {
+fn a_question_that_has_only_words_of_grammar_gets_no_call() {
     let input = json!({"text": "The sea was calm. The ship was not."});
     let asks = [
         "How many words are in this text?",
@@ -149,17 +150,17 @@ fn a_question_of_which_only_grammar_is_left_asks_for_nothing() {
     let examples = asks.map(|ask| (ask, input.clone()));
     let count = tool("count", &json!({"text": {"type": "string"}}), &examples);
     let letter = file("letter.txt", "text/plain", "The river is calm.");
-    let asked = |query: &str| {
+    let count_calls = |query: &str| {
         let (count, letter) = (std::slice::from_ref(&count), std::slice::from_ref(&letter));
         calls_with(query, count, letter).len()
     };
-    assert_eq!(asked("Count the words"), 1);
-    assert_eq!(asked("How many minutes?"), 0);
-    assert_eq!(asked("How many are in it?"), 0);
+    assert_eq!(count_calls("Count the words"), 1);
+    assert_eq!(count_calls("How many minutes?"), 0);
+    assert_eq!(count_calls("How many are in it?"), 0);
 }
 
 #[test]
-fn a_remark_beside_a_question_is_not_understood() {
+fn a_remark_beside_a_question_is_refused() {
     for aside in [
         "in binary",
         "it's for 3 people",
@@ -167,14 +168,14 @@ fn a_remark_beside_a_question_is_not_understood() {
         "we want it rounded",
         "Germany only",
     ] {
-        reason(&format!("Convert 3 miles to kilometres, {aside}"));
-        let plan = planned(&format!("Convert 3 miles to kilometres. {aside}."), &tools(), &[]);
+        expect_refusal(&format!("Convert 3 miles to kilometres, {aside}"));
+        let plan = plan_for(&format!("Convert 3 miles to kilometres. {aside}."), &tools(), &[]);
         assert!(plan["plan"].as_str().unwrap().contains("No tool fits"), "{aside}");
     }
 }
 
 #[test]
-fn a_word_that_leads_to_one_value_does_not_stand_before_another() {
+fn a_word_before_one_parameter_cannot_stand_before_another() {
     let text = json!({"type": "string"});
     let input = json!({"start": "2026-02-15", "end": "2026-04-04"});
     let examples = [
@@ -183,7 +184,7 @@ fn a_word_that_leads_to_one_value_does_not_stand_before_another() {
     ];
     let days = [tool("days", &json!({"start": text, "end": text}), &examples)];
     let expected = json!({"start": "3 May 2026", "end": "5 May 2026"});
-    let asked = |query: &str| calls_with(query, &days, &[]);
-    assert_eq!(asked("How many days from 3 May 2026 until 5 May 2026?"), [expected]);
-    assert!(asked("How many days until 5 May 2026 from 3 May 2026?").is_empty());
+    let calls_for = |query: &str| calls_with(query, &days, &[]);
+    assert_eq!(calls_for("How many days from 3 May 2026 until 5 May 2026?"), [expected]);
+    assert!(calls_for("How many days until 5 May 2026 from 3 May 2026?").is_empty());
 }

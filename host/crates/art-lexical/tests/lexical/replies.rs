@@ -59,7 +59,7 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
 }
 
 #[test]
-fn a_request_without_a_task_is_told_what_the_model_cannot_do() {
+fn the_reply_to_a_request_without_a_task_says_what_the_model_cannot_do() {
     let request = ModelRequest::new(ArtStandardPrompt::default(), Phase::Synthesis);
     let reply = art_model::reply(&crate::model(), request)
         .now_or_never()

@@ -28,7 +28,7 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
     };
     let start = Box::new(start);
     let (mut run, _) = Run::start(&RunEvent::Started { at: 0, start }).unwrap();
-    let mut made = Vec::new();
+    let mut calls = Vec::new();
     while run.finished().is_none() {
         for call in run.ask_models(0, |_| String::new()).calls {
             let reply = reply(&model, *call.request).now_or_never().unwrap().unwrap();
@@ -36,14 +36,14 @@ fn ask(query: &str, prior: Option<PesAgentStateData>) -> (RunReport, PesAgentSta
             run.apply(&RunEvent::ModelReplied { at: 0, action, reply }).unwrap();
         }
         for call in run.ready_calls() {
-            run.apply(&call.announced(0)).unwrap();
+            run.apply(&call.called_event(0)).unwrap();
             let (action, result) = (call.action, result_of(&call.call));
             let end = Box::new(CallEnd::new(result, CallEnding::Success));
             run.apply(&RunEvent::ToolEnded { at: 0, action, end }).unwrap();
-            made.push(call.call);
+            calls.push(call.call);
         }
     }
-    (run.finished().unwrap().clone(), run.state().clone(), made)
+    (run.finished().unwrap().clone(), run.state().clone(), calls)
 }
 
 fn tools_with_outputs() -> Vec<ToolSchema> {

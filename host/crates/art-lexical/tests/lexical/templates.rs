@@ -8,7 +8,7 @@ const PEOPLE: &str = "name,city,age\nAda,Bonn,36\n";
 const SALES: &str = "branch,product,amount\nHalifax,Pump,10\nRegina,Valve,25\nHalifax,Valve,5\nON,Pump,1\n";
 
 /// Returns a tool that evaluates tables.
-fn query() -> ToolSchema {
+fn query_tool() -> ToolSchema {
     let text = json!({"type": "string"});
     let condition = json!({
         "type": "object", "additionalProperties": false,
@@ -21,7 +21,7 @@ fn query() -> ToolSchema {
         "group_by": text,
         "filter": {"type": "array", "items": condition},
     });
-    let total = |more: Value| with(json!({"csv": PEOPLE, "aggregate": "sum", "column": "age"}), more);
+    let total = |more: Value| extend_input(json!({"csv": PEOPLE, "aggregate": "sum", "column": "age"}), more);
     let mean = json!({"csv": PEOPLE, "aggregate": "mean", "column": "age"});
     let in_bonn = json!({"filter": [{"operator": "eq", "value": "Bonn"}]});
     let city = json!({"filter": [{"column": "city", "operator": "eq", "value": "Bonn"}]});
@@ -43,7 +43,7 @@ fn query() -> ToolSchema {
     tool
 }
 
-fn with(mut input: Value, more: Value) -> Value {
+fn extend_input(mut input: Value, more: Value) -> Value {
     if let (Some(input), Value::Object(more)) = (input.as_object_mut(), more) {
         input.extend(more);
     }
@@ -51,9 +51,9 @@ fn with(mut input: Value, more: Value) -> Value {
 }
 
 /// Returns the arguments of the calls for a question about the table of sales, without the table.
-fn asked(query: &str) -> Vec<Value> {
+fn calls_about_sales(query: &str) -> Vec<Value> {
     let files = [file("branch_sales.csv", "text/csv", SALES)];
-    let mut calls = calls_with(query, &[self::query()], &files);
+    let mut calls = calls_with(query, &[query_tool()], &files);
     for call in &mut calls {
         let csv = call.as_object_mut().unwrap().remove("csv");
         assert_eq!(csv, Some(json!({"$attachment": "branch_sales.csv"})));
@@ -62,74 +62,80 @@ fn asked(query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_one_question_says_another_one_for_the_same_input_may_say_too() {
+fn questions_for_the_same_input_share_their_words() {
     let sum = [json!({"aggregate": "sum", "column": "amount"})];
-    assert_eq!(asked("What is the total amount recorded in this table?"), sum);
-    assert_eq!(asked("Overall amount recorded"), sum);
-    assert_eq!(asked("Amount in total overall"), sum);
-    assert!(asked("Average amount recorded").is_empty());
+    assert_eq!(
+        calls_about_sales("What is the total amount recorded in this table?"),
+        sum
+    );
+    assert_eq!(calls_about_sales("Overall amount recorded"), sum);
+    assert_eq!(calls_about_sales("Amount in total overall"), sum);
+    assert!(calls_about_sales("Average amount recorded").is_empty());
 }
 
 #[test]
-fn a_question_has_all_words_of_one_example() {
-    assert!(asked("Amount recorded").is_empty());
-    assert!(asked("What is the amount?").is_empty());
+fn a_question_without_all_words_of_an_example_gets_no_call() {
+    assert!(calls_about_sales("Amount recorded").is_empty());
+    assert!(calls_about_sales("What is the amount?").is_empty());
 }
 
 #[test]
-fn a_condition_is_understood_where_an_example_has_it() {
+fn a_condition_is_understood_only_where_an_example_has_it() {
     let filter = json!([{"operator": "eq", "value": "Regina"}]);
     let expected = [json!({"aggregate": "sum", "column": "amount", "filter": filter})];
-    assert_eq!(asked("Total amount in Regina"), expected);
-    assert!(asked("Average amount in Regina").is_empty());
-    assert!(asked("Total amount in Halifax in Regina").is_empty());
+    assert_eq!(calls_about_sales("Total amount in Regina"), expected);
+    assert!(calls_about_sales("Average amount in Regina").is_empty());
+    assert!(calls_about_sales("Total amount in Halifax in Regina").is_empty());
     let filter = json!([{"column": "amount", "operator": "gt", "value": 7}]);
-    assert_eq!(asked("Total amount with amount above 7")[0]["filter"], filter);
+    assert_eq!(
+        calls_about_sales("Total amount with amount above 7")[0]["filter"],
+        filter
+    );
 }
 
 #[test]
 fn words_that_tell_two_inputs_apart_are_no_synonyms() {
-    assert_eq!(asked("Total amount")[0]["aggregate"], "sum");
-    assert_eq!(asked("Average amount")[0]["aggregate"], "mean");
-    assert!(asked("Median amount").is_empty());
+    assert_eq!(calls_about_sales("Total amount")[0]["aggregate"], "sum");
+    assert_eq!(calls_about_sales("Average amount")[0]["aggregate"], "mean");
+    assert!(calls_about_sales("Median amount").is_empty());
 }
 
 #[test]
-fn words_of_the_name_of_the_file_count_as_words_about_it() {
+fn a_question_may_contain_words_of_the_name_of_the_file() {
     let expected = [json!({"aggregate": "sum", "column": "amount"})];
-    assert_eq!(asked("What is the total amount of the sales?"), expected);
+    assert_eq!(calls_about_sales("What is the total amount of the sales?"), expected);
 }
 
 #[test]
 fn a_cell_may_be_named_with_its_column() {
     let filter = json!([{"column": "branch", "operator": "eq", "value": "Halifax"}]);
     let expected = [json!({"aggregate": "sum", "column": "amount", "filter": filter})];
-    assert_eq!(asked("Total amount in the Halifax branch"), expected);
+    assert_eq!(calls_about_sales("Total amount in the Halifax branch"), expected);
 }
 
 #[test]
 fn a_cell_in_capitals_is_no_preposition() {
     let filter = json!([{"operator": "eq", "value": "ON"}]);
-    assert_eq!(asked("Total amount in ON")[0]["filter"], filter);
+    assert_eq!(calls_about_sales("Total amount in ON")[0]["filter"], filter);
     assert_eq!(
-        asked("total amount on Halifax").len(),
-        asked("total amount in Halifax").len()
+        calls_about_sales("total amount on Halifax").len(),
+        calls_about_sales("total amount in Halifax").len()
     );
 }
 
 #[test]
-fn the_name_of_a_column_is_never_left_out() {
-    assert!(asked("How many branch rows are there?").is_empty());
-    assert!(asked("Total amount product").is_empty());
+fn a_question_with_an_unused_column_gets_no_call() {
+    assert!(calls_about_sales("How many branch rows are there?").is_empty());
+    assert!(calls_about_sales("Total amount product").is_empty());
 }
 
 #[test]
 fn a_number_that_the_table_lacks_is_no_condition() {
-    assert!(asked("Total amount in 2024").is_empty());
+    assert!(calls_about_sales("Total amount in 2024").is_empty());
 }
 
 #[test]
-fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
+fn an_unknown_value_needs_a_question_with_all_words_of_an_example() {
     let text = json!({"type": "string"});
     let properties = json!({"value": {"type": "number"}, "from": text, "to": text});
     let input = |value: u32, from: &str, to: &str| json!({"value": value, "from": from, "to": to});
@@ -144,7 +150,7 @@ fn an_unknown_word_is_no_value_where_words_of_the_example_are_left_out() {
 }
 
 #[test]
-fn an_example_word_for_word_asks_for_what_it_does() {
+fn a_question_with_exactly_the_words_of_an_example_gets_its_input() {
     let text = json!({"type": "string"});
     let examples = [
         (

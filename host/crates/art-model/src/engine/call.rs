@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Inner;
 use crate::breaker::{CallOutcome, Ticket};
-use crate::fault::{duration, error};
+use crate::fault::{error, format_duration};
 use crate::model::Model;
 use crate::price;
 use crate::provider::{Provider, lookup};
@@ -109,7 +109,7 @@ impl EngineCall {
             let slot = self.inner.queue.acquire(provider, &self.config).await?;
             self.admitted = Some((model, slot));
         }
-        let ticket = self.breaker(|breaker, now| breaker.admit(now))?;
+        let ticket = self.use_breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
         let (model, _) = self.admitted.as_ref().ok_or_else(|| unknown_provider(&self.config))?;
         Ok(Attempt {
@@ -124,7 +124,7 @@ impl EngineCall {
     fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
         let provider = lookup(&self.inner.providers, &self.config.provider_name)?;
         self.check_capabilities(provider)?;
-        self.breaker(|breaker, now| breaker.check(now))?;
+        self.use_breaker(|breaker, now| breaker.check(now))?;
         self.inner.model(provider, &self.config)
     }
 
@@ -140,7 +140,7 @@ impl EngineCall {
 
     /// Calls `work` with the circuit breaker of the provider and the current time. Fails if `work` returns a time for which calls
     /// are refused.
-    fn breaker<T>(
+    fn use_breaker<T>(
         &self,
         work: impl FnOnce(&mut crate::breaker::Breaker, Instant) -> Result<T, Duration>,
     ) -> Result<T, ModelError> {
@@ -171,12 +171,12 @@ impl EngineCall {
                 metadata.cost_usd = metadata.cost_usd.or_else(|| price::cost(&price?, &metadata));
                 StreamEvent::Metadata(metadata)
             }
-            Some(event) => self.content(event),
+            Some(event) => self.handle_content(event),
         }
     }
 
     /// Returns a piece of the reply, or the error if the reply becomes too long.
-    fn content(&mut self, event: StreamEvent) -> StreamEvent {
+    fn handle_content(&mut self, event: StreamEvent) -> StreamEvent {
         if let Stage::Streaming(attempt) = &mut self.stage {
             match &event {
                 StreamEvent::Token(text) | StreamEvent::Thinking(text) => {
@@ -196,7 +196,7 @@ impl EngineCall {
     /// Schedules a retry after a failed attempt, or fails the call. Returns the event that reports it.
     fn handle_failure(&mut self, mut error: ModelError) -> StreamEvent {
         let has_content = matches!(&self.stage, Stage::Streaming(attempt) if attempt.has_content);
-        let outcome = outcome(error.code);
+        let outcome = breaker_outcome(error.code);
         if let Stage::Streaming(attempt) = &mut self.stage {
             attempt.ticket.report(outcome);
         }
@@ -250,7 +250,7 @@ impl EngineCall {
 }
 
 /// Returns the outcome for the circuit breaker. A rate limit is not a failure of the provider.
-const fn outcome(code: ModelErrorCode) -> CallOutcome {
+const fn breaker_outcome(code: ModelErrorCode) -> CallOutcome {
     if code.is_retryable() && !matches!(code, ModelErrorCode::RateLimited) {
         CallOutcome::Failure
     } else {
@@ -301,7 +301,7 @@ fn circuit_open(provider: &str, remaining: Duration) -> ModelError {
     let when = if remaining.is_zero() {
         "test calls are in progress".to_owned()
     } else {
-        format!("the next call is possible in {}", duration(remaining))
+        format!("the next call is possible in {}", format_duration(remaining))
     };
     let message = format!("provider `{provider}` failed several times in a row, so calls are suspended; {when}");
     error(ModelErrorCode::NetworkError, message)
@@ -310,7 +310,7 @@ fn circuit_open(provider: &str, remaining: Duration) -> ModelError {
 /// Adds the delay that the provider requested to the message of the error, if the delay is too long to wait for.
 fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
     if let Some(delay_ms) = error.retry_after_ms.filter(|delay_ms| *delay_ms > max_delay_ms) {
-        let wait = duration(Duration::from_millis(delay_ms));
+        let wait = format_duration(Duration::from_millis(delay_ms));
         error.message = format!("{}; it accepts requests again in {wait}", error.message);
     }
 }

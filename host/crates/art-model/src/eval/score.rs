@@ -20,7 +20,7 @@ pub struct ProposedCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseResult {
-    /// Line number in the file, from 1.
+    /// Line number of the case in its file, from 1.
     pub line: usize,
     /// The question.
     pub query: String,
@@ -71,7 +71,7 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
             continue;
         };
         result.tools_right += 1;
-        result.arguments_right += arguments_right(expected, call);
+        result.arguments_right += count_right_arguments(expected, call);
         result.calls_right += usize::from(has_right_arguments(expected, call));
     }
     result
@@ -84,13 +84,18 @@ fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> 
         .iter()
         .enumerate()
         .filter(|(_, call)| call.tool_name == expected.tool_name);
-    let rank = |call: &ProposedCall| (has_right_arguments(expected, call), arguments_right(expected, call));
+    let rank = |call: &ProposedCall| {
+        (
+            has_right_arguments(expected, call),
+            count_right_arguments(expected, call),
+        )
+    };
     let (index, _) = same_tool.rev().max_by_key(|(_, call)| rank(call))?;
     Some(calls.remove(index))
 }
 
 /// Returns the number of expected arguments that have an accepted value in `call`.
-fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
+fn count_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> usize {
     let mut right = 0;
     for (name, accepted) in &expected.arguments {
         if call.arguments.get(name).is_some_and(|value| accepts(accepted, value)) {
@@ -102,7 +107,7 @@ fn arguments_right(expected: &ExpectedCall, call: &ProposedCall) -> usize {
 
 /// Returns whether `call` has all required arguments, no others except optional ones, and only accepted values.
 fn has_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> bool {
-    if arguments_right(expected, call) < expected.arguments.len() {
+    if count_right_arguments(expected, call) < expected.arguments.len() {
         return false;
     }
     call.arguments.iter().all(|(name, value)| {
@@ -179,8 +184,8 @@ mod tests {
 
     #[test]
     fn an_unexpected_call_counts_as_invented() {
-        let whole = call("t", &json!({"n": 3, "s": "a"}));
-        let result = score(&case(), &[call("u", &json!({})), whole]);
+        let right = call("t", &json!({"n": 3, "s": "a"}));
+        let result = score(&case(), &[call("u", &json!({})), right]);
         assert_eq!((result.calls_right, result.invented), (1, 1));
     }
 

@@ -8,25 +8,25 @@ use art_core::error::{ModelError, ModelErrorCode};
 
 use reqwest::Url;
 
-use crate::fault::{duration, error};
+use crate::fault::{error, format_duration};
 use crate::provider::is_loopback;
-use crate::settings::{EngineLimits, time};
+use crate::settings::{EngineLimits, duration_from_ms};
 
 /// Creates the error of a failed request to `host`.
 pub(super) fn connection_error(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
     ModelError {
         unread: cause.is_connect(),
-        ..explained(host, limits, cause)
+        ..error_with_hint(host, limits, cause)
     }
 }
 
-fn explained(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
+fn error_with_hint(host: &str, limits: &EngineLimits, cause: &reqwest::Error) -> ModelError {
     // A connection that is lost during a reply can also end with a timeout, so check that the failure happened while connecting.
     if cause.is_timeout() && cause.is_connect() {
-        let connect_timeout = time(limits.connect_timeout_ms);
+        let connect_timeout = duration_from_ms(limits.connect_timeout_ms);
         return network_error(format!(
             "no connection to `{host}` within {}; check the network and `base_url`",
-            duration(connect_timeout)
+            format_duration(connect_timeout)
         ));
     }
     network_error(connection_message(host, cause))
@@ -89,7 +89,7 @@ fn tls_message(host: &str, cause: &rustls::Error) -> String {
 pub(super) fn header_timeout(host: &str, limit: Duration) -> ModelError {
     timeout_error(format!(
         "`{host}` did not answer within {}; try again, or choose a faster model",
-        duration(limit)
+        format_duration(limit)
     ))
 }
 
@@ -97,7 +97,7 @@ pub(super) fn header_timeout(host: &str, limit: Duration) -> ModelError {
 pub(super) fn idle_timeout(host: &str, limit: Duration) -> ModelError {
     timeout_error(format!(
         "`{host}` sent nothing for {} in the middle of a reply; try again",
-        duration(limit)
+        format_duration(limit)
     ))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn idle_timeout(host: &str, limit: Duration) -> ModelError {
 pub(super) fn total_timeout(host: &str, limit: Duration) -> ModelError {
     timeout_error(format!(
         "the reply of `{host}` did not end within {}; ask for a shorter reply",
-        duration(limit)
+        format_duration(limit)
     ))
 }
 

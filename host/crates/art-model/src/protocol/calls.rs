@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_used_for_two_identifiers_is_two_calls() {
+    fn two_identifiers_with_one_index_are_two_calls() {
         let mut calls = Calls::default();
         calls.add_piece(Some(0), "a", "f", "{}").unwrap();
         calls.add_piece(Some(0), "b", "f", "{\"x\"").unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_used_for_two_names_without_identifiers_is_two_calls() {
+    fn two_names_with_one_index_and_no_identifiers_are_two_calls() {
         let mut calls = Calls::default();
         calls.add_piece(Some(0), "", "f", "{}").unwrap();
         calls.add_piece(Some(0), "", "g", "{\"x\"").unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn without_index_and_identifier_a_name_starts_a_call() {
+    fn without_an_index_a_name_or_a_new_identifier_starts_a_call() {
         let mut calls = Calls::default();
         calls.add_piece(None, "", "f", "{").unwrap();
         calls.add_piece(None, "", "", "}").unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_arguments_stay_text_and_missing_ones_are_an_empty_object() {
+    fn invalid_arguments_are_kept_and_missing_ones_become_an_empty_object() {
         let mut calls = Calls::default();
         calls.add_piece(Some(0), "", "f", "{oops").unwrap();
         calls.add_piece(Some(1), "", "g", "").unwrap();
@@ -299,11 +299,11 @@ mod tests {
 
     #[test]
     fn an_incomplete_last_call_of_a_cut_reply_is_dropped() {
-        for (arguments, kept) in [("{\"a\":1", 1), ("", 1), ("12", 1), ("{\"a\":1}", 2)] {
+        for (arguments, expected) in [("{\"a\":1", 1), ("", 1), ("12", 1), ("{\"a\":1}", 2)] {
             let mut calls = Calls::default();
             calls.add_piece(Some(0), "a", "f", "{oops").unwrap();
             calls.add_piece(Some(1), "b", "g", arguments).unwrap();
-            assert_eq!(calls.take(true).len(), kept, "{arguments}");
+            assert_eq!(calls.take(true).len(), expected, "{arguments}");
         }
     }
 

@@ -11,7 +11,7 @@ use art_core::stream::StreamEvent;
 use serde_json::Value;
 
 use super::reply::Stream;
-use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
 /// The variants of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,6 @@ impl Codec for Chat {
     }
 
     fn models(&self, body: &Value) -> Vec<String> {
-        models(body)
+        model_names(body)
     }
 }

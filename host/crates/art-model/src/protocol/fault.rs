@@ -11,7 +11,7 @@ const MAX_MESSAGE_CHARS: usize = 200;
 
 /// Returns the error in `body`. `status` is the HTTP status, or `None` for an error in a stream. A used-up quota is
 /// [`ModelErrorCode::Unknown`], because waiting does not help; any other limit is [`ModelErrorCode::RateLimited`].
-pub(crate) fn error_of_body(status: Option<u16>, body: &Value) -> ModelError {
+pub(crate) fn error_from_body(status: Option<u16>, body: &Value) -> ModelError {
     let provider_error = ProviderError::read(status, body);
     let message = clean(&provider_error.message);
     let detail = if message.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
         || matches!(event_type, Some("error" | "response.failed"))
         || body.pointer("/0/error").is_some()
     {
-        return Some(error_of_body(None, body));
+        return Some(error_from_body(None, body));
     }
     interrupted_choice(body).or_else(|| interrupted_response(body))
 }
@@ -291,7 +291,7 @@ impl ProviderError {
             let found = table.iter().find(|(words, _)| text.contains(words));
             found.map(|(_, kind)| *kind)
         };
-        // A client error fails again, so its code cannot mean that the provider is down.
+        // A request with a client error would fail again, so the code cannot mean that the provider is down.
         let client_error = matches!(self.status, Some(400..=407 | 409..=428));
         let kind_of_code = lookup(CODES, &self.codes).filter(|kind| !(client_error && *kind == ErrorKind::Unavailable));
         if let Some(kind @ (ErrorKind::Quota | ErrorKind::RateLimit | ErrorKind::ContextLength)) = kind_of_code {
@@ -329,12 +329,14 @@ fn clean(text: &str) -> String {
 /// Returns whether a word seems to contain a key: it has a common prefix of keys, or it is a URL with a key.
 fn is_secret(word: &str) -> bool {
     const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
-    let starts = |word: &str| {
+    let starts_with_prefix = |word: &str| {
         KEY_PREFIXES
             .iter()
             .any(|prefix| word.starts_with(prefix) && word.len() > prefix.len() + 4)
     };
-    word.split(['\'', '"', '`', '(', '?', '&', ':', '=', ',']).any(starts) || word.contains("key=")
+    word.split(['\'', '"', '`', '(', '?', '&', ':', '=', ','])
+        .any(starts_with_prefix)
+        || word.contains("key=")
 }
 
 /// Returns the delay that Gemini requests in the details of an error, such as `34.5s`, in milliseconds. Zero is ignored, as in

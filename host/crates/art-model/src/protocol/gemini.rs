@@ -11,7 +11,7 @@ use art_core::stream::StreamEvent;
 use serde_json::Value;
 
 use super::reply::Stream;
-use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, models};
+use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
 /// The codec.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,6 @@ impl Codec for Gemini {
     }
 
     fn models(&self, body: &Value) -> Vec<String> {
-        models(body)
+        model_names(body)
     }
 }

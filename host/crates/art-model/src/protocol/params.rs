@@ -120,7 +120,7 @@ mod tests {
         value.as_object().unwrap().clone()
     }
 
-    fn merged(params: &Value, body: &Value) -> Value {
+    fn body_with_params(params: &Value, body: &Value) -> Value {
         let params = object(params);
         let params = Params {
             params: &params,
@@ -135,7 +135,7 @@ mod tests {
     fn a_parameter_never_sets_a_reserved_field() {
         let params = json!({"model": "other", "messages": [], "tools": [], "stream": false, "store": true, "topK": 4});
         assert_eq!(
-            merged(&params, &json!({"model": "m"})),
+            body_with_params(&params, &json!({"model": "m"})),
             json!({"model": "m", "topK": 4})
         );
     }
@@ -146,7 +146,7 @@ mod tests {
         let params =
             json!({"generationConfig": {"temperature": 2, "topK": 4}, "max_tokens": 9, "maxTokens": 9, "user": null});
         let expected = json!({"generationConfig": {"temperature": 0.5, "topK": 4}, "max_tokens": 7});
-        assert_eq!(merged(&params, &body), expected);
+        assert_eq!(body_with_params(&params, &body), expected);
     }
 
     #[test]

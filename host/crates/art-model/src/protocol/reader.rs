@@ -9,7 +9,7 @@ use crate::sse::{SseDecoder, SseEvent, TooLong};
 #[derive(Debug)]
 pub(crate) struct Reader {
     /// Splits the bytes into server-sent events.
-    bytes: SseDecoder,
+    sse: SseDecoder,
     /// Decodes the server-sent events into the events of the reply.
     decoder: Box<dyn Decoder>,
     ended: bool,
@@ -19,7 +19,7 @@ impl Reader {
     /// Creates a reader for a reply in the protocol of `codec`.
     pub(crate) fn new(codec: &dyn Codec) -> Self {
         Self {
-            bytes: SseDecoder::default(),
+            sse: SseDecoder::default(),
             decoder: codec.decoder(),
             ended: false,
         }
@@ -40,11 +40,11 @@ impl Reader {
     }
 
     /// Returns whether the reply ended with `End` or `Error`. Bytes after the end are ignored.
-    pub(crate) const fn ended(&self) -> bool {
+    pub(crate) const fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Reads events from the byte decoder with `read`, and decodes them into `out`.
+    /// Obtains server-sent events with `read` and decodes them into `out`.
     fn decode(
         &mut self,
         out: &mut Vec<StreamEvent>,
@@ -54,10 +54,10 @@ impl Reader {
             return;
         }
         let mut events = Vec::new();
-        let result = read(&mut self.bytes, &mut events);
+        let result = read(&mut self.sse, &mut events);
         for event in &events {
             let length_before = out.len();
-            self.decoder.event(event, out);
+            self.decoder.decode_event(event, out);
             let added = out.get(length_before..).unwrap_or_default();
             if matches!(added.last(), Some(StreamEvent::End | StreamEvent::Error(_))) {
                 self.ended = true;
@@ -85,9 +85,9 @@ mod tests {
     fn bytes_after_the_end_of_a_reply_are_ignored() {
         let (mut reader, mut out) = (reader(), vec![StreamEvent::End]);
         reader.push(b": wait\n\n", &mut out);
-        assert!(!reader.ended());
+        assert!(!reader.has_ended());
         reader.push(b"data: [DONE]\n\ndata: {oops\n\n", &mut out);
-        assert!(reader.ended());
+        assert!(reader.has_ended());
         reader.finish(&mut out);
         assert_eq!(out.len(), 3);
     }

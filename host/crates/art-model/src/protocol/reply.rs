@@ -56,35 +56,35 @@ pub(super) struct ReplyBuilder<'a> {
 
 impl ReplyBuilder<'_> {
     /// Adds text.
-    pub(super) fn text(&mut self, text: &str) {
+    pub(super) fn add_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push(StreamEvent::Token(text.to_owned()));
         }
     }
 
     /// Adds thoughts.
-    pub(super) fn thinking(&mut self, text: &str) {
+    pub(super) fn add_thought(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push(StreamEvent::Thinking(text.to_owned()));
         }
     }
 
-    /// Reads the token counts in `body`.
-    pub(super) fn usage(&mut self, body: &Value) {
+    /// Adds the token counts in `body`.
+    pub(super) fn add_usage(&mut self, body: &Value) {
         if let Some(usage) = usage::find(body) {
             usage::merge(&mut self.state.usage, usage);
         }
     }
 
     /// Sets the stop reason. A reply with a stop reason is complete.
-    pub(super) fn stop(&mut self, reason: &str) {
+    pub(super) fn set_stop_reason(&mut self, reason: &str) {
         if !reason.is_empty() {
             self.state.stop = Some(stop_reason(reason));
         }
     }
 
-    /// Reads the cost of the call.
-    pub(super) fn cost(&mut self, body: &Value) {
+    /// Sets the cost of the call, if `body` reports it.
+    pub(super) fn set_cost(&mut self, body: &Value) {
         let cost = usage::find(body).and_then(usage::cost);
         self.state.cost_usd = cost.or(self.state.cost_usd);
     }
@@ -164,7 +164,7 @@ impl<P: Parser> Stream<P> {
         // The state has a position for each call, so it is useless if a call was dropped.
         let has_all_calls = calls.len() == started_calls;
         out.extend(calls.into_iter().map(StreamEvent::ToolCall));
-        // Drop a state that is nested too deeply: a store would refuse the whole reply.
+        // Drop a state that is nested too deeply, because a store would refuse the whole reply with it.
         let state = self.parser.state(has_calls);
         let state = state.filter(|state| has_all_calls && !is_deeper(&state.content, MAX_DEPTH));
         out.extend(state.map(StreamEvent::State));
@@ -193,7 +193,7 @@ impl<P: Parser> Stream<P> {
 }
 
 impl<P: Parser> Decoder for Stream<P> {
-    fn event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
+    fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
         let data = event.data.trim();
         if self.done || data.is_empty() {
             return;
@@ -236,11 +236,11 @@ pub(super) fn stop_reason(reason: &str) -> StopReason {
 }
 
 /// Returns the text at `path`, or an empty text if there is none.
-pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+pub(super) fn text_at<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the items of the list at `path`, or no items if there is no list.
-pub(super) fn items<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+pub(super) fn items_at<'a>(value: &'a Value, path: &str) -> &'a [Value] {
     value.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -194,8 +194,8 @@ fn thoughts_and_text_of_every_provider_are_distinguished() {
             "{provider}"
         );
         for token in tokens {
-            let belongs = [&token["phase"], &token["stepId"], &token["stepDescription"]];
-            assert_eq!(belongs, ["execution", "a", "do a"], "{provider}: {token}");
+            let labels = [&token["phase"], &token["stepId"], &token["stepDescription"]];
+            assert_eq!(labels, ["execution", "a", "do a"], "{provider}: {token}");
         }
     }
 }
@@ -220,8 +220,8 @@ pub(super) fn decode_body(protocol: Protocol, provider: &str, body: &Value) -> S
 }
 
 #[test]
-fn a_required_call_and_a_forbidden_one_are_asked_for_in_the_words_of_each_provider() {
-    let chosen = |protocol, provider: &str, model: &str, choice, effort: Option<&str>| {
+fn each_tool_choice_is_sent_in_the_terms_of_the_provider() {
+    let tool_choice_field = |protocol, provider: &str, model: &str, choice, effort: Option<&str>| {
         let mut request = request_with(vec![Message::user("q")]);
         request.tools = vec![tool("calculator")];
         request.tool_choice = choice;
@@ -230,10 +230,10 @@ fn a_required_call_and_a_forbidden_one_are_asked_for_in_the_words_of_each_provid
             .into_iter()
             .collect();
         let body = encode(protocol, provider, model, &request).body;
-        let place = body
+        let field = body
             .get("tool_choice")
             .or_else(|| body.pointer("/toolConfig/functionCallingConfig"));
-        place.unwrap().to_string()
+        field.unwrap().to_string()
     };
     use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
     let mut lines = String::new();
@@ -248,7 +248,7 @@ fn a_required_call_and_a_forbidden_one_are_asked_for_in_the_words_of_each_provid
         (Gemini, "gemini", None),
     ] {
         let [auto, required, none] = [ToolChoice::Auto, ToolChoice::Required, ToolChoice::None]
-            .map(|choice| chosen(protocol, provider, "claude-sonnet-4-6", choice, effort));
+            .map(|choice| tool_choice_field(protocol, provider, "claude-sonnet-4-6", choice, effort));
         lines.push_str(&format!(
             "{provider} {protocol:?} {effort:?}: {auto} {required} {none}\n"
         ));
@@ -266,14 +266,14 @@ fn a_required_call_and_a_forbidden_one_are_asked_for_in_the_words_of_each_provid
 }
 
 #[test]
-fn the_schema_of_a_reply_is_sent_where_the_provider_has_a_strict_mode() {
-    let place = |protocol, provider: &str| {
+fn the_reply_schema_is_sent_only_to_providers_that_enforce_it() {
+    let format_field = |protocol, provider: &str| {
         let mut request = request_with(vec![Message::user("as JSON")]);
         request.reply_format = ReplyFormat::Json;
         request.reply_schema = Some(json!({"type": "object"}).into());
         let body = encode(protocol, provider, "m", &request).body;
-        let places = ["/text/format", "/response_format", "/generationConfig"];
-        let found = places.into_iter().find_map(|place| body.pointer(place).cloned());
+        let paths = ["/text/format", "/response_format", "/generationConfig"];
+        let found = paths.into_iter().find_map(|path| body.pointer(path).cloned());
         found.map_or_else(String::new, |value| value.to_string())
     };
     use Protocol::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
@@ -298,6 +298,10 @@ fn the_schema_of_a_reply_is_sent_where_the_provider_has_a_strict_mode() {
         ),
     ] {
         let as_value = |text: &str| serde_json::from_str::<Value>(text).ok();
-        assert_eq!(as_value(&place(protocol, provider)), as_value(expected), "{provider}");
+        assert_eq!(
+            as_value(&format_field(protocol, provider)),
+            as_value(expected),
+            "{provider}"
+        );
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Val
 mod tests {
     use super::*;
 
-    fn arranged(state: &Value) -> Value {
+    fn arrange_parts(state: &Value) -> Value {
         arrange(Some(state), Some(json!("T")), vec![json!("A"), json!("B")]).into()
     }
 
@@ -101,21 +101,24 @@ mod tests {
         turn.add_object(json!({"k": 2}));
         turn.add_call_position();
         let state = turn.take("w").unwrap();
-        assert_eq!(arranged(&state.content), json!([{"k": 1}, "T", "A", {"k": 2}, "B"]));
+        assert_eq!(
+            arrange_parts(&state.content),
+            json!([{"k": 1}, "T", "A", {"k": 2}, "B"])
+        );
     }
 
     #[test]
     fn text_and_calls_without_a_position_follow_each_other() {
-        assert_eq!(arranged(&json!(null)), json!(["T", "A", "B"]));
-        assert_eq!(arranged(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
+        assert_eq!(arrange_parts(&json!(null)), json!(["T", "A", "B"]));
+        assert_eq!(arrange_parts(&json!([{"k": 1}])), json!([{"k": 1}, "T", "A", "B"]));
         assert_eq!(
-            arranged(&json!([{"k": 1}, "call", 7, "other", "call", "call"])),
+            arrange_parts(&json!([{"k": 1}, "call", 7, "other", "call", "call"])),
             json!([{"k": 1}, "T", "A", "B"])
         );
     }
 
     #[test]
-    fn an_empty_or_too_large_state_is_dropped() {
+    fn a_state_without_objects_or_over_the_limit_is_dropped() {
         let mut turn = TurnState::default();
         turn.add_text_position();
         turn.add_call_position();

@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_implausible_cost_is_ignored() {
-        for (given, read) in [
+        for (reported, expected) in [
             (json!(0.0125), Some(0.0125)),
             (json!(0), Some(0.0)),
             (json!(-1.0), None),
@@ -205,7 +205,7 @@ mod tests {
             (json!("0.1"), None),
             (json!({"total": 1.0}), None),
         ] {
-            assert_eq!(cost(&json!({"cost": given})), read, "{given}");
+            assert_eq!(cost(&json!({"cost": reported})), expected, "{reported}");
         }
     }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_flat_raw_usage_is_stored() {
+    fn a_raw_usage_that_is_nested_too_deeply_is_not_stored() {
         assert!(is_stored(json!({"details": [{"modality": "TEXT", "tokenCount": 1}]})));
         assert!(!is_stored(json!({"details": [[[[1]]]]})));
     }

@@ -33,7 +33,7 @@ const RESERVED_HEADERS: [&str; 12] = [
 
 /// Creates the provider `name` from the built-in defaults and `settings`. A missing or invalid key is no error: the provider is
 /// created, and `Remote::problem` says why it cannot be called. Any other invalid setting is an error.
-pub(super) fn connect(
+pub(super) fn create_provider(
     name: &str,
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,

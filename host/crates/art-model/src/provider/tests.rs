@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{KEY, Scripted, environment, settings};
+use crate::testing::{KEY, ScriptedModel, environment, settings};
 
 fn registry_with(provider: ProviderSettings) -> Result<BTreeMap<String, Provider>, ModelError> {
     let mut all = settings(String::new(), crate::settings::EngineLimits::default());
@@ -40,7 +40,7 @@ fn default_registry() -> BTreeMap<String, Provider> {
 
 /// Returns a model in this process.
 fn in_process() -> Arc<dyn Model> {
-    Arc::new(Scripted::named("embedded", "lexical"))
+    Arc::new(ScriptedModel::named("embedded", "lexical"))
 }
 
 fn resolved_name(text: &str) -> String {
@@ -89,7 +89,7 @@ fn a_provider_without_a_default_model_needs_one() {
 }
 
 #[test]
-fn the_error_for_an_unknown_model_of_this_process_names_its_model() {
+fn the_error_for_an_unknown_model_in_this_process_names_the_available_one() {
     let error = resolve(&default_registry(), "embedded:huge").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ModelNotFound);
     insta::assert_snapshot!(error, @"provider `embedded` has no model `huge`; use `embedded:lexical`");
@@ -124,13 +124,13 @@ fn gemini_accepts_either_of_its_variables() {
 
 #[test]
 fn an_unknown_provider_must_be_defined() {
-    let undescribed = ProviderSettings::default();
-    insta::assert_snapshot!(error_message(undescribed), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
-    let nowhere = ProviderSettings {
+    let without_settings = ProviderSettings::default();
+    insta::assert_snapshot!(error_message(without_settings), @"provider `p` is not built in; set its `api` and `base_url` in `[providers.p]`");
+    let without_address = ProviderSettings {
         api: Some(Protocol::OpenaiChat),
         ..ProviderSettings::default()
     };
-    insta::assert_snapshot!(error_message(nowhere), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
+    insta::assert_snapshot!(error_message(without_address), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
     assert!(registry_with(provider_at("https://models.example/v1")).is_ok());
 }
 
@@ -171,7 +171,7 @@ fn a_key_is_sent_unencrypted_only_to_this_machine() {
     insta::assert_snapshot!(problem(provider_with_key("http://models.example:8080/v1")).unwrap(), @"the key of provider `p` (environment variable `P_KEY`) would be sent to `models.example:8080` unencrypted; set `base_url` to an `https://` address");
 }
 
-fn with_header(name: &str, value: &str) -> ProviderSettings {
+fn provider_with_header(name: &str, value: &str) -> ProviderSettings {
     ProviderSettings {
         headers: BTreeMap::from([(name.to_owned(), value.to_owned())]),
         ..provider_at("https://models.example")
@@ -186,19 +186,19 @@ fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
         ("x a", "s3cret"),
         ("", "s3cret"),
     ] {
-        assert!(!error_message(with_header(name, value)).contains("s3cr"));
+        assert!(!error_message(provider_with_header(name, value)).contains("s3cr"));
     }
-    insta::assert_snapshot!(error_message(with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
+    insta::assert_snapshot!(error_message(provider_with_header("x-a", "é")), @"header `x-a` of `[providers.p]` has a character that is not allowed in a header; use printable ASCII");
 }
 
 #[test]
 fn a_header_must_not_carry_the_key() {
-    insta::assert_snapshot!(error_message(with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
-    assert!(registry_with(with_header("x-title", "mine")).is_ok());
+    insta::assert_snapshot!(error_message(provider_with_header("Authorization", "Bearer x")), @"header `Authorization` of `[providers.p]` cannot be set; set a key with `api_key_env` or `api_key_file`");
+    assert!(registry_with(provider_with_header("x-title", "mine")).is_ok());
 }
 
 #[test]
-fn a_provider_in_this_process_has_no_settings() {
+fn a_provider_in_this_process_cannot_be_configured() {
     let mut all = ModelSettings::default();
     all.providers.insert("embedded".to_owned(), ProviderSettings::default());
     assert!(registry(&all, &|_| None, &[in_process()]).is_err());
@@ -213,14 +213,14 @@ fn debug_output_has_no_key() {
 
 #[test]
 fn a_local_provider_makes_one_call_at_a_time_by_default() {
-    let set = ProviderSettings {
+    let with_limit = ProviderSettings {
         max_parallel: Some(3),
         ..ProviderSettings::default()
     };
     for (settings, name, expected) in [
         (ProviderSettings::default(), "ollama", 1),
         (ProviderSettings::default(), "openai", MAX_PARALLEL),
-        (set, "ollama", 3),
+        (with_limit, "ollama", 3),
     ] {
         let settings = ModelSettings {
             providers: [(name.to_owned(), settings)].into(),

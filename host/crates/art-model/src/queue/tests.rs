@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::Scripted;
+use crate::testing::ScriptedModel;
 use futures_util::FutureExt;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -15,7 +15,7 @@ fn fixture(max_parallel: usize) -> Fixture {
         name: name.to_owned(),
         max_parallel,
         local: matches!(name, "l" | "k"),
-        ..Provider::in_process(Arc::new(Scripted::new(Vec::new())))
+        ..Provider::in_process(Arc::new(ScriptedModel::new(Vec::new())))
     };
     let names = ["a", "b", "l", "k"];
     let providers = BTreeMap::from(names.map(|name| (name.to_owned(), provider(name))));
@@ -93,7 +93,7 @@ async fn a_full_queue_refuses_calls() {
     let error = fixture.try_acquire("a").unwrap().unwrap_err();
     insta::assert_snapshot!(error, @"100 calls already wait for provider `a`; try again later");
     queue.pop();
-    assert!(fixture.try_acquire("a").is_none(), "there is room again");
+    assert!(fixture.try_acquire("a").is_none(), "the queue has room again");
 }
 
 #[tokio::test]
@@ -138,7 +138,10 @@ async fn another_local_model_is_not_admitted_before_waiting_calls() {
         "the second call is the next"
     );
     drop(second);
-    assert!(fixture.try_acquire("k").unwrap().is_ok(), "it stopped waiting");
+    assert!(
+        fixture.try_acquire("k").unwrap().is_ok(),
+        "the second call stopped waiting"
+    );
 }
 
 #[tokio::test]

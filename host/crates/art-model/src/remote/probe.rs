@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
 use super::request;
-use crate::fault::{duration, error};
+use crate::fault::{error, format_duration};
 use crate::http::Transport;
 use crate::provider::{Remote, host};
 
@@ -71,7 +71,7 @@ fn timeout_error(remote: &Remote, max_wait: Duration) -> ModelError {
     let message = format!(
         "`{}` did not answer within {}; check the network and `base_url`, or try again",
         host(&remote.base_url),
-        duration(max_wait)
+        format_duration(max_wait)
     );
     error(ModelErrorCode::Timeout, message)
 }
@@ -92,7 +92,7 @@ async fn list_models(remote: &Remote, transport: &Transport, model_id: &str) -> 
     };
     match response.status {
         200..300 if response.has_media_type("text/html") => failed_after_answer(request::web_page(&response)),
-        200..300 => match response.body().await {
+        200..300 => match response.read_body().await {
             Ok(body) => {
                 let probe = probe_from_list(remote, &body, model_id);
                 match key_path(remote) {
@@ -207,26 +207,26 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_name_no_model_is_missing() {
-        let listed = |model: &str| {
+    fn a_model_is_looked_up_in_the_list_only_if_it_is_named() {
+        let look_up = |model: &str| {
             let probe = probe_from_list(&remote("openai", None), br#"{"data":[{"id":"m"}]}"#, model);
             (probe.model_listed, probe.error.is_some())
         };
-        assert_eq!(listed(""), (None, false));
-        assert_eq!(listed("m"), (Some(true), false));
-        assert_eq!(listed("x"), (Some(false), true));
+        assert_eq!(look_up(""), (None, false));
+        assert_eq!(look_up("m"), (Some(true), false));
+        assert_eq!(look_up("x"), (Some(false), true));
     }
 
     #[test]
     fn a_public_list_does_not_prove_the_key() {
         let all = registry(&ModelSettings::default(), &|_| Some("k".to_owned()), &[]).unwrap();
-        for (name, only) in [
+        for (name, proves_key) in [
             ("openai", true),
             ("groq", true),
             ("openrouter", false),
             ("ollama", false),
         ] {
-            assert_eq!(list_requires_key(all[name].as_remote().unwrap()), only, "{name}");
+            assert_eq!(list_requires_key(all[name].as_remote().unwrap()), proves_key, "{name}");
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fault::{error, not_configured};
 use crate::http::{HttpRequest, HttpResponse};
-use crate::protocol::fault::{error_of_body, refuses_tools};
+use crate::protocol::fault::{error_from_body, refuses_tools};
 use crate::protocol::{KeyHeader, ProtocolCall, calls_as_text};
 use crate::provider::Remote;
 use crate::retry::requested_delay;
@@ -146,12 +146,12 @@ pub(super) async fn read_refusal(remote: &Remote, response: &mut HttpResponse) -
             refuses_tools: false,
         };
     }
-    let body = response.error_body().await;
+    let body = response.read_error_body().await;
     let text = String::from_utf8_lossy(&body);
     let text = remote.redactor.redact(&text);
     // A body that is not JSON is usually a page of a proxy, which is less informative than the status.
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let mut error = error_of_body(Some(response.status), &body);
+    let mut error = error_from_body(Some(response.status), &body);
     if let Some(wait) = requested_delay(&response.headers, SystemTime::now()) {
         error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
     }

@@ -33,7 +33,7 @@ fn engine(base_url: String, limits: EngineLimits) -> ReasoningEngine {
     ReasoningEngine::new(settings(base_url, limits), environment).unwrap()
 }
 
-async fn events_of(engine: &ReasoningEngine) -> Vec<StreamEvent> {
+async fn call_events(engine: &ReasoningEngine) -> Vec<StreamEvent> {
     let config = engine.resolve("p").unwrap();
     engine.call(&config, request()).collect().await
 }
@@ -41,20 +41,20 @@ async fn events_of(engine: &ReasoningEngine) -> Vec<StreamEvent> {
 /// Returns the events of a call to a server that performs `steps`.
 async fn events(steps: Vec<Step>, limits: EngineLimits) -> Vec<StreamEvent> {
     let server = Server::start(vec![steps]).await;
-    let events = events_of(&engine(server.base_url(), limits)).await;
+    let events = call_events(&engine(server.base_url(), limits)).await;
     assert!(!format!("{events:?}").contains(KEY));
     events
 }
 
-async fn error_of_steps(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
+async fn steps_error(steps: Vec<Step>, limits: EngineLimits) -> ModelError {
     match events(steps, limits).await.pop() {
         Some(StreamEvent::Error(error)) => error,
         other => panic!("no error, but {other:?}"),
     }
 }
 
-async fn error_of(reply: Vec<u8>) -> ModelError {
-    error_of_steps(vec![Step::Send(reply)], limits()).await
+async fn reply_error(reply: Vec<u8>) -> ModelError {
+    steps_error(vec![Step::Send(reply)], limits()).await
 }
 
 /// Returns the message without the port, which differs in each run.
@@ -68,7 +68,7 @@ fn without_port(message: &str) -> String {
     text
 }
 
-fn text_of(events: &[StreamEvent]) -> String {
+fn joined_text(events: &[StreamEvent]) -> String {
     let texts = events.iter().filter_map(|event| match event {
         StreamEvent::Token(text) => Some(text.as_str()),
         _ => None,
@@ -100,7 +100,7 @@ async fn a_request_has_the_key_the_version_and_the_configured_headers() {
     let provider = settings.providers.get_mut("p").unwrap();
     provider.headers.insert("X-Title".to_owned(), "mine".to_owned());
     let engine = ReasoningEngine::new(settings, environment).unwrap();
-    events_of(&engine).await;
+    call_events(&engine).await;
     let request = server.requests().remove(0).to_lowercase();
     assert!(
         request.starts_with("post /v1/chat/completions http/1.1\r\n"),
@@ -177,7 +177,7 @@ async fn an_http_status_determines_the_error_code() {
     ];
     for (status, code) in table {
         for body in ["", "{}", "not json", "[1]", r#"{"error":{"message":"so it is"}}"#] {
-            assert_eq!(error_of(http(status, "", body)).await.code, code, "{status} {body}");
+            assert_eq!(reply_error(http(status, "", body)).await.code, code, "{status} {body}");
         }
     }
 }
@@ -199,7 +199,7 @@ async fn only_temporary_errors_are_retried() {
             max_retries: 2,
             ..limits()
         };
-        events_of(&engine(server.base_url(), limits)).await;
+        call_events(&engine(server.base_url(), limits)).await;
         assert_eq!(server.requests().len(), attempts, "{status}");
     }
 }
@@ -208,7 +208,7 @@ async fn only_temporary_errors_are_retried() {
 #[tokio::test]
 async fn without_retries_there_is_one_attempt() {
     let server = Server::replying(http(503, "", "{}")).await;
-    let events = events_of(&engine(server.base_url(), limits())).await;
+    let events = call_events(&engine(server.base_url(), limits())).await;
     assert!(matches!(events.as_slice(), [StreamEvent::Error(_)]), "{events:?}");
     assert_eq!(server.requests().len(), 1);
 }
@@ -238,7 +238,7 @@ async fn a_retry_is_reported_and_may_succeed() {
         max_retries: 3,
         ..limits()
     };
-    let events = events_of(&engine(server.base_url(), limits)).await;
+    let events = call_events(&engine(server.base_url(), limits)).await;
     assert!(matches!(
         &events[0],
         StreamEvent::Retry(RetryContext {
@@ -247,7 +247,7 @@ async fn a_retry_is_reported_and_may_succeed() {
             ..
         })
     ));
-    assert_eq!(text_of(&events), "hi");
+    assert_eq!(joined_text(&events), "hi");
 }
 
 fn error_body(message: &str) -> String {
@@ -255,8 +255,8 @@ fn error_body(message: &str) -> String {
 }
 
 #[tokio::test]
-async fn errors_have_one_line_with_a_hint() {
-    let key = format!("Incorrect PROTOCOL key provided: {KEY}.");
+async fn errors_are_one_line_with_the_model_and_the_cause() {
+    let key = format!("Incorrect API key provided: {KEY}.");
     let replies = [
         http(401, "", &error_body(&key)),
         http(404, "", &error_body("The model does not exist")),
@@ -270,10 +270,10 @@ async fn errors_have_one_line_with_a_hint() {
     ];
     let mut texts = Vec::new();
     for reply in replies {
-        texts.push(without_port(&error_of(reply).await.message));
+        texts.push(without_port(&reply_error(reply).await.message));
     }
     insta::assert_snapshot!(texts.join("\n"), @r"
-    `p:m`: the provider did not accept the key; check it and its rights: Incorrect PROTOCOL key provided: [key] (the key is from environment variable `P_KEY`)
+    `p:m`: the provider did not accept the key; check it and its rights: Incorrect API key provided: [key] (the key is from environment variable `P_KEY`)
     `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows similar names)
     `p:m`: the provider accepts no more requests for now: Rate limit reached; it accepts requests again in 2 h
     `p:m`: the quota at the provider is used up; add credit or choose another model: Insufficient credits
@@ -306,7 +306,7 @@ async fn a_key_in_an_error_is_redacted() {
             [stream_head(), event].concat(),
         ];
         for reply in replies {
-            let error = error_of(reply).await;
+            let error = reply_error(reply).await;
             assert!(!format!("{error:?} {error}").contains("sk-testing"), "{error}");
         }
     }
@@ -314,7 +314,7 @@ async fn a_key_in_an_error_is_redacted() {
 
 #[tokio::test]
 async fn the_requested_delay_is_part_of_the_error() {
-    let error_for = |header: &str| error_of(http(429, &format!("{header}\r\n"), "{}"));
+    let error_for = |header: &str| reply_error(http(429, &format!("{header}\r\n"), "{}"));
     assert_eq!(error_for("retry-after: 7").await.retry_after_ms, Some(7000));
     assert_eq!(error_for("retry-after-ms: 250").await.retry_after_ms, Some(250));
     assert_eq!(error_for("retry-after: -1").await.retry_after_ms, None);
@@ -330,7 +330,10 @@ async fn a_redirect_is_not_followed() {
     let other = Server::replying(chat("stolen")).await;
     for status in [301, 302, 303, 307, 308] {
         let location = format!("location: {}/chat/completions\r\n", other.base_url());
-        assert_eq!(error_of(http(status, &location, "")).await.code, ProviderNotConfigured);
+        assert_eq!(
+            reply_error(http(status, &location, "")).await.code,
+            ProviderNotConfigured
+        );
     }
     assert_eq!(other.requests(), Vec::<String>::new());
 }
@@ -343,7 +346,7 @@ async fn cookies_are_not_stored() {
     let server = Server::replying(reply).await;
     let engine = engine(server.base_url(), limits());
     for _ in 0..2 {
-        assert_eq!(text_of(&events_of(&engine).await), "hi");
+        assert_eq!(joined_text(&call_events(&engine).await), "hi");
     }
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
@@ -357,7 +360,7 @@ async fn an_interrupted_stream_has_its_events_and_an_error() {
     for tail in tails {
         let steps = vec![Step::Send([&head, tail].concat())];
         let events = events(steps, limits()).await;
-        assert_eq!(text_of(&events), "half");
+        assert_eq!(joined_text(&events), "half");
         let Some(StreamEvent::Error(error)) = events.last() else {
             panic!("no error: {events:?}")
         };
@@ -370,7 +373,7 @@ async fn any_line_end_is_accepted_and_comments_are_skipped() {
     for end in ["\n", "\r\n", "\r"] {
         let body = format!(": hello\n\n{}{}{CHAT_END}", piece("a"), piece("b")).replace('\n', end);
         let events = events(vec![Step::Send([stream_head(), body.into_bytes()].concat())], limits()).await;
-        assert_eq!(text_of(&events), "ab", "{end:?}");
+        assert_eq!(joined_text(&events), "ab", "{end:?}");
         assert_eq!(events.last(), Some(&StreamEvent::End));
     }
 }
@@ -378,7 +381,7 @@ async fn any_line_end_is_accepted_and_comments_are_skipped() {
 #[tokio::test]
 async fn a_reply_may_arrive_byte_by_byte() {
     let steps = chat("grün").chunks(1).map(|byte| Step::Send(byte.to_vec())).collect();
-    assert_eq!(text_of(&events(steps, limits()).await), "grün");
+    assert_eq!(joined_text(&events(steps, limits()).await), "grün");
 }
 
 #[tokio::test]
@@ -390,21 +393,21 @@ async fn a_reply_that_is_too_long_is_refused() {
     let long = piece(&"x".repeat(20_000)).into_bytes();
     let complete = http(200, "content-type: application/json\r\n", &"x".repeat(20_000));
     for reply in [[stream_head(), long].concat(), complete] {
-        let error = error_of_steps(vec![Step::Send(reply)], limits).await;
+        let error = steps_error(vec![Step::Send(reply)], limits).await;
         assert_eq!(error.code, InvalidResponse);
         assert!(error.message.contains("is longer than 10000 bytes"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_has_at_most_two_megabytes() {
+async fn a_reply_that_does_not_stream_has_at_most_two_mebibytes() {
     let body = |length: usize| {
         let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
         reply.to_owned() + &" ".repeat(length - reply.len())
     };
     let reply_with = |body: &str| vec![Step::Send(http(200, "content-type: application/json\r\n", body))];
-    assert_eq!(text_of(&events(reply_with(&body(2 << 20)), limits()).await), "hi");
-    let error = error_of_steps(reply_with(&body((2 << 20) + 1)), limits()).await;
+    assert_eq!(joined_text(&events(reply_with(&body(2 << 20)), limits()).await), "hi");
+    let error = steps_error(reply_with(&body((2 << 20) + 1)), limits()).await;
     assert_eq!(error.code, InvalidResponse);
     assert!(error.message.contains("is longer than 2097152 bytes"), "{error}");
     let (probe, _) = probe(http(200, "", &body((2 << 20) + 1))).await;
@@ -412,9 +415,9 @@ async fn a_reply_that_does_not_stream_has_at_most_two_megabytes() {
 }
 
 #[tokio::test]
-async fn an_event_of_ten_megabytes_is_refused() {
+async fn an_event_of_ten_mebibytes_is_refused() {
     let long = piece(&"x".repeat(10 << 20)).into_bytes();
-    let error = error_of_steps(vec![Step::Send([stream_head(), long].concat())], limits()).await;
+    let error = steps_error(vec![Step::Send([stream_head(), long].concat())], limits()).await;
     assert_eq!(error.code, InvalidResponse);
 }
 
@@ -425,7 +428,7 @@ async fn an_endless_error_body_is_read_in_part() {
         max_error_bytes: 100,
         ..limits()
     };
-    let error = error_of_steps(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
+    let error = steps_error(vec![Step::Send(head), Step::Drip(b'x')], limits).await;
     assert_eq!(error.code, NetworkError);
 }
 
@@ -447,7 +450,7 @@ async fn a_silent_provider_times_out() {
         (vec![Step::Send(half), Step::Hang], no_more, Timeout),
         (vec![Step::Send(error_head), Step::Hang], no_more, NetworkError),
     ] {
-        let error = error_of_steps(steps, limits).await;
+        let error = steps_error(steps, limits).await;
         assert_eq!(error.code, code);
         texts.push(without_port(&error.message));
     }
@@ -464,7 +467,7 @@ async fn an_endless_reply_times_out() {
         total_timeout_ms: 1000,
         ..limits()
     };
-    let error = error_of_steps(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
+    let error = steps_error(vec![Step::Send(stream_head()), Step::Drip(b'\n')], quick).await;
     assert_eq!(error.code, Timeout);
     insta::assert_snapshot!(without_port(&error.message), @"`p:m`: the reply of `127.0.0.1:PORT` did not end within 1 s; ask for a shorter reply");
 }
@@ -474,7 +477,7 @@ async fn events_without_stream(script: Vec<Vec<Step>>, limits: EngineLimits) -> 
     let server = Server::start(script).await;
     let mut settings = settings(server.base_url(), limits);
     settings.providers.get_mut("p").unwrap().stream = Some(false);
-    let events = events_of(&ReasoningEngine::new(settings, environment).unwrap()).await;
+    let events = call_events(&ReasoningEngine::new(settings, environment).unwrap()).await;
     (events, server.requests().len())
 }
 
@@ -496,7 +499,7 @@ async fn only_the_total_timeout_applies_without_streaming() {
         Step::Send(rest.to_vec()),
     ];
     let (events, _) = events_without_stream(vec![steps], limits).await;
-    assert_eq!(text_of(&events), "hi");
+    assert_eq!(joined_text(&events), "hi");
 }
 
 #[tokio::test]
@@ -525,19 +528,19 @@ async fn a_timeout_without_streaming_is_not_retried() {
 async fn a_connection_reset_is_a_network_error() {
     let half = [stream_head(), piece("half").into_bytes()].concat();
     for steps in [vec![Step::Reset], vec![Step::Send(half), Step::Reset]] {
-        assert_eq!(error_of_steps(steps, limits()).await.code, NetworkError);
+        assert_eq!(steps_error(steps, limits()).await.code, NetworkError);
     }
 }
 
-async fn refused_port() -> u16 {
+async fn closed_port() -> u16 {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap().port()
 }
 
 #[tokio::test]
 async fn a_refused_connection_is_a_network_error() {
-    let base_url = format!("http://127.0.0.1:{}/v1", refused_port().await);
-    let events = events_of(&engine(base_url, limits())).await;
+    let base_url = format!("http://127.0.0.1:{}/v1", closed_port().await);
+    let events = call_events(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
         panic!("not one error: {events:?}")
     };
@@ -554,7 +557,7 @@ async fn a_server_without_tls_is_a_network_error() {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(&http(400, "", "no TLS here")).await.unwrap();
     });
-    let events = events_of(&engine(base_url, limits())).await;
+    let events = call_events(&engine(base_url, limits())).await;
     let [StreamEvent::Error(error)] = events.as_slice() else {
         panic!("not one error: {events:?}")
     };
@@ -563,7 +566,7 @@ async fn a_server_without_tls_is_a_network_error() {
 }
 
 #[tokio::test]
-async fn dropping_a_stream_closes_its_connection() {
+async fn dropping_a_stream_frees_its_slot() {
     let server = Server::start(vec![vec![
         Step::Send([stream_head(), piece("a").into_bytes()].concat()),
         Step::Drip(b'\n'),
@@ -584,7 +587,7 @@ async fn dropping_a_stream_closes_its_connection() {
 async fn without_a_key_nothing_is_sent() {
     let server = Server::replying(chat("hi")).await;
     let engine = ReasoningEngine::new(settings(server.base_url(), limits()), |_| None).unwrap();
-    let events = events_of(&engine).await;
+    let events = call_events(&engine).await;
     assert!(matches!(&events[..], [StreamEvent::Error(error)] if error.code == ProviderNotConfigured));
     assert_eq!(server.requests(), Vec::<String>::new());
 }
@@ -594,7 +597,7 @@ async fn debug_and_json_output_have_no_key() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
     let config = engine.resolve("p").unwrap();
-    events_of(&engine).await;
+    call_events(&engine).await;
     let info = engine.describe(&config).unwrap();
     assert_eq!(info.provider.key.as_deref(), Some("environment variable `P_KEY`"));
     let texts = format!("{engine:?} {info:?} {:?} {config:?}", engine.providers());
@@ -708,7 +711,7 @@ async fn a_provider_without_a_list_is_reachable() {
 
 #[tokio::test]
 async fn a_refused_connection_is_unreachable() {
-    let engine = engine(format!("http://127.0.0.1:{}", refused_port().await), limits());
+    let engine = engine(format!("http://127.0.0.1:{}", closed_port().await), limits());
     let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
     assert!(!probe.reachable && probe.error.is_some());
 }
@@ -730,20 +733,20 @@ async fn a_probe_respects_its_timeout() {
 async fn more_concurrent_calls_than_slots_all_succeed() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
-    let calls: Vec<_> = (0..20).map(|_| events_of(&engine)).collect();
+    let calls: Vec<_> = (0..20).map(|_| call_events(&engine)).collect();
     let replies = tokio::time::timeout(Duration::from_secs(60), futures_util::future::join_all(calls))
         .await
         .unwrap();
-    assert!(replies.iter().all(|events| text_of(events) == "hi"));
+    assert!(replies.iter().all(|events| joined_text(events) == "hi"));
     assert_eq!(server.requests().len(), 20);
 }
 
 /// Returns the request that a provider with this protocol receives.
-async fn request_in(api: crate::Protocol) -> String {
+async fn request_with_protocol(api: crate::Protocol) -> String {
     let server = Server::replying(http(500, "", "")).await;
     let mut settings = settings(server.base_url(), limits());
     settings.providers.get_mut("p").unwrap().api = Some(api);
-    events_of(&ReasoningEngine::new(settings, environment).unwrap()).await;
+    call_events(&ReasoningEngine::new(settings, environment).unwrap()).await;
     server.requests().remove(0)
 }
 
@@ -762,7 +765,7 @@ async fn each_protocol_sends_the_key_only_in_its_header() {
         ),
     ];
     for (api, path, header) in table {
-        let request = request_in(api).await;
+        let request = request_with_protocol(api).await;
         let (line, rest) = request.split_once("\r\n").unwrap();
         assert!(
             line.starts_with(&format!("POST {path}")) && !line.contains(KEY),
@@ -784,7 +787,7 @@ async fn maximum_limits_do_not_overflow() {
         connection_idle_ms: u64::MAX,
         ..limits()
     };
-    assert_eq!(text_of(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");
+    assert_eq!(joined_text(&events(vec![Step::Send(chat("hi"))], limits).await), "hi");
 }
 
 #[tokio::test]
@@ -794,11 +797,14 @@ async fn a_key_in_a_reply_is_redacted() {
     let reply = [stream_head(), pieces.into_bytes(), CHAT_END.into()].concat();
     // `events` checks that no event contains the key.
     assert_eq!(
-        text_of(&events(vec![Step::Send(reply)], limits()).await),
+        joined_text(&events(vec![Step::Send(reply)], limits()).await),
         "You sent [key]."
     );
     let body =
         serde_json::json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": KEY}}]});
     let complete = http(200, "content-type: application/json\r\n", &body.to_string());
-    assert_eq!(text_of(&events(vec![Step::Send(complete)], limits()).await), "[key]");
+    assert_eq!(
+        joined_text(&events(vec![Step::Send(complete)], limits()).await),
+        "[key]"
+    );
 }

@@ -152,11 +152,11 @@ pub(super) fn read_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> 
             });
         }
     };
-    let parse = |error| ConfigError::Parse {
+    let parse_error = |error| ConfigError::Parse {
         path: path.to_owned(),
         source: ParseError::new(&text, &error),
     };
-    toml::from_str(&text).map(Some).map_err(parse)
+    toml::from_str(&text).map(Some).map_err(parse_error)
 }
 
 /// A file with approval rules to try. It may be a whole `art.toml`, whose other tables are ignored.
@@ -170,13 +170,13 @@ struct ApprovalFile {
 /// # Errors
 /// Fails if the file cannot be read, has no such table, or the table is invalid.
 pub fn read_approval_policy(path: &Path) -> Result<ApprovalPolicy, ConfigError> {
-    let read = |source| ConfigError::Read {
+    let read_error = |source| ConfigError::Read {
         path: path.to_owned(),
         source,
     };
     let text = open_regular(path)
         .and_then(|file| read_text(file, MAX_BYTES))
-        .map_err(read)?;
+        .map_err(read_error)?;
     let parsed = toml::from_str(&text).map(|file: ApprovalFile| file.approval);
     parsed.map_err(|error| ConfigError::Parse {
         path: path.to_owned(),

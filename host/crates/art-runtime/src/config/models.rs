@@ -11,7 +11,7 @@ use super::{ConfigError, Origin, Overrides, Setting};
 ///
 /// Fails if a flag does not apply to that provider. Before this call, [`remove_ambiguous`] must have removed values of the
 /// environment that may belong to another provider.
-pub(super) fn settings(
+pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,
     mut settings: ModelSettings,
@@ -23,10 +23,10 @@ pub(super) fn settings(
         provider.api_key_file = provider.api_key_file.take().map(|file| folder.join(file));
     }
     check_variable(overrides.api_key_env.as_deref(), "--api-key-env")?;
-    let provider = provider_of(model);
+    let provider = provider_name(model);
     if provider == LexicalModel::PROVIDER {
-        refuse("--base-url", overrides.base_url.as_ref())?;
-        refuse("--api-key-env", overrides.api_key_env.as_ref())?;
+        check_flag_is_unset("--base-url", overrides.base_url.as_ref())?;
+        check_flag_is_unset("--api-key-env", overrides.api_key_env.as_ref())?;
         return Ok(settings);
     }
     if overrides.base_url.is_none() && overrides.api_key_env.is_none() {
@@ -52,7 +52,7 @@ pub(super) fn remove_ambiguous(
     model: &Setting<String>,
     settings: &ModelSettings,
 ) -> Option<String> {
-    let provider = provider_of(&model.value);
+    let provider = provider_name(&model.value);
     let variables = &overrides.from_environment;
     let base_url = variables.contains(&"base_url").then_some("ART_BASE_URL");
     let api_key_env = variables.contains(&"api_key_env").then_some("ART_API_KEY_ENV");
@@ -94,12 +94,12 @@ fn has_address(provider: &str, settings: &ModelSettings) -> bool {
             .any(|info| info.name == provider && info.base_url.is_some())
 }
 
-fn provider_of(model: &str) -> &str {
+fn provider_name(model: &str) -> &str {
     model.split_once(':').map_or(model, |(provider, _)| provider).trim()
 }
 
-/// Fails if the flag has a value, because the embedded model has no provider.
-fn refuse(flag: &'static str, value: Option<&String>) -> Result<(), ConfigError> {
+/// Fails if the flag has a value. For the embedded model, which has no provider.
+fn check_flag_is_unset(flag: &'static str, value: Option<&String>) -> Result<(), ConfigError> {
     value.map_or(Ok(()), |_| Err(ConfigError::NoProvider { flag }))
 }
 

@@ -44,12 +44,12 @@ fn a_flag_takes_precedence_over_the_file() {
 #[test]
 fn the_environment_is_named_as_the_origin() {
     let home = tempfile::tempdir().unwrap();
-    let from = Overrides {
+    let overrides = Overrides {
         model: Some("x".to_owned()),
         from_environment: vec!["model"],
         ..Overrides::default()
     };
-    assert_eq!(load(home.path(), from).unwrap().model.origin, Origin::Environment);
+    assert_eq!(load(home.path(), overrides).unwrap().model.origin, Origin::Environment);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_key_that_was_typed_into_the_file_is_not_shown() {
         ),
         ("openai = sk-secret", "line 1, column "),
     ] {
-        let error = with_file(text, Overrides::default()).unwrap_err();
+        let error = load_with_file(text, Overrides::default()).unwrap_err();
         let message = crate::error::in_one_line(&error);
         assert!(message.contains(expected), "{message}");
         assert!(!format!("{message}{error:?}").contains("secret"), "{error:?}");
@@ -117,7 +117,7 @@ fn a_home_that_is_not_an_absolute_path_is_ignored() {
     assert!(config.database.value.starts_with(home.path()));
 }
 
-fn with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
+fn load_with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigError> {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("art.toml"), text).unwrap();
     load(home.path(), overrides)
@@ -137,18 +137,18 @@ fn an_unknown_key_of_any_table_is_refused() {
         "providers.mine",
         "prices.\"mine:m\"",
     ] {
-        let error = with_file(&format!("[{table}]\nnonsense = 1"), Overrides::default()).unwrap_err();
+        let error = load_with_file(&format!("[{table}]\nnonsense = 1"), Overrides::default()).unwrap_err();
         let ConfigError::Parse { source, .. } = error else {
             panic!("`{table}`: {error}");
         };
         assert!(!source.to_string().is_empty(), "`{table}`");
     }
-    let error = with_file("[prompts]\nnonsense = \"x\"", Overrides::default()).unwrap_err();
+    let error = load_with_file("[prompts]\nnonsense = \"x\"", Overrides::default()).unwrap_err();
     assert!(error.to_string().contains("`nonsense`"), "{error}");
 }
 
 #[test]
-fn everything_about_models_can_be_set() {
+fn settings_of_models_and_prompts_are_read_from_the_file() {
     let text = r#"
         model = "mine:m"
         system_prompt = { content = "Be brief.", strategy = "prepend" }
@@ -172,11 +172,11 @@ fn everything_about_models_can_be_set() {
         maxTokens = 1000
         maxCostUsd = 0.5
     "#;
-    let config = with_file(text, Overrides::default()).unwrap();
+    let config = load_with_file(text, Overrides::default()).unwrap();
     let mine = &config.models.providers["mine"];
     assert!(
         mine.api_key_file.as_ref().unwrap().is_absolute(),
-        "it is relative to the file"
+        "the path is relative to the file"
     );
     assert_eq!(config.models.limits.max_retries, 1);
     assert_eq!(config.models.prices.0["mine:m"].output, 2.0);
@@ -195,7 +195,7 @@ fn everything_about_models_can_be_set() {
 fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
     let template =
         "[system_prompts.brief]\ntemplate = \"Use {{n}} words.\"\nvariables = { n = 9 }\nstrategy = \"prepend\"";
-    let load = |prompt: &str| with_file(&format!("system_prompt = {prompt}\n{template}"), Overrides::default());
+    let load = |prompt: &str| load_with_file(&format!("system_prompt = {prompt}\n{template}"), Overrides::default());
     let config = load("{ tag = \"brief\", variables = { n = 7 } }").unwrap();
     let spec = &config.system_prompts.value.specs["brief"];
     assert_eq!(
@@ -204,23 +204,23 @@ fn a_system_prompt_has_a_text_or_the_tag_of_a_template() {
     );
     assert_eq!(spec.merge_strategy, Some(art_core::prompt::MergeStrategy::Prepend));
     let Some(SystemPromptOverride::Detailed { tag, variables, .. }) = config.system_prompt.value else {
-        panic!("it is a table");
+        panic!("the system prompt is not a table");
     };
     assert_eq!((tag.as_deref(), &variables["n"]), (Some("brief"), &7.into()));
     let unknown = load("{ tag = \"long\" }").unwrap_err().to_string();
     assert!(unknown.contains("there is no `[system_prompts.long]`"), "{unknown}");
-    for neither in [
+    for invalid in [
         "{}",
         "{ strategy = \"append\" }",
         "{ tag = \"brief\", content = \"x\" }",
     ] {
-        assert!(matches!(load(neither), Err(ConfigError::NoSystemPrompt)), "{neither}");
+        assert!(matches!(load(invalid), Err(ConfigError::NoSystemPrompt)), "{invalid}");
     }
 }
 
 #[test]
 fn the_bounds_of_tool_calls_are_read_from_the_file() {
-    let load = |text: &str| with_file(text, Overrides::default());
+    let load = |text: &str| load_with_file(text, Overrides::default());
     let bounds = load("[tools]\nmax_parallel = 1\nmax_queue = 0").unwrap().tools;
     let smallest = ToolBounds {
         max_parallel: 1,
@@ -257,11 +257,11 @@ fn bounds_of_tool_calls_out_of_range_are_refused() {
             "`tools.max_queue` is `65537`; it must be from 0 to 65536",
         ),
     ] {
-        let error = with_file(&format!("[tools]\n{setting}"), Overrides::default()).unwrap_err();
+        let error = load_with_file(&format!("[tools]\n{setting}"), Overrides::default()).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
     for setting in ["max_parallel = -1", "max_queue = \"many\"", "max_queue = 1.5"] {
-        let error = with_file(&format!("[tools]\n{setting}"), Overrides::default());
+        let error = load_with_file(&format!("[tools]\n{setting}"), Overrides::default());
         assert!(matches!(error, Err(ConfigError::Parse { .. })), "{setting}");
     }
 }
@@ -269,18 +269,21 @@ fn bounds_of_tool_calls_out_of_range_are_refused() {
 #[test]
 fn limits_are_read_from_the_file() {
     let text = "[tools]\nfuel = 7\nmax_memory_bytes = 9\n[tools.csv_query]\ntimeout_ms = 5\n[tools.max]\n";
-    let limits = with_file(text, Overrides::default()).unwrap().tools.value.limits;
-    let set = |set: fn(&mut LimitOverrides)| {
+    let limits = load_with_file(text, Overrides::default()).unwrap().tools.value.limits;
+    let limits_with = |set: fn(&mut LimitOverrides)| {
         let mut limits = LimitOverrides::default();
         set(&mut limits);
         limits
     };
-    assert_eq!(limits.defaults, set(|limits| limits.fuel = Some(7)));
-    assert_eq!(limits.ceilings, set(|limits| limits.memory_bytes = Some(9)));
+    assert_eq!(limits.defaults, limits_with(|limits| limits.fuel = Some(7)));
+    assert_eq!(limits.ceilings, limits_with(|limits| limits.memory_bytes = Some(9)));
     assert_eq!(
         limits.tools,
         BTreeMap::from([
-            ("csv_query".to_owned(), set(|limits| limits.timeout_ms = Some(5))),
+            (
+                "csv_query".to_owned(),
+                limits_with(|limits| limits.timeout_ms = Some(5))
+            ),
             ("max".to_owned(), LimitOverrides::default())
         ])
     );
@@ -307,13 +310,13 @@ fn limits_out_of_range_are_refused() {
             "`[tools.No]` does not name a tool: a name consists of lower-case letters, digits, `_` and `-`, and starts with a letter",
         ),
     ] {
-        let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
+        let error = load_with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }
 
 #[test]
-fn a_misspelt_setting_of_tools_is_named_with_its_line() {
+fn an_invalid_setting_of_tools_is_reported_with_its_line() {
     for (text, expected) in [
         (
             "max_paralel = 3",
@@ -329,7 +332,7 @@ fn a_misspelt_setting_of_tools_is_named_with_its_line() {
             "line 2, column 8: invalid value: integer `-1`, expected u64",
         ),
     ] {
-        let error = with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
+        let error = load_with_file(&format!("[tools]\n{text}"), Overrides::default()).unwrap_err();
         let error = std::error::Error::source(&error).unwrap().to_string();
         assert_eq!(error, expected);
     }
@@ -348,7 +351,7 @@ fn flags_for(model: &str) -> Overrides {
 #[test]
 fn flags_for_the_address_and_the_key_apply_to_the_provider_of_the_model() {
     let text = "[providers.mine]\napi_key_file = \"key\"\n[providers.other]\nbase_url = \"https://o.example\"";
-    let config = with_file(text, flags_for("mine:a:b/c")).unwrap();
+    let config = load_with_file(text, flags_for("mine:a:b/c")).unwrap();
     let (mine, other) = (&config.models.providers["mine"], &config.models.providers["other"]);
     assert_eq!(mine.base_url.as_deref(), Some("https://other.example"));
     assert_eq!(
@@ -360,7 +363,7 @@ fn flags_for_the_address_and_the_key_apply_to_the_provider_of_the_model() {
 
 #[test]
 fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment() {
-    let error = with_file("", flags_for("embedded")).unwrap_err();
+    let error = load_with_file("", flags_for("embedded")).unwrap_err();
     assert!(
         matches!(error, ConfigError::NoProvider { flag: "--base-url" }),
         "{error}"
@@ -369,7 +372,7 @@ fn an_address_for_the_embedded_model_is_refused_unless_it_is_in_the_environment(
         from_environment: vec!["base_url", "api_key_env"],
         ..flags_for("embedded")
     };
-    let config = with_file("", from_environment).unwrap();
+    let config = load_with_file("", from_environment).unwrap();
     assert!(config.models.providers.is_empty());
     assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
     assert_eq!(config.notes, Vec::<String>::new());
@@ -384,7 +387,7 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
             from_environment: from_environment.to_vec(),
             ..flags_for(model)
         };
-        with_file(text, overrides).unwrap()
+        load_with_file(text, overrides).unwrap()
     };
     let both = ["base_url", "api_key_env"];
     for (text, model) in [("", "openai:m"), ("", "ollama:m"), (with_address, "own:m")] {
@@ -392,7 +395,7 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
         let provider = config
             .models
             .providers
-            .get(provider(model))
+            .get(provider_name(model))
             .cloned()
             .unwrap_or_default();
         assert_ne!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
@@ -407,7 +410,7 @@ fn the_environment_does_not_send_a_key_to_a_provider_that_it_does_not_name() {
         ("", "openai:m", &[]),
     ] {
         let config = load(text, model, from);
-        let provider = &config.models.providers[provider(model)];
+        let provider = &config.models.providers[provider_name(model)];
         assert_eq!(provider.base_url.as_deref(), Some("https://other.example"), "{model}");
         assert_eq!(provider.api_key_env.as_deref(), Some("OTHER_KEY"), "{model}");
         assert_eq!(config.notes, Vec::<String>::new());
@@ -420,7 +423,7 @@ fn a_flag_applies_although_a_value_of_the_environment_is_ignored() {
         from_environment: vec!["api_key_env"],
         ..flags_for("openai:m")
     };
-    let config = with_file("", overrides).unwrap();
+    let config = load_with_file("", overrides).unwrap();
     let openai = &config.models.providers["openai"];
     assert_eq!(openai.base_url.as_deref(), Some("https://other.example"));
     assert_eq!((&openai.api_key_env, config.notes.len()), (&None, 1));
@@ -432,7 +435,7 @@ fn a_key_variable_of_the_environment_is_not_used_with_the_address_of_a_flag() {
         from_environment: vec!["api_key_env"],
         ..flags_for("compatible:m")
     };
-    let config = with_file("", overrides).unwrap();
+    let config = load_with_file("", overrides).unwrap();
     let compatible = &config.models.providers["compatible"];
     assert_eq!(compatible.base_url.as_deref(), Some("https://other.example"));
     assert_eq!((&compatible.api_key_env, config.notes.len()), (&None, 1));
@@ -448,7 +451,7 @@ fn a_blank_environment_variable_is_ignored() {
         ..Overrides::default()
     };
     for text in ["", "  "] {
-        let config = with_file(
+        let config = load_with_file(
             "model = \"ollama:m\"",
             blank(text, &["model", "base_url", "api_key_env"]),
         );
@@ -460,10 +463,10 @@ fn a_blank_environment_variable_is_ignored() {
         assert_eq!((config.base_url.value, config.api_key_env.value), (None, None));
         assert_eq!(config.notes, Vec::<String>::new());
     }
-    assert!(with_file("", blank("", &[])).is_err(), "a blank flag is an error");
+    assert!(load_with_file("", blank("", &[])).is_err(), "a blank flag is an error");
 }
 
-fn provider(model: &str) -> &str {
+fn provider_name(model: &str) -> &str {
     model.split_once(':').unwrap().0
 }
 
@@ -471,7 +474,7 @@ fn provider(model: &str) -> &str {
 fn a_value_that_looks_like_a_key_is_not_a_variable_name() {
     let load = |name: &str| {
         let text = format!("[providers.openai]\napi_key_env = \"{name}\"");
-        with_file(&text, Overrides::default())
+        load_with_file(&text, Overrides::default())
     };
     for key in [
         "gsk_a",
@@ -502,8 +505,8 @@ fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
     };
     let in_file = "[providers.openai]\napi_key_env = \"sk-secret\"";
     for error in [
-        with_file("", flag).unwrap_err(),
-        with_file(in_file, Overrides::default()).unwrap_err(),
+        load_with_file("", flag).unwrap_err(),
+        load_with_file(in_file, Overrides::default()).unwrap_err(),
     ] {
         let text = error.to_string();
         assert!(
@@ -516,7 +519,7 @@ fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
 #[test]
 fn two_default_templates_are_refused_by_name() {
     let template = |tag| format!("[system_prompts.{tag}]\ntemplate = \"x\"\ndefault = true\n");
-    let error = with_file(&(template("a") + &template("b")), Overrides::default()).unwrap_err();
+    let error = load_with_file(&(template("a") + &template("b")), Overrides::default()).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("`[system_prompts.a]`") && error.contains("`[system_prompts.b]`"),

@@ -50,7 +50,7 @@ impl Default for ToolBounds {
 
 impl ToolSettings {
     /// Returns the settings. Fails if a number is out of range or a table does not name a tool.
-    pub(super) fn checked(self) -> Result<Self, ConfigError> {
+    pub(super) fn check(self) -> Result<Self, ConfigError> {
         let ToolBounds {
             max_parallel,
             max_queue,

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::log::RunLog;
 
 /// Adds the files of a question to the log of its run, and names them in the message that adds the question to the conversation.
-pub(super) fn keep(log: &mut RunLog, attachments: &[QueryAttachment], effects: &mut [Effect]) {
+pub(super) fn add_attachments(log: &mut RunLog, attachments: &[QueryAttachment], effects: &mut [Effect]) {
     if attachments.is_empty() {
         return;
     }
@@ -17,13 +17,16 @@ pub(super) fn keep(log: &mut RunLog, attachments: &[QueryAttachment], effects: &
         if let Effect::AddMessage(message) = effect
             && message.role == MessageRole::User
         {
-            let files: Vec<_> = attachments.iter().map(|attachment| keep_one(log, attachment)).collect();
+            let files: Vec<_> = attachments
+                .iter()
+                .map(|attachment| add_attachment(log, attachment))
+                .collect();
             message.set_attachments(&files);
         }
     }
 }
 
-fn keep_one(log: &mut RunLog, attachment: &QueryAttachment) -> AttachedFile {
+fn add_attachment(log: &mut RunLog, attachment: &QueryAttachment) -> AttachedFile {
     let content = match &attachment.base64 {
         None => Some(attachment.text.clone().into_bytes()),
         Some(base64) => STANDARD.decode(base64).ok(),

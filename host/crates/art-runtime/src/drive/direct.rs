@@ -16,7 +16,7 @@ use super::{Answer, Driver, Watcher};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
-/// Maximum length of the arguments in the question of the run, in characters. The run has the whole arguments.
+/// Maximum length of the arguments in the question of the run, in characters. The run stores the complete arguments.
 const MAX_SHOWN_CHARS: usize = 200;
 
 /// A tool call, and the person who makes it. Without a person, the conversation of the call has no owner.
@@ -66,13 +66,13 @@ impl Runtime {
             user_id,
             config: all_tools(),
         };
-        let (thread, lease) = ThreadLease::of_new_thread(self, new).await?;
-        let start = self.start_of_call(thread, call);
+        let (thread, lease) = ThreadLease::for_new_thread(self, new).await?;
+        let start = self.call_start(thread, call);
         Driver::begin(self, start, lease, cancel, watcher)?.drive_to_end().await
     }
 
     /// Returns the start of the run. The limits of questions do not apply to it.
-    fn start_of_call(&self, thread: Thread, call: CallToMake) -> RunStart {
+    fn call_start(&self, thread: Thread, call: CallToMake) -> RunStart {
         let shown = truncate(&call.arguments.to_string(), MAX_SHOWN_CHARS);
         let props = AgentProps {
             query: format!("direct call: {} {shown}", call.tool_name),

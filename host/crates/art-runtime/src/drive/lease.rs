@@ -147,7 +147,7 @@ impl ThreadLease {
     ///
     /// # Errors
     /// Fails if the store fails.
-    pub(crate) async fn of_new_thread(runtime: &Runtime, new: NewThread) -> Result<(Thread, Self), StoreError> {
+    pub(crate) async fn for_new_thread(runtime: &Runtime, new: NewThread) -> Result<(Thread, Self), StoreError> {
         let (thread, lease) = runtime.store.create_leased_thread(new).await?;
         Ok((thread, Self::hold(runtime, lease)))
     }
@@ -165,7 +165,7 @@ impl ThreadLease {
     }
 
     /// Waits until another host has taken the thread over, and returns the error that says so.
-    pub(crate) async fn lost(&self) -> StoreError {
+    pub(crate) async fn wait_until_lost(&self) -> StoreError {
         self.held.lost.cancelled().await;
         StoreError::LeaseLost {
             thread_id: self.held.lease.thread_id.clone(),
@@ -173,7 +173,7 @@ impl ThreadLease {
     }
 
     /// Notes that the commit which ended the run has released the lease.
-    pub(crate) fn was_released(mut self) {
+    pub(crate) fn mark_released(mut self) {
         self.is_released = true;
     }
 

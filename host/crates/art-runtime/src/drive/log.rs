@@ -16,11 +16,11 @@ use crate::decisions;
 use crate::error::RuntimeError;
 use crate::journal::{Declarations, LARGE, encode, read_events};
 
-/// Part of a run's room that the records of calls must leave for results, in bytes.
+/// Space for the blobs of a run that the records of its calls must leave free for results, in bytes.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
-const MAX_BUSY: u32 = 3;
+const MAX_BUSY_RETRIES: u32 = 3;
 
 /// Writes the log of one run. What was added is durable once [`commit`](Self::commit) has succeeded, all of it or nothing.
 pub(crate) struct RunLog {
@@ -120,7 +120,7 @@ impl RunLog {
     fn add_event(&mut self, event: &RunEvent) -> Result<(), RuntimeError> {
         let trace_id = self.pending.trace_id.clone();
         let declarations = Arc::clone(&self.declarations);
-        let event_to_store = encode(&trace_id, event, &declarations, |blob| self.keep(blob))?;
+        let event_to_store = encode(&trace_id, event, &declarations, |blob| self.add_if_room(blob))?;
         self.pending.events.push(event_to_store);
         self.add_suspension(event);
         Ok(())
@@ -170,10 +170,10 @@ impl RunLog {
 
     /// Adds a file, a log or a large value, and returns its digest. Returns `None` if the run has no room for it.
     pub(crate) fn add_blob(&mut self, bytes: Vec<u8>) -> Option<String> {
-        self.keep(Blob::new(bytes))
+        self.add_if_room(Blob::new(bytes))
     }
 
-    fn keep(&mut self, blob: Blob) -> Option<String> {
+    fn add_if_room(&mut self, blob: Blob) -> Option<String> {
         let bytes = blob.bytes().len();
         let size = (bytes as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
         let fits = bytes <= MAX_VALUE_BYTES;
@@ -197,7 +197,7 @@ impl RunLog {
 
     /// Returns the record of the data that a call took in, without the contents if they would leave too little room for the results
     /// of the run.
-    pub(crate) fn record_within_room(&self, mut intake: Intake) -> Intake {
+    pub(crate) fn limit_intake(&self, mut intake: Intake) -> Intake {
         let size = intake.max_encoded_bytes() as u64;
         if size > LARGE as u64 && self.blob_room.saturating_sub(size) < MIN_RESULT_ROOM {
             intake.truncate();
@@ -207,7 +207,7 @@ impl RunLog {
 
     /// Adds the usage of a tool call, for the estimates of later runs.
     pub(crate) fn add_cost(&mut self, cost: &CallCost) {
-        self.pending.calls.extend(records::of_call(cost));
+        self.pending.calls.extend(records::call_record(cost));
     }
 
     /// Commits what was added, with the current state of the run if it changed, and the end of the run if it has ended or waits.
@@ -217,15 +217,15 @@ impl RunLog {
     pub(crate) async fn commit(&mut self, run: &Run) -> Result<(), RuntimeError> {
         let work = run.model_work();
         let new = work.get(self.recorded_work..).unwrap_or_default();
-        self.pending.work = records::of_work(&run.started_with().model, new);
-        self.pending.state = self.state_changed.then(|| self.state_of(run)).transpose()?;
-        self.pending.end = run.finished().map(end_of);
+        self.pending.work = records::work_records(&run.started_with().model, new);
+        self.pending.state = self.state_changed.then(|| self.state_json(run)).transpose()?;
+        self.pending.end = run.finished().map(run_end);
         self.pending.release = self.releases && run.finished().is_some();
         if self.is_empty() {
             return Ok(());
         }
         if self.pending.end.is_none() {
-            self.pending.end = run.waiting_report().as_ref().map(end_of);
+            self.pending.end = run.waiting_report().as_ref().map(run_end);
         }
         let suspended = std::mem::take(&mut self.suspended);
         self.pending.suspended = decisions::new_suspensions(run, &suspended);
@@ -241,7 +241,7 @@ impl RunLog {
             FailPoint::BeforeToolEnds,
             FailPoint::BeforeRunEnd,
         );
-        self.store_patiently(commit).await?;
+        self.commit_with_retries(commit).await?;
         contents.reach(
             FailPoint::AfterIntents,
             FailPoint::AfterToolEnds,
@@ -253,13 +253,13 @@ impl RunLog {
         Ok(())
     }
 
-    fn state_of(&self, run: &Run) -> Result<JsonText, StoreError> {
+    fn state_json(&self, run: &Run) -> Result<JsonText, StoreError> {
         JsonText::of("the state", &self.pending.lease.thread_id, run.stored_state().as_ref())
     }
 
     /// Stores a commit. Repeats it while another process keeps the store busy.
-    async fn store_patiently(&self, commit: Commit) -> Result<(), RuntimeError> {
-        for _ in 0..MAX_BUSY {
+    async fn commit_with_retries(&self, commit: Commit) -> Result<(), RuntimeError> {
+        for _ in 0..MAX_BUSY_RETRIES {
             match self.store.commit(commit.clone()).await {
                 Err(StoreError::Busy { .. }) => {
                     tracing::warn!(run = commit.trace_id, "the store is busy; trying again");
@@ -341,7 +341,7 @@ fn commit_after(trace_id: String, lease: Lease, after: u64) -> Commit {
 }
 
 /// Returns how the store ends a run: its status, and a summary for listings with its cost, its answer, and its error if it has one.
-fn end_of(report: &RunReport) -> RunEnd {
+fn run_end(report: &RunReport) -> RunEnd {
     let metadata = &report.response.metadata;
     let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});
     if let (Some(error), Some(map)) = (&metadata.error, summary.as_object_mut()) {

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_day_has_no_time() {
+    fn the_date_has_a_weekday_and_no_time() {
         let date = now().date;
         assert!(date.contains("day, 20") && !date.contains(':'), "{date}");
     }

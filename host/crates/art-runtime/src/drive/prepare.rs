@@ -49,15 +49,21 @@ pub(super) async fn prepare(
     }
     let (started, lease) = match &question.thread_id {
         None => {
-            let (thread, lease) = ThreadLease::of_new_thread(runtime, new_thread(&question)).await?;
-            (start_in(runtime, question, ThreadContext::new(thread.id)).await, lease)
+            let (thread, lease) = ThreadLease::for_new_thread(runtime, new_thread(&question)).await?;
+            (
+                run_start_in(runtime, question, ThreadContext::new(thread.id)).await,
+                lease,
+            )
         }
         Some(id) => {
             let thread = runtime
                 .find_thread(id, &Owner::user(question.user_id.as_deref()))
                 .await?;
             let lease = wait_for_lease(runtime, &thread.id, cancel).await?;
-            (start_under_lease(runtime, question, thread, lease.lease()).await, lease)
+            (
+                run_start_under_lease(runtime, question, thread, lease.lease()).await,
+                lease,
+            )
         }
     };
     match started {
@@ -69,7 +75,7 @@ pub(super) async fn prepare(
     }
 }
 
-async fn start_under_lease(
+async fn run_start_under_lease(
     runtime: &Runtime,
     question: Question,
     thread: Thread,
@@ -81,7 +87,7 @@ async fn start_under_lease(
     // The settings of the thread may have changed while the question waited.
     let thread = runtime.store.get_thread(&thread.id).await?.unwrap_or(thread);
     let thread = ThreadContext::load(runtime, thread).await?;
-    start_in(runtime, question, thread).await
+    run_start_in(runtime, question, thread).await
 }
 
 /// Takes the lease of a thread. Its questions are answered one after the other, so this waits up to [`MAX_WAIT`] while another
@@ -143,7 +149,7 @@ impl ThreadContext {
 }
 
 /// Returns the start of a run that answers `question` in `thread`, even if the question names another thread.
-pub(crate) async fn start_in(
+pub(crate) async fn run_start_in(
     runtime: &Runtime,
     question: Question,
     thread: ThreadContext,
@@ -169,7 +175,7 @@ pub(crate) async fn start_in(
         plan: question.plan.map(Box::new),
         history: thread.history,
         prior: thread.prior,
-        ..start_for_model(&model, props)
+        ..run_start_for_model(&model, props)
     };
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start).with_request_tokens())
 }
@@ -203,7 +209,7 @@ fn complete_plan(PlanToRun { mut plan, values }: PlanToRun) -> Result<PlanToRun,
 }
 
 /// Returns the start of a run with the properties of the model.
-pub(crate) fn start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
+pub(crate) fn run_start_for_model(model: &ModelInfo, props: AgentProps) -> RunStart {
     RunStart {
         context: model.context,
         plans_only: model.plans_only,

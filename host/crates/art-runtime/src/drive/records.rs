@@ -12,15 +12,15 @@ use futures_util::future::{try_join, try_join_all};
 
 use super::answer::CallCost;
 
-/// Maximum number of a tool's newest calls on which its estimates are based. It suffices for a 95th percentile in a few classes of
-/// sizes.
+/// Maximum number of a tool's newest calls on which its estimates are based. This is enough for the 95th percentile of a few size
+/// classes.
 const MAX_CALLS: usize = 200;
 /// Maximum number of a model's newest steps, and of its newest answers, on which its estimates are based.
 const MAX_WORK: usize = 200;
 
 /// Returns the record of a call that succeeded, or `None` if the call did not succeed or its tool has no digest. A call that was
 /// stopped or gave up does not show what the work of the tool needs.
-pub(super) fn of_call(cost: &CallCost) -> Option<CallRecord> {
+pub(super) fn call_record(cost: &CallCost) -> Option<CallRecord> {
     let digest = cost.tool_digest.as_deref();
     let tool_digest = digest.filter(|_| cost.ending == CallEnding::Success)?.to_owned();
     Some(CallRecord {
@@ -30,7 +30,7 @@ pub(super) fn of_call(cost: &CallCost) -> Option<CallRecord> {
 }
 
 /// Returns the records of a model's usage for steps and answers.
-pub(super) fn of_work(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
+pub(super) fn work_records(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
     let records = work.iter().map(|(work, usage)| WorkRecord {
         model: model.to_string(),
         work: *work,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn only_calls_that_succeeded_are_recorded_by_the_digest_of_their_tool() {
-        let record = |ending, digest, fuel| of_call(&cost(ending, digest, fuel));
+        let record = |ending, digest, fuel| call_record(&cost(ending, digest, fuel));
         let recorded = record(CallEnding::Success, Some("d"), 1).unwrap();
         assert_eq!((recorded.tool_digest.as_str(), recorded.usage.fuel), ("d", 1));
         assert_eq!(record(CallEnding::Timeout, Some("d"), 2), None);
@@ -110,7 +110,7 @@ mod tests {
             output_tokens,
         };
         let model = RuntimeProviderConfig::new("p", "m");
-        let work = of_work(&model, &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))]);
+        let work = work_records(&model, &[(ModelWork::Step, used(5)), (ModelWork::Answer, used(7))]);
         let store = store_with_run(|commit| commit.work = work).await;
         let expected = ModelRecord::new(&[used(5)], &[used(7)]);
         assert_eq!(read_work(&store, &model).await.unwrap(), expected);

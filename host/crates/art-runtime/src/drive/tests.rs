@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
-use crate::testing::{journal_of, payload};
+use crate::testing::{parse_payload, stored_journal};
 
 /// Returns a runtime with one tool, `city_population`, whose function is `run`.
 fn runtime_with<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
@@ -91,7 +91,7 @@ async fn ask(runtime: &Runtime, question: Question, cancel: CancellationToken) -
 }
 
 #[tokio::test]
-async fn a_question_may_be_asked_on_any_thread() {
+async fn a_question_can_be_asked_in_a_spawned_task() {
     let (_home, runtime) = runtime_with_population_tool();
     let asking = tokio::spawn(async move { runtime.ask("What is the population of Paris?").await });
     let answer = asking.await.unwrap().unwrap();
@@ -102,9 +102,9 @@ async fn a_question_may_be_asked_on_any_thread() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
     let cancel = CancellationToken::new();
-    let on_call = cancel.clone();
+    let cancel_in_tool = cancel.clone();
     let (_home, runtime) = runtime_with(move || {
-        on_call.cancel();
+        cancel_in_tool.cancel();
         std::future::pending()
     });
     let answer = ask(&runtime, question(), cancel).await.unwrap();
@@ -124,18 +124,18 @@ async fn a_call_that_is_cancelled_with_its_run_is_recorded() {
 
 /// Returns the entries of the journal of a run, oldest first.
 async fn journal(runtime: &Runtime, trace_id: &str) -> Vec<Value> {
-    let entries = journal_of(runtime.store.as_ref(), trace_id).await;
-    entries.iter().map(payload).collect()
+    let entries = stored_journal(runtime.store.as_ref(), trace_id).await;
+    entries.iter().map(parse_payload).collect()
 }
 
 #[tokio::test]
 async fn results_from_before_a_cancellation_are_applied_first() {
-    let plan = [scripted::one_step(), scripted::calls(&["one", "gives_up"])];
-    let (_home, runtime) = scripted::scripted(plan);
+    let plan = [scripted::one_step_plan(), scripted::calling_reply(&["one", "gives_up"])];
+    let (_home, runtime) = scripted::scripted_runtime(plan);
     let cancel = CancellationToken::new();
-    let person = cancel.clone();
+    let cancel_in_tool = cancel.clone();
     let gives_up = scripted::tool("gives_up", move || {
-        person.cancel();
+        cancel_in_tool.cancel();
         std::future::pending()
     });
     runtime.tools.registry().register(gives_up).unwrap();
@@ -153,9 +153,9 @@ async fn results_from_before_a_cancellation_are_applied_first() {
 
 #[tokio::test]
 async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
-    let (_home, mut runtime) = scripted::scripted([
-        scripted::one_step(),
-        scripted::calls(&["gives_way", "two"]),
+    let (_home, mut runtime) = scripted::scripted_runtime([
+        scripted::one_step_plan(),
+        scripted::calling_reply(&["gives_way", "two"]),
         scripted::completing_reply(),
         scripted::text_reply("3"),
     ]);
@@ -176,7 +176,7 @@ async fn a_call_beyond_the_bounds_of_the_configuration_is_refused_as_busy() {
 }
 
 /// Returns a question with a file that is too large for a journal.
-fn too_large() -> Question {
+fn question_with_too_large_file() -> Question {
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
         media_type: "text/plain".to_owned(),
@@ -192,7 +192,11 @@ fn too_large() -> Question {
 #[tokio::test]
 async fn a_question_that_the_store_refuses_is_not_in_the_conversation() {
     let (_home, runtime) = runtime_with_population_tool();
-    assert!(ask(&runtime, too_large(), CancellationToken::new()).await.is_err());
+    assert!(
+        ask(&runtime, question_with_too_large_file(), CancellationToken::new())
+            .await
+            .is_err()
+    );
     assert_eq!(runtime.store.list_runs(RunFilter::default()).await.unwrap(), []);
     let threads = runtime.store.list_threads(ThreadFilter::default()).await.unwrap();
     let messages = runtime.store.list_messages(&threads[0].id, MessageOptions::default());
@@ -347,10 +351,10 @@ async fn a_thread_may_use_the_tools_that_it_names_and_no_other() {
 
 /// Runs a question whose tool sets the enabled tools of the thread to `enabled`. Returns how the calls of the run ended.
 async fn endings_with(enabled: &'static [&'static str]) -> Vec<&'static str> {
-    let (_home, runtime) = scripted::scripted([
-        scripted::one_step(),
-        scripted::calls(&["sets_tools"]),
-        scripted::calls(&["one"]),
+    let (_home, runtime) = scripted::scripted_runtime([
+        scripted::one_step_plan(),
+        scripted::calling_reply(&["sets_tools"]),
+        scripted::calling_reply(&["one"]),
         scripted::completing_reply(),
         scripted::text_reply("3"),
     ]);
@@ -409,7 +413,7 @@ async fn a_later_question_without_a_tool_has_no_results() {
 }
 
 #[tokio::test]
-async fn settings_of_a_question_override_the_thread_and_those_override_the_instance() {
+async fn settings_of_a_question_override_the_thread_which_overrides_the_instance() {
     let (_home, mut runtime) = runtime_with_population_tool();
     let text = |text: &str| Some(SystemPromptOverride::Text(text.to_owned()));
     runtime.config.system_prompt.value = text("instance");
@@ -475,7 +479,7 @@ fn a_run_records_the_capabilities_of_its_model() {
         ("openai", true, true),
     ] {
         let model = engine.describe(&engine.resolve(name).unwrap()).unwrap();
-        let start = prepare::start_for_model(&model, AgentProps::default());
+        let start = prepare::run_start_for_model(&model, AgentProps::default());
         assert_eq!((start.vision, start.native_tools), (vision, native_tools), "{name}");
     }
 }

@@ -68,13 +68,13 @@ impl<'a> Work<'a> {
     }
 
     /// Returns the question to a person about a call of the plan that is not made yet; `None` if nobody has to decide about it.
-    pub(super) async fn question(
+    pub(super) async fn question_about_call(
         &mut self,
         item: &str,
         call: ParsedToolCall,
         files: &[FileArgument],
     ) -> Option<Box<SuspendedCall>> {
-        tool::question(self.runtime, item, call, files, &self.scope).await
+        tool::question_about_call(self.runtime, item, call, files, &self.scope).await
     }
 
     /// Starts a model call, which the journal has announced.
@@ -112,7 +112,7 @@ impl<'a> Work<'a> {
             match self.tools.next().now_or_never()?? {
                 WorkEvent::ToolEnded(call) => return Some(*call),
                 WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
-                WorkEvent::Piece { .. } | WorkEvent::Replied(_) => {}
+                WorkEvent::Piece { .. } | WorkEvent::ModelEnded(_) => {}
             }
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Work<'a> {
     fn track(&mut self, event: &WorkEvent) {
         match event {
             WorkEvent::Piece { call, event } => self.received.entry(call.id).or_default().push(event),
-            WorkEvent::Replied(event) => {
+            WorkEvent::ModelEnded(event) => {
                 if let RunEvent::ModelReplied { action, .. } | RunEvent::ModelFailed { action, .. } = event.as_ref() {
                     self.received.remove(action);
                 }
@@ -148,7 +148,7 @@ impl<'a> Work<'a> {
                 match event {
                     WorkEvent::ToolEnded(call) => ended.push(*call),
                     WorkEvent::ToolProgress(progress) => notifier.call_progressed(&progress),
-                    WorkEvent::Piece { .. } | WorkEvent::Replied(_) => {}
+                    WorkEvent::Piece { .. } | WorkEvent::ModelEnded(_) => {}
                 }
             }
         };

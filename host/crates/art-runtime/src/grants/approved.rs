@@ -11,7 +11,7 @@ use art_sandbox::Plugin;
 use art_tools::ToolExecutor;
 use serde::{Deserialize, Serialize};
 
-use super::{GrantError, GrantFiles, replace};
+use super::{GrantError, GrantFiles, replace_file};
 
 /// Maximum size of a record, in bytes. It has room for the largest schema and the other fields.
 const MAX_BYTES: u64 = 1 << 20;
@@ -79,7 +79,7 @@ impl GrantFiles {
         };
         let write = || {
             std::fs::create_dir_all(&self.approved)?;
-            replace(&self.approved, &path, &serde_json::to_string(&Approved::of(plugin))?)
+            replace_file(&self.approved, &path, &serde_json::to_string(&Approved::of(plugin))?)
         };
         write().map_err(|source: std::io::Error| GrantError::Write {
             path: path.clone(),
@@ -88,7 +88,7 @@ impl GrantFiles {
     }
 
     fn approved_path(&self, name: &str) -> Option<PathBuf> {
-        let keeps = !self.approved.as_os_str().is_empty();
-        keeps.then(|| self.approved.join(format!("{name}.json")))
+        let has_folder = !self.approved.as_os_str().is_empty();
+        has_folder.then(|| self.approved.join(format!("{name}.json")))
     }
 }

@@ -28,13 +28,13 @@ pub struct ProtectedPath {
 impl Protected {
     /// Collects the paths of the configuration and the system. `home` is the home directory of the person.
     pub(super) fn new(config: &Config, home: Option<&Path>) -> Self {
-        let file_of_config = config.file_path.parent().unwrap_or(Path::new(""));
-        let database = config.database.value.parent().unwrap_or(Path::new(""));
+        let config_folder = config.file_path.parent().unwrap_or(Path::new(""));
+        let database_folder = config.database.value.parent().unwrap_or(Path::new(""));
         let own = [
             (config.plugins.value.as_path(), "the plugins folder"),
             (config.user_plugins.as_path(), "the plugins folder"),
-            (file_of_config, "the configuration of the host"),
-            (database, "the database of the host"),
+            (config_folder, "the configuration of the host"),
+            (database_folder, "the database of the host"),
             (config.cache.value.as_path(), "the compiled code of the host"),
         ];
         let own = own.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
@@ -51,18 +51,18 @@ impl Protected {
     /// # Errors
     /// Fails if the path overlaps a protected one.
     pub fn check(&self, path: &Path) -> Result<(), ProtectedPath> {
-        self.check_one(path, path)?;
+        self.check_path(path, path)?;
         match super::canonical(path) {
-            Ok(canonical) => self.check_one(path, &canonical),
+            Ok(canonical) => self.check_path(path, &canonical),
             // Nothing is there yet, so nothing can be reached.
             Err(_not_there) => Ok(()),
         }
     }
 
-    fn check_one(&self, shown: &Path, path: &Path) -> Result<(), ProtectedPath> {
+    fn check_path(&self, named: &Path, path: &Path) -> Result<(), ProtectedPath> {
         let refuse = |relation, what: &str| {
             Err(ProtectedPath {
-                path: shown.display().to_string(),
+                path: named.display().to_string(),
                 relation,
                 what: what.to_owned(),
             })
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_of_the_host_the_system_and_hidden_ones_are_refused_both_ways() {
+    fn protected_directories_and_those_above_or_below_them_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
         for name in ["art/plugins", "notes", ".ssh"] {

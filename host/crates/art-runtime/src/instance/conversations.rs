@@ -14,15 +14,15 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ConversationManager {
     runtime: Arc<Runtime>,
-    published: Arc<PublishingStore>,
+    publishing_store: Arc<PublishingStore>,
     owner: Owner,
 }
 
 impl ConversationManager {
-    pub(super) fn new(runtime: Arc<Runtime>, published: Arc<PublishingStore>) -> Self {
+    pub(super) fn new(runtime: Arc<Runtime>, publishing_store: Arc<PublishingStore>) -> Self {
         Self {
             runtime,
-            published,
+            publishing_store,
             owner: Owner::User(None),
         }
     }
@@ -80,6 +80,6 @@ impl ConversationManager {
         callback: impl Fn(&ConversationMessage) + Send + Sync + 'static,
     ) -> Result<Subscription<ConversationMessage>, RuntimeError> {
         self.runtime.find_thread(thread_id, &self.owner).await?;
-        Ok(self.published.messages.subscribe(thread_id, callback))
+        Ok(self.publishing_store.messages.subscribe(thread_id, callback))
     }
 }

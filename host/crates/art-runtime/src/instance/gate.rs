@@ -25,22 +25,22 @@ pub(super) struct Gate {
 }
 
 /// A run in progress.
-pub(super) struct Passage<'a> {
+pub(super) struct OpenRun<'a> {
     gate: &'a Gate,
 }
 
 impl Gate {
-    /// Begins a run, which counts as open until the passage is dropped.
+    /// Begins a run, which counts as open until the returned value is dropped.
     ///
     /// # Errors
     /// Fails with [`RuntimeError::Closed`] after the gate was closed.
-    pub(super) fn pass(&self) -> Result<Passage<'_>, RuntimeError> {
-        let passed = self.runs.send_if_modified(|runs| {
+    pub(super) fn begin_run(&self) -> Result<OpenRun<'_>, RuntimeError> {
+        let may_begin = self.runs.send_if_modified(|runs| {
             runs.open += usize::from(!runs.closed);
             !runs.closed
         });
-        if passed {
-            return Ok(Passage { gate: self });
+        if may_begin {
+            return Ok(OpenRun { gate: self });
         }
         Err(RuntimeError::Closed)
     }
@@ -49,23 +49,23 @@ impl Gate {
     /// how many did not end in time.
     pub(super) async fn close(&self, patience: Duration) -> usize {
         self.runs.send_modify(|runs| runs.closed = true);
-        if !self.ended_within(patience).await {
+        if !self.wait_for_end(patience).await {
             self.cancel.cancel();
-            self.ended_within(MAX_CANCELLING).await;
+            self.wait_for_end(MAX_CANCELLING).await;
         }
         self.runs.borrow().open
     }
 
-    async fn ended_within(&self, time: Duration) -> bool {
+    async fn wait_for_end(&self, time: Duration) -> bool {
         let mut runs = self.runs.subscribe();
         let ended = runs.wait_for(|runs| runs.open == 0);
         tokio::time::timeout(time, ended).await.is_ok()
     }
 }
 
-impl Passage<'_> {
-    /// Carries out a run, and cancels `cancel` if the gate asks for it.
-    pub(super) async fn watch<T>(&self, cancel: &CancellationToken, run: impl Future<Output = T>) -> T {
+impl OpenRun<'_> {
+    /// Carries out a run, and cancels `cancel` when the gate cancels all runs.
+    pub(super) async fn carry_out<T>(&self, cancel: &CancellationToken, run: impl Future<Output = T>) -> T {
         let mut run = std::pin::pin!(run);
         tokio::select! {
             biased;
@@ -76,7 +76,7 @@ impl Passage<'_> {
     }
 }
 
-impl Drop for Passage<'_> {
+impl Drop for OpenRun<'_> {
     fn drop(&mut self) {
         self.gate.runs.send_modify(|runs| runs.open -= 1);
     }

@@ -14,15 +14,15 @@ use crate::runtime::Runtime;
 #[derive(Clone, Debug)]
 pub struct ObservationManager {
     runtime: Arc<Runtime>,
-    published: Arc<PublishingStore>,
+    publishing_store: Arc<PublishingStore>,
     owner: Owner,
 }
 
 impl ObservationManager {
-    pub(super) fn new(runtime: Arc<Runtime>, published: Arc<PublishingStore>) -> Self {
+    pub(super) fn new(runtime: Arc<Runtime>, publishing_store: Arc<PublishingStore>) -> Self {
         Self {
             runtime,
-            published,
+            publishing_store,
             owner: Owner::User(None),
         }
     }
@@ -71,6 +71,6 @@ impl ObservationManager {
         callback: impl Fn(&Observation) + Send + Sync + 'static,
     ) -> Result<Subscription<Observation>, RuntimeError> {
         self.runtime.find_thread(thread_id, &self.owner).await?;
-        Ok(self.published.observations.subscribe(thread_id, callback))
+        Ok(self.publishing_store.observations.subscribe(thread_id, callback))
     }
 }

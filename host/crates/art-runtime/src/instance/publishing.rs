@@ -65,7 +65,7 @@ impl Store for PublishingStore {
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.store.append_messages(thread_id, messages.clone()).await?;
-            self.messages.tell(thread_id, &messages);
+            self.messages.notify(thread_id, &messages);
             Ok(())
         })
     }
@@ -82,7 +82,7 @@ impl Store for PublishingStore {
         Box::pin(async move {
             let observation = self.store.record(new).await?;
             let thread_id = observation.body.thread_id.clone();
-            self.observations.tell(&thread_id, std::slice::from_ref(&observation));
+            self.observations.notify(&thread_id, std::slice::from_ref(&observation));
             Ok(observation)
         })
     }
@@ -119,8 +119,8 @@ impl Store for PublishingStore {
         Box::pin(async move {
             let (thread_id, messages) = (commit.lease.thread_id.clone(), commit.messages.clone());
             let committed = self.store.commit(commit).await?;
-            self.messages.tell(&thread_id, &messages);
-            self.observations.tell(&thread_id, &committed.observations);
+            self.messages.notify(&thread_id, &messages);
+            self.observations.notify(&thread_id, &committed.observations);
             Ok(committed)
         })
     }

@@ -56,16 +56,16 @@ impl ThreadContext {
 pub struct StateManager {
     runtime: Arc<Runtime>,
     saving: StateSaving,
-    settings: Arc<Mutex<()>>,
+    settings_lock: Arc<Mutex<()>>,
     user_id: Option<String>,
 }
 
 impl StateManager {
-    pub(super) fn new(runtime: Arc<Runtime>, saving: StateSaving, settings: Arc<Mutex<()>>) -> Self {
+    pub(super) fn new(runtime: Arc<Runtime>, saving: StateSaving, settings_lock: Arc<Mutex<()>>) -> Self {
         Self {
             runtime,
             saving,
-            settings,
+            settings_lock,
             user_id: None,
         }
     }
@@ -150,7 +150,7 @@ impl StateManager {
     /// # Errors
     /// Fails if the owner has no such thread, or the store refuses the settings.
     pub async fn set_thread_config(&self, thread_id: &str, config: ThreadConfig) -> Result<(), RuntimeError> {
-        let _settings = self.settings.lock().await;
+        let _guard = self.settings_lock.lock().await;
         self.thread(thread_id).await?;
         self.runtime.store.set_thread_config(thread_id, config).await?;
         Ok(())
@@ -243,7 +243,7 @@ impl StateManager {
 
     /// Changes the enabled tools of a thread, and removes duplicates. The changes of this instance are made one after the other.
     async fn change_tools(&self, thread_id: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<(), RuntimeError> {
-        let _settings = self.settings.lock().await;
+        let _guard = self.settings_lock.lock().await;
         let mut config = self.thread(thread_id).await?.config;
         change(&mut config.enabled_tools);
         let mut seen = BTreeSet::new();

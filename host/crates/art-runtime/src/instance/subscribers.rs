@@ -47,9 +47,9 @@ impl<T> Subscribers<T> {
         Subscription { _callback: callback }
     }
 
-    /// Tells the callbacks of a thread about each value, one after the other. A callback that panics is logged, and the others
+    /// Calls the callbacks of a thread with each value, one after the other. A callback that panics is logged, and the others
     /// are still called.
-    pub(super) fn tell(&self, thread_id: &str, values: &[T]) {
+    pub(super) fn notify(&self, thread_id: &str, values: &[T]) {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let of_thread = entries.iter().filter(|(id, _)| id == thread_id);
         let callbacks: Vec<_> = of_thread.filter_map(|(_, callback)| callback.upgrade()).collect();

@@ -15,7 +15,7 @@ async fn instance() -> ArtInstance {
     create_art_instance(Runtime::builder()).await.unwrap()
 }
 
-async fn implicit() -> ArtInstance {
+async fn instance_with_implicit_saving() -> ArtInstance {
     let builder = Runtime::builder().state_saving(StateSaving::Implicit);
     create_art_instance(builder).await.unwrap()
 }
@@ -59,8 +59,8 @@ fn props(thread_id: &str, user: Option<&str>) -> AgentProps {
 }
 
 /// Calls every method that takes a thread, as a person. Returns their errors without the identifier of the thread, or `ok`.
-async fn call_each(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
-    fn shown<T>(result: Result<T, RuntimeError>, id: &str) -> String {
+async fn call_each_method(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
+    fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
     }
     let state = instance.state_manager().of_user(user);
@@ -68,32 +68,32 @@ async fn call_each(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<S
     let observations = instance.observation_manager().of_user(user);
     let id = thread_id;
     let mut all = vec![
-        shown(state.load_thread_context(id).await, id),
-        shown(state.thread_config_value(id, "historyLimit").await, id),
-        shown(state.set_thread_config(id, config(&["*"])).await, id),
-        shown(state.enable_tools_for_thread(id, &["a"]).await, id),
-        shown(state.disable_tools_for_thread(id, &["a"]).await, id),
-        shown(state.enabled_tools_for_thread(id).await, id),
-        shown(state.set_agent_state(id, json!({})).await, id),
-        shown(conversation.add_messages(id, vec![message("m", id, 1)]).await, id),
-        shown(conversation.get_messages(id, MessageOptions::default()).await, id),
-        shown(conversation.get_file(id, "x").await, id),
-        shown(conversation.subscribe(id, |_| ()).await, id),
-        shown(observations.record(observation(id)).await, id),
-        shown(
+        result_text(state.load_thread_context(id).await, id),
+        result_text(state.thread_config_value(id, "historyLimit").await, id),
+        result_text(state.set_thread_config(id, config(&["*"])).await, id),
+        result_text(state.enable_tools_for_thread(id, &["a"]).await, id),
+        result_text(state.disable_tools_for_thread(id, &["a"]).await, id),
+        result_text(state.enabled_tools_for_thread(id).await, id),
+        result_text(state.set_agent_state(id, json!({})).await, id),
+        result_text(conversation.add_messages(id, vec![message("m", id, 1)]).await, id),
+        result_text(conversation.get_messages(id, MessageOptions::default()).await, id),
+        result_text(conversation.get_file(id, "x").await, id),
+        result_text(conversation.subscribe(id, |_| ()).await, id),
+        result_text(observations.record(observation(id)).await, id),
+        result_text(
             observations.get_observations(id, ObservationFilter::default()).await,
             id,
         ),
-        shown(observations.subscribe(id, |_| ()).await, id),
-        shown(instance.process(props(id, Some(user))).await, id),
+        result_text(observations.subscribe(id, |_| ()).await, id),
+        result_text(instance.process(props(id, Some(user))).await, id),
     ];
-    all.push(shown(state.delete_thread(id).await, id));
+    all.push(result_text(state.delete_thread(id).await, id));
     all
 }
 
 // B23: threads of other persons.
 #[tokio::test]
-async fn for_a_person_the_threads_of_others_do_not_exist() {
+async fn threads_of_others_fail_like_unknown_ones() {
     let instance = instance().await;
     let thread = instance
         .state_manager()
@@ -102,16 +102,16 @@ async fn for_a_person_the_threads_of_others_do_not_exist() {
         .await
         .unwrap();
     let before = instance.runtime().store.get_thread(&thread).await.unwrap();
-    let unknown = call_each(&instance, "unknown", "bob").await;
+    let unknown = call_each_method(&instance, "unknown", "bob").await;
     assert!(
-        unknown.iter().all(|shown| shown == "there is no thread `ID`"),
+        unknown.iter().all(|text| text == "there is no thread `ID`"),
         "{unknown:?}"
     );
-    assert_eq!(call_each(&instance, &thread, "bob").await, unknown);
+    assert_eq!(call_each_method(&instance, &thread, "bob").await, unknown);
     assert!(!instance.state_manager().is_tool_enabled(&thread, "a").await);
     assert_eq!(instance.runtime().store.get_thread(&thread).await.unwrap(), before);
-    let of_ada = call_each(&instance, &thread, "ada").await;
-    assert!(of_ada.iter().all(|shown| shown == "ok"), "{of_ada:?}");
+    let for_ada = call_each_method(&instance, &thread, "ada").await;
+    assert!(for_ada.iter().all(|text| text == "ok"), "{for_ada:?}");
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn an_empty_thread_identifier_begins_a_thread_of_the_person() {
 }
 
 #[tokio::test]
-async fn an_identifier_of_a_run_from_outside_is_refused() {
+async fn a_run_identifier_that_the_caller_sets_is_refused() {
     let props = AgentProps {
         trace_id: Some("mine".to_owned()),
         ..props("", None)
@@ -148,7 +148,7 @@ async fn an_identifier_of_a_run_from_outside_is_refused() {
 }
 
 #[tokio::test]
-async fn a_tool_is_enabled_if_the_list_of_its_thread_can_be_read_and_names_it() {
+async fn a_tool_is_enabled_only_if_the_thread_exists_and_names_it() {
     let instance = instance().await;
     let state = instance.state_manager();
     let thread = state.create_thread(config(&["a"])).await.unwrap();
@@ -158,7 +158,7 @@ async fn a_tool_is_enabled_if_the_list_of_its_thread_can_be_read_and_names_it() 
 }
 
 #[tokio::test]
-async fn enabling_tools_joins_the_lists_without_duplicates() {
+async fn tools_are_enabled_without_duplicates_and_disabled_again() {
     let instance = instance().await;
     let state = instance.state_manager();
     let thread = state.create_thread(config(&["a"])).await.unwrap();
@@ -200,7 +200,7 @@ async fn an_empty_list_of_tools_and_an_invalid_name_are_refused() {
 }
 
 #[tokio::test]
-async fn a_value_of_the_settings_is_found_by_its_own_key_only() {
+async fn a_setting_is_found_only_by_its_top_level_key() {
     let instance = instance().await;
     let state = instance.state_manager();
     let settings = ThreadConfig {
@@ -268,7 +268,7 @@ async fn with_explicit_saving_a_changed_state_is_not_saved() {
 
 #[tokio::test]
 async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
-    let instance = implicit().await;
+    let instance = instance_with_implicit_saving().await;
     let state = instance.state_manager();
     let thread = state.create_thread(config(&[])).await.unwrap();
     let mut context = state.load_thread_context(&thread).await.unwrap();
@@ -284,8 +284,8 @@ async fn with_implicit_saving_a_state_is_saved_once_for_each_change() {
 
 // B19: a state is saved only if nobody has changed the stored one.
 #[tokio::test]
-async fn of_two_hosts_that_change_a_state_the_second_has_to_load_it_again() {
-    let instance = implicit().await;
+async fn a_state_that_somebody_else_has_changed_is_not_overwritten() {
+    let instance = instance_with_implicit_saving().await;
     let state = instance.state_manager();
     let thread = state.create_thread(config(&[])).await.unwrap();
     let mut first = state.load_thread_context(&thread).await.unwrap();
@@ -302,7 +302,7 @@ async fn of_two_hosts_that_change_a_state_the_second_has_to_load_it_again() {
 }
 
 #[tokio::test]
-async fn messages_are_the_newest_of_their_thread_oldest_first() {
+async fn the_newest_messages_of_a_thread_are_returned_oldest_first() {
     let instance = instance().await;
     let (state, conversation) = (instance.state_manager(), instance.conversation_manager());
     let thread = state.create_thread(config(&[])).await.unwrap();
@@ -333,7 +333,7 @@ async fn messages_are_the_newest_of_their_thread_oldest_first() {
 }
 
 #[tokio::test]
-async fn an_empty_list_of_messages_has_no_effect_and_an_empty_thread_is_refused() {
+async fn an_empty_list_of_messages_has_no_effect_and_an_empty_thread_identifier_is_refused() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
     let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
@@ -349,17 +349,17 @@ async fn observations_are_filtered_by_type() {
     let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
     let recorded = observations.record(observation(&thread)).await.unwrap();
     assert_eq!(recorded.title, "THOUGHTS Recorded");
-    let of = |types: &[ObservationType]| ObservationFilter {
+    let with_types = |types: &[ObservationType]| ObservationFilter {
         types: types.to_vec(),
         ..ObservationFilter::default()
     };
     assert_eq!(
-        observations.get_observations(&thread, of(&[])).await.unwrap(),
+        observations.get_observations(&thread, with_types(&[])).await.unwrap(),
         [recorded]
     );
     assert_eq!(
         observations
-            .get_observations(&thread, of(&[ObservationType::Plan]))
+            .get_observations(&thread, with_types(&[ObservationType::Plan]))
             .await
             .unwrap(),
         []
@@ -367,7 +367,7 @@ async fn observations_are_filtered_by_type() {
 }
 
 #[tokio::test]
-async fn a_subscriber_of_a_thread_is_told_what_its_runs_and_managers_store_once_the_store_has_it() {
+async fn a_subscriber_gets_what_runs_and_managers_store_in_its_thread() {
     let instance = instance().await;
     let thread = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
     let other = instance.state_manager().create_thread(config(&["*"])).await.unwrap();
@@ -404,7 +404,7 @@ async fn a_subscriber_of_a_thread_is_told_what_its_runs_and_managers_store_once_
 }
 
 #[tokio::test]
-async fn a_subscriber_that_panics_affects_neither_the_store_nor_the_others_and_a_dropped_one_is_silent() {
+async fn a_panicking_subscriber_does_not_affect_others_and_a_dropped_one_is_not_called() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
     let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
@@ -429,7 +429,7 @@ async fn a_subscriber_that_panics_affects_neither_the_store_nor_the_others_and_a
 }
 
 #[tokio::test]
-async fn subscribers_are_told_nothing_that_the_store_refuses() {
+async fn subscribers_do_not_get_messages_that_the_store_refuses() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
     let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
@@ -446,7 +446,7 @@ async fn subscribers_are_told_nothing_that_the_store_refuses() {
 }
 
 /// Returns an instance with a tool that never returns, and a question that calls it.
-async fn stuck() -> (Arc<ArtInstance>, Question) {
+async fn instance_with_endless_tool() -> (Arc<ArtInstance>, Question) {
     let tool = DirectTool::typed(
         "wait",
         "Waits for a number.",
@@ -459,13 +459,13 @@ async fn stuck() -> (Arc<ArtInstance>, Question) {
 
 // B27: an instance can be closed.
 #[tokio::test(start_paused = true)]
-async fn closing_cancels_runs_that_do_not_end_and_gives_their_threads_free() {
-    let (instance, question) = stuck().await;
+async fn closing_cancels_runs_that_do_not_end_and_releases_their_threads() {
+    let (instance, question) = instance_with_endless_tool().await;
     let asking = Arc::clone(&instance);
-    let asked = tokio::spawn(async move { asking.ask(question, CancellationToken::new(), &mut Unwatched).await });
+    let task = tokio::spawn(async move { asking.ask(question, CancellationToken::new(), &mut Unwatched).await });
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(instance.close(Duration::from_secs(1)).await, 0);
-    let answer = asked.await.unwrap().unwrap();
+    let answer = task.await.unwrap().unwrap();
     assert_eq!(answer.status(), art_core::agent::RunStatus::Cancelled);
     let store = &instance.runtime().store;
     let run = store.get_run(&answer.trace_id).await.unwrap().unwrap();
@@ -493,13 +493,13 @@ async fn a_closed_instance_refuses_questions_and_stores_nothing() {
 #[tokio::test]
 async fn closing_waits_for_runs_in_progress() {
     let gate = Arc::new(Gate::default());
-    let passage = gate.pass().unwrap();
+    let open_run = gate.begin_run().unwrap();
     let (done, ended) = tokio::sync::oneshot::channel();
     let run = async {
         let cancel = CancellationToken::new();
-        passage.watch(&cancel, async { ended.await.unwrap() }).await;
+        open_run.carry_out(&cancel, async { ended.await.unwrap() }).await;
         assert!(!cancel.is_cancelled());
-        drop(passage);
+        drop(open_run);
     };
     let closing = async {
         assert_eq!(gate.close(Duration::from_secs(600)).await, 0);

@@ -11,17 +11,17 @@ use serde_json::Value;
 const MAX_EXCERPT_CHARS: usize = 200;
 
 /// What differs, what is recorded, and what was found.
-pub(super) type Found = (String, String, String);
+pub(super) type Mismatch = (String, String, String);
 
 /// Compares the input with its recorded digest, if there is one. Returns the difference.
-pub(super) fn input(recorded: &str, input_json: &str) -> Option<Found> {
+pub(super) fn input(recorded: &str, input_json: &str) -> Option<Mismatch> {
     let found = digest(input_json.as_bytes());
     let differs = !recorded.is_empty() && recorded != found;
     differs.then(|| ("input".to_owned(), recorded.to_owned(), found))
 }
 
 /// Compares a call with its record, and its fuel if `with_fuel` is set. Returns the first difference.
-pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Found> {
+pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool) -> Option<Mismatch> {
     let ReplayedCall { report, divergence } = replayed;
     if let Some(divergence) = divergence {
         let what = format!("crossing {}", divergence.number);
@@ -38,7 +38,7 @@ pub(super) fn call(recorded: &CallEnd, replayed: &ReplayedCall, with_fuel: bool)
             excerpt(&found),
         ));
     }
-    result(&recorded.result, &with_digests(report, &recorded.result)).or_else(|| {
+    compare_results(&recorded.result, &with_digests(report, &recorded.result)).or_else(|| {
         let (fuel, found) = (recorded.usage.fuel, report.usage.fuel);
         (with_fuel && fuel != found).then(|| ("fuel".to_owned(), fuel.to_string(), found.to_string()))
     })
@@ -63,7 +63,7 @@ fn with_digests(report: &ToolReport, recorded: &ToolResult) -> ToolResult {
     result
 }
 
-fn result(recorded: &ToolResult, found: &ToolResult) -> Option<Found> {
+fn compare_results(recorded: &ToolResult, found: &ToolResult) -> Option<Mismatch> {
     let json = |result: &ToolResult| serde_json::to_value(result).unwrap_or_default();
     let (recorded, found) = (json(recorded), json(found));
     let (recorded_text, found_text) = (recorded.to_string(), found.to_string());
@@ -78,7 +78,7 @@ fn result(recorded: &ToolResult, found: &ToolResult) -> Option<Found> {
 }
 
 /// Returns the first place at which two values differ, with both values there.
-fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Found> {
+fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Option<Mismatch> {
     match (recorded, found) {
         (Value::Object(left), Value::Object(right)) => {
             let added = right.keys().filter(|key| !left.contains_key(*key));
@@ -88,23 +88,32 @@ fn first_difference(recorded: &Value, found: &Value, path: &mut String) -> Optio
         (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
             .find_map(|index| first_difference_at(&index.to_string(), left.get(index), right.get(index), path)),
         _ if recorded == found => None,
-        _ => Some((path.clone(), shown(Some(recorded)), shown(Some(found)))),
+        _ => Some((path.clone(), show_value(Some(recorded)), show_value(Some(found)))),
     }
 }
 
-fn first_difference_at(key: &str, recorded: Option<&Value>, found: Option<&Value>, path: &mut String) -> Option<Found> {
+fn first_difference_at(
+    key: &str,
+    recorded: Option<&Value>,
+    found: Option<&Value>,
+    path: &mut String,
+) -> Option<Mismatch> {
     let length = path.len();
     path.push('/');
     path.push_str(key);
     let difference = match (recorded, found) {
         (Some(recorded), Some(found)) => first_difference(recorded, found, path),
-        _ => Some((truncate(path, MAX_EXCERPT_CHARS), shown(recorded), shown(found))),
+        _ => Some((
+            truncate(path, MAX_EXCERPT_CHARS),
+            show_value(recorded),
+            show_value(found),
+        )),
     };
     path.truncate(length);
     difference
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn show_value(value: Option<&Value>) -> String {
     value.map_or_else(|| "nothing".to_owned(), |value| excerpt(&value.to_string()))
 }
 
@@ -118,19 +127,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn differing(recorded: &Value, found: &Value) -> Option<Found> {
+    fn find_difference(recorded: &Value, found: &Value) -> Option<Mismatch> {
         first_difference(recorded, found, &mut String::from("result"))
     }
 
     #[test]
     fn equal_values_have_no_difference() {
         let value = json!({"a": [1, {"b": null}], "c": "d"});
-        assert_eq!(differing(&value, &value.clone()), None);
+        assert_eq!(find_difference(&value, &value.clone()), None);
     }
 
     #[test]
-    fn the_first_place_that_differs_is_named_with_both_values() {
-        let found = differing(
+    fn the_difference_is_the_first_differing_place_with_both_values() {
+        let found = find_difference(
             &json!({"a": [1, {"b": 2}], "c": 3}),
             &json!({"a": [1, {"b": 5}], "c": 4}),
         );
@@ -140,15 +149,15 @@ mod tests {
     #[test]
     fn a_missing_and_an_added_value_are_differences() {
         let nothing = || "nothing".to_owned();
-        let found = differing(&json!({"a": 1}), &json!({}));
+        let found = find_difference(&json!({"a": 1}), &json!({}));
         assert_eq!(found, Some(("result/a".to_owned(), "1".to_owned(), nothing())));
-        let found = differing(&json!([]), &json!([true]));
+        let found = find_difference(&json!([]), &json!([true]));
         assert_eq!(found, Some(("result/0".to_owned(), nothing(), "true".to_owned())));
     }
 
     #[test]
     fn a_long_value_is_shortened() {
-        let (_, recorded, _) = differing(&json!("x".repeat(1_000)), &json!("y")).unwrap();
+        let (_, recorded, _) = find_difference(&json!("x".repeat(1_000)), &json!("y")).unwrap();
         assert!(recorded.chars().count() < 300, "{recorded}");
     }
 

@@ -4,11 +4,11 @@ use secrecy::SecretString;
 
 use super::SecretError;
 
-/// There is none.
+/// A keyring that cannot be opened, so this type has no values.
 pub(super) enum Keyring {}
 
 impl Keyring {
-    /// Fails.
+    /// Fails with [`SecretError::WithoutKeyring`].
     pub(super) const fn open() -> Result<Self, SecretError> {
         Err(SecretError::WithoutKeyring)
     }

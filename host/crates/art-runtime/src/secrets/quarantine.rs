@@ -23,7 +23,8 @@ pub struct Quarantined {
     pub canary: String,
 }
 
-/// The list of components in quarantine: a file with one line for each, `DIGEST TOOL CANARY`. Removing the line lifts it.
+/// The list of components in quarantine: a file with one line for each, `DIGEST TOOL CANARY`. Removing a line ends
+/// the quarantine of its component.
 #[derive(Clone, Debug)]
 pub struct Quarantine {
     /// The file, or an empty path if nothing is stored.
@@ -49,7 +50,7 @@ impl Quarantine {
         &self.path
     }
 
-    /// Returns the components; none if there is no file. Lines that are none are left out.
+    /// Returns the components; none if there is no file. Lines that do not describe a component are left out.
     ///
     /// # Errors
     /// Fails if the file cannot be read. Then no component should be offered.

@@ -9,7 +9,7 @@ use zbus_secret_service_keyring_store::Store;
 
 use super::SecretError;
 
-/// What the entries of the host have in common in the keyring.
+/// The service under which the keyring stores all entries of the host.
 const SERVICE: &str = "art";
 
 /// A connection to the keyring. A locked keyring asks the person to unlock it.
@@ -21,7 +21,7 @@ impl Keyring {
     /// # Errors
     /// Fails if there is none.
     pub(super) fn open() -> Result<Self, SecretError> {
-        Store::new().map(Self).map_err(|error| failed(&error))
+        Store::new().map(Self).map_err(|error| keyring_error(&error))
     }
 
     /// Returns a value.
@@ -30,7 +30,7 @@ impl Keyring {
     /// Fails if the keyring does not have it or stays locked.
     pub(super) fn get(&self, user: &str) -> Result<SecretString, SecretError> {
         let value = self.entry(user)?.get_password();
-        value.map(SecretString::from).map_err(|error| failed(&error))
+        value.map(SecretString::from).map_err(|error| keyring_error(&error))
     }
 
     /// Stores a value in place of an earlier one.
@@ -38,7 +38,9 @@ impl Keyring {
     /// # Errors
     /// Fails if the keyring stays locked.
     pub(super) fn set(&self, user: &str, value: &str) -> Result<(), SecretError> {
-        self.entry(user)?.set_password(value).map_err(|error| failed(&error))
+        self.entry(user)?
+            .set_password(value)
+            .map_err(|error| keyring_error(&error))
     }
 
     /// Removes a value, if the keyring has it.
@@ -48,16 +50,16 @@ impl Keyring {
     pub(super) fn remove(&self, user: &str) -> Result<(), SecretError> {
         match self.entry(user)?.delete_credential() {
             Err(Error::NoEntry) => Ok(()),
-            removed => removed.map_err(|error| failed(&error)),
+            removed => removed.map_err(|error| keyring_error(&error)),
         }
     }
 
     fn entry(&self, user: &str) -> Result<Entry, SecretError> {
-        self.0.build(SERVICE, user, None).map_err(|error| failed(&error))
+        self.0.build(SERVICE, user, None).map_err(|error| keyring_error(&error))
     }
 }
 
 /// Keeps only the text of an error, because its fields may have the value.
-fn failed(error: &Error) -> SecretError {
+fn keyring_error(error: &Error) -> SecretError {
     SecretError::Keyring(error.to_string())
 }

@@ -13,45 +13,45 @@ fn approvals() -> (tempfile::TempDir, StandingApprovals) {
 }
 
 #[test]
-fn an_approval_is_kept_once_and_removed_by_its_identifier() {
+fn an_approval_is_stored_once_and_removed_by_its_identifier() {
     let (_home, approvals) = approvals();
     assert_eq!(approvals.list().unwrap(), []);
-    let kept = approvals.add(approval("echo")).unwrap();
-    assert_eq!(approvals.add(approval("echo")).unwrap(), kept);
+    let stored = approvals.add(approval("echo")).unwrap();
+    assert_eq!(approvals.add(approval("echo")).unwrap(), stored);
     let other = approvals.add(approval("other")).unwrap();
     assert_eq!(approvals.list().unwrap().len(), 2);
-    assert!(approvals.remove(&kept.id).unwrap());
-    assert!(!approvals.remove(&kept.id).unwrap());
+    assert!(approvals.remove(&stored.id).unwrap());
+    assert!(!approvals.remove(&stored.id).unwrap());
     assert_eq!(approvals.list().unwrap(), [other]);
 }
 
 #[test]
-fn a_file_that_is_no_approval_is_left_out() {
+fn a_file_without_a_valid_approval_is_left_out() {
     let (_home, approvals) = approvals();
-    let kept = approvals.add(approval("echo")).unwrap();
-    let file = |name: &str, text: &str| fs::write(approvals.folder().join(name), text).unwrap();
-    file("0123456789ab.json", "{");
-    file("1123456789ab.json", r#"{"tool": "echo", "argument": {}}"#);
-    file("2123456789ab.json", &" ".repeat(1 << 20));
-    file("README.txt", "{}");
+    let stored = approvals.add(approval("echo")).unwrap();
+    let write_file = |name: &str, text: &str| fs::write(approvals.folder().join(name), text).unwrap();
+    write_file("0123456789ab.json", "{");
+    write_file("1123456789ab.json", r#"{"tool": "echo", "argument": {}}"#);
+    write_file("2123456789ab.json", &" ".repeat(1 << 20));
+    write_file("README.txt", "{}");
     fs::create_dir(approvals.folder().join("3123456789ab.json")).unwrap();
-    assert_eq!(approvals.list().unwrap(), [kept]);
+    assert_eq!(approvals.list().unwrap(), [stored]);
 }
 
 #[test]
-fn an_identifier_names_no_file_outside_the_folder() {
+fn an_invalid_identifier_removes_no_file() {
     let (home, approvals) = approvals();
-    let kept = approvals.add(approval("echo")).unwrap();
+    let stored = approvals.add(approval("echo")).unwrap();
     let outside = home.path().join("file.json");
     fs::write(&outside, "{}").unwrap();
-    for id in ["../file", "", ".", &kept.id.to_uppercase()] {
+    for id in ["../file", "", ".", &stored.id.to_uppercase()] {
         assert!(!approvals.remove(id).unwrap(), "{id}");
     }
     assert!(outside.exists());
 }
 
 #[test]
-fn a_host_without_a_folder_keeps_none() {
+fn without_a_folder_no_approval_is_listed_or_added() {
     let approvals = StandingApprovals::of(&Config::default());
     assert_eq!(approvals.list().unwrap(), []);
     assert!(matches!(

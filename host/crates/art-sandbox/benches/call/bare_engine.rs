@@ -98,7 +98,7 @@ impl BareEngine {
     }
 
     /// Lets each call read a file in this directory. The read blocks the thread of the call.
-    pub(crate) fn reading(mut self, directory: PathBuf) -> Self {
+    pub(crate) fn with_directory(mut self, directory: PathBuf) -> Self {
         self.directory = Some(directory);
         self
     }
@@ -128,7 +128,7 @@ impl BareEngine {
         builder.build()
     }
 
-    fn input(&self) -> (&'static str, &'static str) {
+    fn input_and_output(&self) -> (&'static str, &'static str) {
         match self.directory {
             Some(_) => (READ, r#"{"value":524288}"#),
             None => (ADD, r#"{"value":42}"#),
@@ -140,21 +140,21 @@ impl BareEngine {
     }
 
     /// Measures calls of one instance that is reused.
-    pub(crate) fn warm(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_warm(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let mut store = self.store();
             let tool = self.pre().instantiate_async(&mut store).await.unwrap();
             let start = Instant::now();
             for _ in 0..iterations {
                 store.set_fuel(FUEL).unwrap();
-                call(&tool, &mut store, self.input()).await;
+                call(&tool, &mut store, self.input_and_output()).await;
             }
             start.elapsed()
         })
     }
 
     /// Measures calls, each in a fresh instance.
-    pub(crate) fn fresh(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_fresh(&self, iterations: u64) -> Duration {
         let pre = self.pre();
         self.runtime.block_on(async {
             let start = Instant::now();
@@ -162,7 +162,7 @@ impl BareEngine {
                 let mut store = self.store();
                 let guarded = tokio::time::timeout(TIMEOUT, async {
                     let tool = pre.instantiate_async(&mut store).await.unwrap();
-                    call(&tool, &mut store, self.input()).await;
+                    call(&tool, &mut store, self.input_and_output()).await;
                 });
                 guarded.await.unwrap();
             }
@@ -171,7 +171,7 @@ impl BareEngine {
     }
 
     /// Measures calls, each in a fresh instance for which the component is linked again.
-    pub(crate) fn fresh_without_pre(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_fresh_without_pre(&self, iterations: u64) -> Duration {
         self.runtime.block_on(async {
             let start = Instant::now();
             for _ in 0..iterations {
@@ -179,7 +179,7 @@ impl BareEngine {
                 let tool = ToolPlugin::instantiate_async(&mut store, &self.component, &self.linker)
                     .await
                     .unwrap();
-                call(&tool, &mut store, self.input()).await;
+                call(&tool, &mut store, self.input_and_output()).await;
             }
             start.elapsed()
         })

@@ -22,14 +22,14 @@ pub(crate) struct Components {
 impl Components {
     pub(crate) fn build() -> Self {
         Self {
-            plain: component("wasm32-unknown-unknown"),
-            wasi: component("wasm32-wasip2"),
+            plain: build_component("wasm32-unknown-unknown"),
+            wasi: build_component("wasm32-wasip2"),
         }
     }
 }
 
 /// Builds the guest for `target` as `art plugin build` would, and returns the component.
-fn component(target: &str) -> Vec<u8> {
+fn build_component(target: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let target_dir = root.join("target/bench-guest");
     let built = Command::new(env!("CARGO"))
@@ -47,7 +47,7 @@ fn component(target: &str) -> Vec<u8> {
 }
 
 /// Calls the function of the tool directly: parses the input, computes, and serializes the output.
-pub(crate) fn function(input: &str) -> String {
+pub(crate) fn call_function(input: &str) -> String {
     let output = bench_guest::bench(serde_json::from_str(input).unwrap()).unwrap();
     serde_json::to_string(&output).unwrap()
 }

@@ -30,14 +30,14 @@ type Section = fn(&Components);
 
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
 const SECTIONS: [(&str, Section); 7] = [
-    ("calls", calls_in_turn),
-    ("throughput", |guest| sandboxed::throughput(&guest.plain)),
-    ("kernels", |guest| sandboxed::processor_bound(&guest.plain)),
+    ("calls", print_calls),
+    ("throughput", |guest| sandboxed::print_throughput(&guest.plain)),
+    ("kernels", |guest| sandboxed::print_processor_bound(&guest.plain)),
     // A guest needs WASI to sleep.
-    ("deadlines", |guest| sandboxed::deadlines(&guest.wasi)),
-    ("neighbours", |guest| neighbours::neighbours(&guest.wasi)),
-    ("loading", |guest| sandboxed::loading(&guest.plain)),
-    ("plans", |guest| planned::plans(&guest.plain)),
+    ("deadlines", |guest| sandboxed::print_deadlines(&guest.wasi)),
+    ("neighbours", |guest| neighbours::print_neighbours(&guest.wasi)),
+    ("loading", |guest| sandboxed::print_loading(&guest.plain)),
+    ("plans", |guest| planned::print_plans(&guest.plain)),
 ];
 
 fn main() {
@@ -46,7 +46,7 @@ fn main() {
     let is_section = |name: &str| SECTIONS.iter().any(|(section, _)| *section == name);
     // Any other name selects benchmarks of Criterion.
     if !selected_name.as_deref().is_some_and(is_section) {
-        with_criterion(&guest);
+        run_criterion(&guest);
     }
     for (name, section) in SECTIONS {
         if selected_name.as_deref().is_none_or(|selected| selected == name) {
@@ -56,7 +56,7 @@ fn main() {
 }
 
 /// Measures each form of the call separately.
-fn with_criterion(guest: &Components) {
+fn run_criterion(guest: &Components) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3))
@@ -71,7 +71,7 @@ fn with_criterion(guest: &Components) {
 
 /// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them
 /// alike. A ratio compares the fastest round of each form.
-fn calls_in_turn(guest: &Components) {
+fn print_calls(guest: &Components) {
     const ROUNDS: usize = 60;
     const ROUND_NANOS: u64 = 10_000_000;
     let forms = forms(guest);
@@ -83,8 +83,8 @@ fn calls_in_turn(guest: &Components) {
         .map(|_| forms.iter().map(seconds_per_call).collect())
         .collect();
     let column = |name: &str| {
-        let at = forms.iter().position(|form| form.name == name).unwrap();
-        report::fastest(rounds.iter().filter_map(|round| round.get(at).copied()))
+        let index = forms.iter().position(|form| form.name == name).unwrap();
+        report::fastest(rounds.iter().filter_map(|round| round.get(index).copied()))
     };
     let base_names = ["function", "native_call", "fresh"];
     let bases = base_names.map(column);
@@ -114,8 +114,8 @@ struct Form {
 
 fn forms(guest: &Components) -> Vec<Form> {
     let mut forms = vec![
-        form("function", 100, |calls| native(calls, guest::function)),
-        form("native_call", 200, |calls| native(calls, bench_guest::call)),
+        form("function", 100, |calls| time_native(calls, guest::call_function)),
+        form("native_call", 200, |calls| time_native(calls, bench_guest::call)),
     ];
     forms.extend(engine_forms(guest));
     forms.extend(sandbox_forms(guest));
@@ -129,10 +129,10 @@ fn engine_forms(guest: &Components) -> [Form; 4] {
     let (warm, best_wasi) = (Rc::clone(&best), bare_engine::BareEngine::best(&guest.wasi));
     let defaults = bare_engine::BareEngine::defaults(&guest.plain);
     [
-        form("warm", 2_000, move |calls| warm.warm(calls)),
-        form("fresh", 10_000, move |calls| best.fresh(calls)),
-        form("wasi_fresh", 12_000, move |calls| best_wasi.fresh(calls)),
-        form("defaults", 60_000, move |calls| defaults.fresh_without_pre(calls)),
+        form("warm", 2_000, move |calls| warm.time_warm(calls)),
+        form("fresh", 10_000, move |calls| best.time_fresh(calls)),
+        form("wasi_fresh", 12_000, move |calls| best_wasi.time_fresh(calls)),
+        form("defaults", 60_000, move |calls| defaults.time_fresh_without_pre(calls)),
     ]
 }
 
@@ -142,12 +142,14 @@ fn sandbox_forms(guest: &Components) -> [Form; 5] {
     let redacting = sandboxed::Sandboxed::with_secrets(&guest.plain);
     let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
-        form("sandbox", 12_000, move |calls| on_worker.on_worker(calls)),
-        form("sandbox_with_secrets", 12_000, move |calls| redacting.on_worker(calls)),
-        form("wasi_sandbox", 16_000, move |calls| with_wasi.on_worker(calls)),
-        form("tool_system", 16_000, move |calls| tool_system.tool_system(calls)),
+        form("sandbox", 12_000, move |calls| on_worker.time_on_worker(calls)),
+        form("sandbox_with_secrets", 12_000, move |calls| {
+            redacting.time_on_worker(calls)
+        }),
+        form("wasi_sandbox", 16_000, move |calls| with_wasi.time_on_worker(calls)),
+        form("tool_system", 16_000, move |calls| tool_system.time_tool_system(calls)),
         form("sandbox_call_from_another_thread", 30_000, move |calls| {
-            another_thread.call_from_another_thread(calls)
+            another_thread.time_from_another_thread(calls)
         }),
     ]
 }
@@ -156,12 +158,12 @@ fn sandbox_forms(guest: &Components) -> [Form; 5] {
 fn file_forms(guest: &Components) -> [Form; 2] {
     let directory = Rc::new(tempfile::tempdir().unwrap());
     std::fs::write(directory.path().join("file"), vec![128; guest::READ_BYTES]).unwrap();
-    let bare = bare_engine::BareEngine::best(&guest.wasi).reading(directory.path().to_owned());
+    let bare = bare_engine::BareEngine::best(&guest.wasi).with_directory(directory.path().to_owned());
     let sandboxed = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
-        form("file_fresh", 25_000, move |calls| bare.fresh(calls)),
+        form("file_fresh", 25_000, move |calls| bare.time_fresh(calls)),
         form("file_sandbox", 30_000, move |calls| {
-            sandboxed.reading_on_worker(directory.path(), calls)
+            sandboxed.time_reads_on_worker(directory.path(), calls)
         }),
     ]
 }
@@ -175,7 +177,7 @@ fn form(name: &'static str, approximate_nanos: u64, run: impl Fn(u64) -> Duratio
     }
 }
 
-fn native<T>(calls: u64, call: fn(&str) -> T) -> Duration {
+fn time_native<T>(calls: u64, call: fn(&str) -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..calls {
         black_box(call(black_box(guest::ADD)));

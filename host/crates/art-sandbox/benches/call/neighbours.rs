@@ -10,12 +10,12 @@ use art_tools::{Admitted, ToolExecutor};
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use crate::report::{Row, table};
-use crate::sandboxed::{Sandboxed, add, call};
+use crate::report::{Row, print_table};
+use crate::sandboxed::{Sandboxed, add_call, call_with};
 
 /// How long the calls beside one kind of neighbour are measured.
-const MEASURED: Duration = Duration::from_secs(4);
-/// The pause between two measured calls. With it, calls begin at different moments in the lives of their neighbours.
+const MEASUREMENT: Duration = Duration::from_secs(4);
+/// The pause between two measured calls. With it, calls begin at different moments of the calls of their neighbours.
 const PAUSE: Duration = Duration::from_micros(500);
 /// The deadline of the neighbours.
 const DEADLINE_MS: u64 = 50;
@@ -28,27 +28,27 @@ const NEIGHBOURS: [(&str, &str, usize); 4] = [
 ];
 
 /// Prints the latency of a small call, made from another thread on two workers, alone and beside other guests.
-pub(crate) fn neighbours(wasm: &[u8]) {
+pub(crate) fn print_neighbours(wasm: &[u8]) {
     let sandboxed = Sandboxed::new(wasm, 2);
-    let measured = NEIGHBOURS.map(|(name, op, number)| (name, sorted_latencies(&sandboxed, op, number)));
+    let measured = NEIGHBOURS.map(|(name, op, number)| (name, measure_latencies(&sandboxed, op, number)));
     for percent in [50, 99] {
-        let at = |latencies: &[f64]| latencies.get(latencies.len() * percent / 100).copied().unwrap();
+        let at_percentile = |latencies: &[f64]| latencies.get(latencies.len() * percent / 100).copied().unwrap();
         let [(_, alone), ..] = &measured;
         let rows = measured.each_ref().map(|(name, latencies)| {
-            let seconds = at(latencies);
-            Row::new(name, format!("{:.0} us", seconds * 1e6), seconds / at(alone))
+            let seconds = at_percentile(latencies);
+            Row::new(name, format!("{:.0} us", seconds * 1e6), seconds / at_percentile(alone))
         });
-        table(&format!("latency of a small call, percentile {percent}"), &rows);
+        print_table(&format!("latency of a small call, percentile {percent}"), &rows);
     }
 }
 
-/// Returns the seconds that each small call took beside `number` guests, the shortest first.
-fn sorted_latencies(sandboxed: &Sandboxed, op: &str, number: usize) -> Vec<f64> {
-    let is_measured = CancellationToken::new();
-    let others = join_all((0..number).map(|_| stopped_again_and_again(sandboxed.plugin(), op, is_measured.clone())));
+/// Measures the seconds that each small call takes beside `number` guests, the shortest first.
+fn measure_latencies(sandboxed: &Sandboxed, op: &str, number: usize) -> Vec<f64> {
+    let stop = CancellationToken::new();
+    let others = join_all((0..number).map(|_| repeat_endless_calls(sandboxed.plugin(), op, stop.clone())));
     let calls = async {
-        let latencies = small_calls(sandboxed.plugin()).await;
-        is_measured.cancel();
+        let latencies = time_small_calls(sandboxed.plugin()).await;
+        stop.cancel();
         latencies
     };
     let (mut latencies, _) = sandboxed.block_on(futures_util::future::join(calls, others));
@@ -56,11 +56,11 @@ fn sorted_latencies(sandboxed: &Sandboxed, op: &str, number: usize) -> Vec<f64> 
     latencies
 }
 
-async fn small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
-    let admitted = Admitted::for_test(add(), Limits::EXECUTE);
+async fn time_small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
+    let admitted = Admitted::for_test(add_call(), Limits::EXECUTE);
     let mut latencies = Vec::new();
     let begin = Instant::now();
-    while begin.elapsed() < MEASURED {
+    while begin.elapsed() < MEASUREMENT {
         let start = Instant::now();
         let outcome = plugin.execute(&admitted).await;
         latencies.push(start.elapsed().as_secs_f64());
@@ -70,15 +70,15 @@ async fn small_calls(plugin: Arc<Plugin>) -> Vec<f64> {
     latencies
 }
 
-/// Calls a guest that never ends by itself, again and again until the measurement is complete.
-async fn stopped_again_and_again(plugin: Arc<Plugin>, op: &str, is_measured: CancellationToken) {
+/// Calls a guest that never ends by itself, again and again until `stop` is cancelled.
+async fn repeat_endless_calls(plugin: Arc<Plugin>, op: &str, stop: CancellationToken) {
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms: DEADLINE_MS,
         ..Limits::EXECUTE
     };
-    let admitted = Admitted::for_test(call(serde_json::json!({"op": op, "a": 3_600_000})), limits);
-    while !is_measured.is_cancelled() {
+    let admitted = Admitted::for_test(call_with(serde_json::json!({"op": op, "a": 3_600_000})), limits);
+    while !stop.is_cancelled() {
         let outcome = plugin.execute(&admitted).await;
         assert_eq!(outcome.ending, Ending::Timeout { limit_ms: DEADLINE_MS });
     }

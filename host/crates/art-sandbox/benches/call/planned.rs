@@ -12,7 +12,7 @@ use art_core::stream::ModelReply;
 use art_core::tool::{ToolResult, ToolSchema};
 use serde_json::{Value, json};
 
-use crate::report::{Row, fastest, table};
+use crate::report::{Row, fastest, print_table};
 use crate::sandboxed::Sandboxed;
 
 const FILE: &str = "orders.csv";
@@ -95,7 +95,7 @@ struct Dispatch {
 impl Dispatch {
     /// Begins a plan. Its first two steps need no other step.
     fn new(steps: &Value) -> Self {
-        let mut run = begin();
+        let mut run = begin_run();
         let action = run.ask_models(1, |_| String::new()).calls.pop().unwrap().id;
         let text = json!({"todoList": steps}).to_string();
         let reply = ModelReply {
@@ -104,8 +104,8 @@ impl Dispatch {
         };
         run.apply(&RunEvent::ModelReplied { at: 2, action, reply }).unwrap();
         let [first, second] = run.ready_calls().try_into().unwrap();
-        run.apply(&first.announced(3)).unwrap();
-        run.apply(&second.announced(3)).unwrap();
+        run.apply(&first.called_event(3)).unwrap();
+        run.apply(&second.called_event(3)).unwrap();
         let rows = json!([{"customer": "Ada", "total": 120}, {"customer": "Bob", "total": 80}]);
         let output = json!({"rows": rows, "columns": ["customer", "total"], "row_count": 2, "matched_rows": 2});
         let end = CallEnd::new(ToolResult::success(&first.call, output), CallEnding::Success);
@@ -132,7 +132,7 @@ impl Dispatch {
     }
 }
 
-fn begin() -> Run {
+fn begin_run() -> Run {
     let file = QueryAttachment {
         name: FILE.to_owned(),
         media_type: "text/csv".to_owned(),
@@ -156,7 +156,7 @@ fn begin() -> Run {
 
 /// Prints the time to check a plan and the time between two planned calls, relative to a fresh sandboxed call. All are measured
 /// in turn.
-pub(crate) fn plans(wasm: &[u8]) {
+pub(crate) fn print_plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);
     let check = Check::new(50);
@@ -165,7 +165,7 @@ pub(crate) fn plans(wasm: &[u8]) {
     let rounds: Vec<[f64; 5]> = (0..ROUNDS)
         .map(|_| {
             [
-                sandboxed.on_worker(500).as_secs_f64() / 500.0,
+                sandboxed.time_on_worker(500).as_secs_f64() / 500.0,
                 check.time(10).as_secs_f64() / 10.0,
                 last.time(200).as_secs_f64() / 200.0,
                 next.time(200).as_secs_f64() / 200.0,
@@ -184,5 +184,5 @@ pub(crate) fn plans(wasm: &[u8]) {
         ("end of a step and the next in a plan with 50 steps", column(4)),
     ];
     let row = |(name, time): (&str, f64)| Row::new(name, format!("{:.2} us", time * 1e6), time / base);
-    table("plans, against a fresh sandboxed call", &figures.map(row));
+    print_table("plans, against a fresh sandboxed call", &figures.map(row));
 }

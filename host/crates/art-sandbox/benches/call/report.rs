@@ -18,7 +18,7 @@ impl Row {
 }
 
 /// Prints a table.
-pub(crate) fn table(title: &str, rows: &[Row]) {
+pub(crate) fn print_table(title: &str, rows: &[Row]) {
     println!("\n{title}");
     for Row { name, value, ratio } in rows {
         println!("  {name:<32} {value:>14} {ratio:>9.2}x");

@@ -15,7 +15,7 @@ use art_tools::{Admitted, CallScope, EnabledTools, SystemConfig, ToolExecutor, T
 use tokio_util::sync::CancellationToken;
 
 use crate::guest;
-use crate::report::{Row, fastest, median, table};
+use crate::report::{Row, fastest, median, print_table};
 
 /// A sandbox with the guest, and a tool system around it.
 pub(crate) struct Sandboxed {
@@ -25,11 +25,11 @@ pub(crate) struct Sandboxed {
     runtime: tokio::runtime::Runtime,
 }
 
-pub(crate) fn add() -> ParsedToolCall {
-    call(serde_json::from_str(guest::ADD).unwrap())
+pub(crate) fn add_call() -> ParsedToolCall {
+    call_with(serde_json::from_str(guest::ADD).unwrap())
 }
 
-pub(crate) fn call(arguments: serde_json::Value) -> ParsedToolCall {
+pub(crate) fn call_with(arguments: serde_json::Value) -> ParsedToolCall {
     ParsedToolCall {
         call_id: "call_000000000".to_owned(),
         tool_name: "bench".to_owned(),
@@ -110,7 +110,7 @@ impl Sandboxed {
     }
 
     /// Measures calls that read a file in the granted `directory`. They are made from the worker thread.
-    pub(crate) fn reading_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
+    pub(crate) fn time_reads_on_worker(&self, directory: &Path, iterations: u64) -> Duration {
         let right = FsRight {
             guest: "bench".to_owned(),
             path: directory.to_owned(),
@@ -123,17 +123,17 @@ impl Sandboxed {
         });
         let arguments = serde_json::from_str(guest::READ).unwrap();
         let token = CancellationToken::new();
-        let admitted = Admitted::for_test_with_grants(call(arguments), Limits::EXECUTE, grants, token);
+        let admitted = Admitted::for_test_with_grants(call_with(arguments), Limits::EXECUTE, grants, token);
         self.runtime
-            .block_on(self.sandbox.run_on_worker(0, self.repeated(admitted, iterations)))
+            .block_on(self.sandbox.run_on_worker(0, self.repeat(admitted, iterations)))
             .unwrap()
     }
 
-    fn calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
-        self.repeated(Admitted::for_test(add(), Limits::EXECUTE), iterations)
+    fn repeat_add(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+        self.repeat(Admitted::for_test(add_call(), Limits::EXECUTE), iterations)
     }
 
-    fn repeated(&self, admitted: Admitted, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+    fn repeat(&self, admitted: Admitted, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let plugin = Arc::clone(&self.plugin);
         async move {
             let start = Instant::now();
@@ -146,24 +146,24 @@ impl Sandboxed {
     }
 
     /// Measures calls from the worker thread itself, like those in a batch of the tool system.
-    pub(crate) fn on_worker(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_on_worker(&self, iterations: u64) -> Duration {
         self.runtime
-            .block_on(self.sandbox.run_on_worker(0, self.calls(iterations)))
+            .block_on(self.sandbox.run_on_worker(0, self.repeat_add(iterations)))
             .unwrap()
     }
 
     /// Measures calls from another thread.
-    pub(crate) fn call_from_another_thread(&self, iterations: u64) -> Duration {
-        self.runtime.block_on(self.calls(iterations))
+    pub(crate) fn time_from_another_thread(&self, iterations: u64) -> Duration {
+        self.runtime.block_on(self.repeat_add(iterations))
     }
 
-    fn tool_calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
+    fn repeat_tool_calls(&self, iterations: u64) -> impl Future<Output = Duration> + Send + 'static {
         let tools = Arc::clone(&self.tools);
         async move {
             let scope = scope();
             let start = Instant::now();
             for _ in 0..iterations {
-                let report = tools.call(add(), &scope).await;
+                let report = tools.call(add_call(), &scope).await;
                 assert!(report.result.output.is_some());
             }
             start.elapsed()
@@ -171,15 +171,15 @@ impl Sandboxed {
     }
 
     /// Measures whole calls: admission, validation, sandbox, output schema.
-    pub(crate) fn tool_system(&self, iterations: u64) -> Duration {
+    pub(crate) fn time_tool_system(&self, iterations: u64) -> Duration {
         self.runtime
-            .block_on(self.sandbox.run_on_worker(0, self.tool_calls(iterations)))
+            .block_on(self.sandbox.run_on_worker(0, self.repeat_tool_calls(iterations)))
             .unwrap()
     }
 
     /// Runs a computation natively and in the sandbox, in turn for `rounds` rounds. Returns the seconds of both in each
     /// round.
-    fn rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
+    fn time_rounds(&self, arguments: serde_json::Value, rounds: usize) -> Vec<(f64, f64)> {
         let plugin = Arc::clone(&self.plugin);
         let job = async move {
             let input = arguments.to_string();
@@ -187,10 +187,10 @@ impl Sandboxed {
                 fuel: Limits::MAX.fuel,
                 ..Limits::EXECUTE
             };
-            let admitted = Admitted::for_test(call(arguments), limits);
+            let admitted = Admitted::for_test(call_with(arguments), limits);
             let mut seconds_of_each = Vec::new();
             for _ in 0..rounds {
-                let native = seconds(|| drop(guest::function(&input)));
+                let native = time_seconds(|| drop(guest::call_function(&input)));
                 let start = Instant::now();
                 let outcome = plugin.execute(&admitted).await;
                 seconds_of_each.push((native, start.elapsed().as_secs_f64()));
@@ -201,21 +201,21 @@ impl Sandboxed {
         self.runtime.block_on(self.sandbox.run_on_worker(0, job)).unwrap()
     }
 
-    fn once(&self, arguments: serde_json::Value, limits: Limits) -> art_core::outcome::Outcome {
+    fn call_once(&self, arguments: serde_json::Value, limits: Limits) -> art_core::outcome::Outcome {
         let plugin = Arc::clone(&self.plugin);
-        let admitted = Admitted::for_test(call(arguments), limits);
+        let admitted = Admitted::for_test(call_with(arguments), limits);
         let job = async move { plugin.execute(&admitted).await };
         self.runtime.block_on(self.sandbox.run_on_worker(0, job)).unwrap()
     }
 }
 
 /// Prints the calls per second on one thread and on two. They are measured in turn, and the best round of each counts.
-pub(crate) fn throughput(wasm: &[u8]) {
+pub(crate) fn print_throughput(wasm: &[u8]) {
     const CALLS: u64 = 20_000;
     const ROUNDS: usize = 15;
     let sandboxed = Sandboxed::new(wasm, 2);
     let seconds_per_call = |workers: usize| {
-        let jobs = (0..workers).map(|index| sandboxed.sandbox.run_on_worker(index, sandboxed.calls(CALLS)));
+        let jobs = (0..workers).map(|index| sandboxed.sandbox.run_on_worker(index, sandboxed.repeat_add(CALLS)));
         let start = Instant::now();
         sandboxed.runtime.block_on(futures_util::future::join_all(jobs));
         start.elapsed().as_secs_f64() / (CALLS * workers as u64) as f64
@@ -225,7 +225,7 @@ pub(crate) fn throughput(wasm: &[u8]) {
         .collect();
     let one = 1.0 / fastest(rounds.iter().map(|round| round.0));
     let two = 1.0 / fastest(rounds.iter().map(|round| round.1));
-    table(
+    print_table(
         "calls per second",
         &[
             Row::new("1 thread", format!("{one:.0}"), 1.0),
@@ -236,7 +236,7 @@ pub(crate) fn throughput(wasm: &[u8]) {
 
 /// Prints how much slower than native code a guest runs if it only computes. Most of the difference is the cost of counting fuel.
 /// Native and sandboxed rounds alternate on one thread, so that other work on the machine disturbs both alike.
-pub(crate) fn processor_bound(wasm: &[u8]) {
+pub(crate) fn print_processor_bound(wasm: &[u8]) {
     const ROUNDS: usize = 40;
     let sandboxed = Sandboxed::new(wasm, 1);
     let kernels = [
@@ -249,7 +249,7 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
     let mut rows = Vec::new();
     for (op, size) in kernels {
         let arguments = serde_json::json!({"op": op, "a": size});
-        let rounds = sandboxed.rounds(arguments, ROUNDS);
+        let rounds = sandboxed.time_rounds(arguments, ROUNDS);
         let native = fastest(rounds.iter().map(|round| round.0));
         let sandboxed = fastest(rounds.iter().map(|round| round.1));
         product *= sandboxed / native;
@@ -257,11 +257,11 @@ pub(crate) fn processor_bound(wasm: &[u8]) {
     }
     let mean = f64::powf(product, 1.0 / kernels.len() as f64);
     rows.push(Row::new("geometric mean", String::new(), mean));
-    table("processor-bound guests, against native", &rows);
+    print_table("processor-bound guests, against native", &rows);
 }
 
 /// Prints by how much a guest exceeds its deadline.
-pub(crate) fn deadlines(wasm: &[u8]) {
+pub(crate) fn print_deadlines(wasm: &[u8]) {
     const DEADLINE_MS: u64 = 50;
     let sandboxed = Sandboxed::new(wasm, 1);
     let limits = Limits {
@@ -274,8 +274,8 @@ pub(crate) fn deadlines(wasm: &[u8]) {
         .map(|(op, a)| {
             let durations = (0..21)
                 .map(|_| {
-                    seconds(|| {
-                        let outcome = sandboxed.once(serde_json::json!({"op": op, "a": a}), limits);
+                    time_seconds(|| {
+                        let outcome = sandboxed.call_once(serde_json::json!({"op": op, "a": a}), limits);
                         assert_eq!(outcome.ending, Ending::Timeout { limit_ms: DEADLINE_MS });
                     }) * 1e3
                 })
@@ -288,11 +288,11 @@ pub(crate) fn deadlines(wasm: &[u8]) {
             )
         })
         .collect();
-    table("stopped after a deadline of 50 ms", &rows);
+    print_table("stopped after a deadline of 50 ms", &rows);
 }
 
 /// Prints the time to compile and load one component, and to load 20 components from the cache on two threads.
-pub(crate) fn loading(wasm: &[u8]) {
+pub(crate) fn print_loading(wasm: &[u8]) {
     const COMPONENTS: usize = 20;
     let home = tempfile::tempdir().unwrap();
     let config = SandboxConfig {
@@ -313,9 +313,9 @@ pub(crate) fn loading(wasm: &[u8]) {
         });
         start.elapsed().as_secs_f64() * 1e3
     };
-    let first = seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
+    let first = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
     let cached = median((0..5).map(|_| load_all()).collect());
-    table(
+    print_table(
         "loading",
         &[
             Row::new("1 component, compiled", format!("{first:.1} ms"), first / cached),
@@ -324,7 +324,7 @@ pub(crate) fn loading(wasm: &[u8]) {
     );
 }
 
-fn seconds(work: impl FnOnce()) -> f64 {
+fn time_seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()

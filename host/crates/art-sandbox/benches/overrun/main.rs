@@ -28,7 +28,7 @@ use overrunning::{OVERRUNNING, Overrunning};
 const ROUNDS: usize = 200;
 
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let selected_name = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -43,14 +43,14 @@ fn main() {
         "past the deadline, in ms", "limits", "p50", "p99"
     );
     for kind in OVERRUNNING {
-        if only.as_deref().is_some_and(|only| only != kind.name) {
+        if selected_name.as_deref().is_some_and(|selected| selected != kind.name) {
             continue;
         }
         for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
             let pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - 40;
             let plugin = sandbox.load("overrunning", &(kind.build)(pages)).unwrap();
             let mut overruns: Vec<_> = (0..ROUNDS)
-                .map(|_| runtime.block_on(overrun(kind, &plugin, limits)))
+                .map(|_| runtime.block_on(measure_overrun(kind, &plugin, limits)))
                 .collect();
             overruns.sort_by(f64::total_cmp);
             println!(
@@ -64,7 +64,7 @@ fn main() {
 }
 
 /// Returns the time from the deadline until the end of the call, in milliseconds.
-async fn overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
+async fn measure_overrun(kind: &Overrunning, plugin: &Plugin, limits: Limits) -> f64 {
     let timeout_ms = kind.deadline_ms(&limits);
     let limits = Limits {
         fuel: Limits::MAX.fuel,

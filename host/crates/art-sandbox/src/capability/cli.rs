@@ -23,7 +23,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 impl CallState {
     /// Notes that a stream is a standard stream, so that its results are not recorded.
-    fn standard<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
+    fn note_standard_stream<T: 'static>(&mut self, stream: Resource<T>) -> Resource<T> {
         self.standard_streams.insert(stream.rep());
         stream
     }
@@ -32,20 +32,20 @@ impl CallState {
 impl cli::stdin::Host for CallState {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<DynInputStream>> {
         let stream = self.cli().get_stdin()?;
-        Ok(self.standard(stream))
+        Ok(self.note_standard_stream(stream))
     }
 }
 
 impl cli::stdout::Host for CallState {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
         let stream = self.cli().get_stdout()?;
-        Ok(self.standard(stream))
+        Ok(self.note_standard_stream(stream))
     }
 }
 
 impl cli::stderr::Host for CallState {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
         let stream = self.cli().get_stderr()?;
-        Ok(self.standard(stream))
+        Ok(self.note_standard_stream(stream))
     }
 }

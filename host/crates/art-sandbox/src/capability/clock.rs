@@ -16,8 +16,8 @@ const CLOCK_RESOLUTION: u32 = 1;
 
 /// Links the clocks.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    wall_clock::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
-    monotonic_clock::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+    wall_clock::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
+    monotonic_clock::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }
 
 impl wall_clock::Host for CallState {

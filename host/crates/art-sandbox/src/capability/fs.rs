@@ -39,6 +39,6 @@ use crate::state::{CallState, HostFunctions};
 
 /// Links the granted files.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    bindings::types::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
-    bindings::preopens::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+    bindings::types::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
+    bindings::preopens::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }

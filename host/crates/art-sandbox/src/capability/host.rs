@@ -10,7 +10,7 @@ use crate::state::{CallState, HostFunctions};
 /// Links the `host` interface of the contract.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HostFunctions>(linker, |state| state)?;
-    host::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+    host::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }
 
 impl types::Host for CallState {}
@@ -24,7 +24,7 @@ impl host::Host for CallState {
     fn progress(&mut self, title: Option<String>, metadata: Option<String>) {
         let (title, metadata) = (title.unwrap_or_default(), metadata.unwrap_or_default());
         self.meter.count_bytes(title.len() + metadata.len());
-        let (title, metadata) = (self.redacted(&title), self.redacted(&metadata));
+        let (title, metadata) = (self.redact(&title), self.redact(&metadata));
         self.progress.report(&title, &metadata);
         let line = format!("progress: {title} {metadata}");
         self.log(LogLevel::Info, line.trim_end());

@@ -14,8 +14,8 @@ use crate::state::{CallState, HostFunctions, Tables};
 /// Links streams, errors and readiness.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
-    io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+    io::streams::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
+    io::poll::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }
 
 impl poll::Host for CallState {
@@ -37,7 +37,7 @@ impl poll::Host for CallState {
             },
         )?;
         if ready.is_empty() || ready.iter().any(|index| *index as usize >= entries) {
-            return Err(self.outside.unfit(kind));
+            return Err(self.outside.unfit_error(kind));
         }
         Ok(ready)
     }

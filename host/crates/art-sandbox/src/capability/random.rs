@@ -11,9 +11,9 @@ const MAX_RANDOM_BYTES: u64 = 64 << 10;
 
 /// Links the random numbers.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    random::random::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
-    random::insecure::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)?;
-    random::insecure_seed::add_to_linker::<CallState, HostFunctions>(linker, CallState::called)
+    random::random::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
+    random::insecure::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)?;
+    random::insecure_seed::add_to_linker::<CallState, HostFunctions>(linker, CallState::count_call)
 }
 
 impl CallState {

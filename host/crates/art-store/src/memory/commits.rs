@@ -14,7 +14,7 @@ use crate::{blob, chain, check};
 
 impl Data {
     pub(super) fn acquire_lease(&mut self, thread_id: &str, now: Timestamp) -> Result<Lease, StoreError> {
-        self.thread(thread_id)?.not_leased(now)?;
+        self.thread(thread_id)?.refuse_if_leased(now)?;
         self.leases += 1;
         let number = self.leases;
         let until = now + LEASE_MS;
@@ -80,11 +80,11 @@ impl Data {
         if run.status.is_final() {
             self.close_suspensions(&run.trace_id);
         }
-        let of_run = |_| commit.trace_id.clone();
+        let trace_id = || commit.trace_id.clone();
         self.calls
-            .extend(commit.calls.into_iter().map(|call| (of_run(()), call)));
+            .extend(commit.calls.into_iter().map(|call| (trace_id(), call)));
         self.work
-            .extend(commit.work.into_iter().map(|record| (of_run(()), record)));
+            .extend(commit.work.into_iter().map(|record| (trace_id(), record)));
         let messages: Vec<_> = commit.messages.into_iter().map(|(message, _)| message).collect();
         self.message_ids
             .extend(messages.iter().map(|message| message.message_id.clone()));
@@ -112,12 +112,12 @@ impl Data {
         };
         let run = begun.as_ref().or(existing.map(|data| &data.run));
         if let Some(run) = run {
-            check::run_of_lease(run, &commit.lease)?;
+            check::lease_thread(run, &commit.lease)?;
             check::next_entries(run, existing.map_or(0, |data| data.bytes), commit)?;
         }
         let no_blobs = BTreeMap::new();
         let stored = existing.map_or(&no_blobs, |data| &data.blobs);
-        let mut room = blob::room(stored.values().map(|blob| blob.bytes().len() as u64));
+        let mut room = blob::remaining_room(stored.values().map(|blob| blob.bytes().len() as u64));
         let mut new = HashSet::new();
         for blob in &commit.blobs {
             if !stored.contains_key(blob.digest()) && new.insert(blob.digest()) {
@@ -145,7 +145,7 @@ impl RunData {
     fn append(&mut self, events: Vec<NewEvent>, timestamp: Timestamp) {
         for event in events {
             let sequence = self.run.last_sequence + 1;
-            let digest = chain::next(
+            let digest = chain::next_digest(
                 &self.run.head,
                 sequence,
                 timestamp,
@@ -173,7 +173,7 @@ impl ThreadData {
     }
 
     /// Refuses a change while somebody holds the lease.
-    pub(super) fn not_leased(&self, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn refuse_if_leased(&self, now: Timestamp) -> Result<(), StoreError> {
         match self.lease {
             Some(held) if held.until > now => Err(StoreError::ThreadBusy {
                 thread_id: self.thread.id.clone(),

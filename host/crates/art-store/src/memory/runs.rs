@@ -19,7 +19,7 @@ impl Data {
 
     pub(super) fn blob_room(&self, trace_id: &str) -> u64 {
         let blobs = self.runs.get(trace_id).into_iter().flat_map(|data| data.blobs.values());
-        blob::room(blobs.map(|blob| blob.bytes().len() as u64))
+        blob::remaining_room(blobs.map(|blob| blob.bytes().len() as u64))
     }
 
     pub(super) fn get_blob(&self, thread_id: &str, digest: &str) -> Option<Vec<u8>> {

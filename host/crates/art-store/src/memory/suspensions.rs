@@ -53,8 +53,8 @@ impl Data {
     }
 
     pub(super) fn close_suspensions(&mut self, trace_id: &str) {
-        let of_run = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
-        for record in self.suspensions.iter_mut().filter(of_run) {
+        let must_close = |record: &&mut SuspensionRecord| record.trace_id == trace_id && record.is_pending();
+        for record in self.suspensions.iter_mut().filter(must_close) {
             record.status = SuspensionStatus::of(record.decision.is_some(), true);
         }
     }
@@ -96,13 +96,13 @@ impl Data {
         let records = records.filter(|record| self.find_thread(&record.thread_id, &filter.owner).is_some());
         let mut page = Page::of(filter);
         let records = records.take(check::list_limit(filter.limit));
-        let records = records.take_while(|record| filter.max_bytes.is_none() || page.takes(bytes(record)));
+        let records = records.take_while(|record| filter.max_bytes.is_none() || page.accepts(json_size(record)));
         Ok(records.cloned().collect())
     }
 }
 
-/// Returns the size of the question and the decision as JSON texts, which the SQLite store keeps.
-fn bytes(record: &SuspensionRecord) -> usize {
+/// Returns the size of the question and the decision in bytes, as the JSON texts that the SQLite store keeps.
+fn json_size(record: &SuspensionRecord) -> usize {
     let length = |text: Result<String, _>| text.map_or(0, |text: String| text.len());
     let decision = record.decision.as_ref().map(serde_json::to_string);
     length(serde_json::to_string(&record.call)) + decision.map_or(0, length)

@@ -82,7 +82,7 @@ impl Data {
 
     pub(super) fn delete_thread(&mut self, thread_id: &str, now: Timestamp) -> Result<bool, StoreError> {
         if let Some(data) = self.threads.get(thread_id) {
-            data.not_leased(now)?;
+            data.refuse_if_leased(now)?;
         }
         let Some(data) = self.threads.remove(thread_id) else {
             return Ok(false);
@@ -144,7 +144,7 @@ impl Data {
         let mut messages: Vec<_> = data
             .messages
             .iter()
-            .filter(|message| within(message.timestamp, options.before, options.after))
+            .filter(|message| is_within(message.timestamp, options.before, options.after))
             .filter(|message| options.roles.is_empty() || options.roles.contains(&message.role))
             .collect();
         // The sort is stable: messages with the same timestamp stay in the order in which they were added.
@@ -165,7 +165,7 @@ impl Data {
         data.observations
             .iter()
             .filter(|observation| observation.sequence > filter.after_sequence.unwrap_or(0))
-            .filter(|observation| within(observation.timestamp, filter.before, filter.after))
+            .filter(|observation| is_within(observation.timestamp, filter.before, filter.after))
             .filter(|observation| filter.types.is_empty() || filter.types.contains(&observation.body.kind))
             .filter(|observation| filter.trace_id.is_none() || filter.trace_id == observation.body.trace_id)
             .take(check::list_limit(filter.limit))
@@ -229,6 +229,6 @@ pub(super) fn has_prefix(id: &str, prefix: Option<&str>) -> bool {
     prefix.is_none_or(|prefix| id.starts_with(prefix))
 }
 
-fn within(timestamp: Timestamp, before: Option<Timestamp>, after: Option<Timestamp>) -> bool {
+fn is_within(timestamp: Timestamp, before: Option<Timestamp>, after: Option<Timestamp>) -> bool {
     before.is_none_or(|before| timestamp < before) && after.is_none_or(|after| timestamp > after)
 }

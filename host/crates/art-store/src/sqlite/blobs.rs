@@ -14,15 +14,15 @@ pub(super) fn put(connection: &Connection, run: i64, trace_id: &str, blobs: &[Bl
     let mut room = run_room(connection, trace_id)?;
     for blob in blobs {
         let (digest, bytes) = (blob.digest(), blob.bytes());
-        let used = "SELECT 1 FROM blob_uses WHERE run = ?1 AND digest = ?2";
-        if query_first(connection, used, params![run, digest], |_| Ok(()))?.is_some() {
+        let find_use = "SELECT 1 FROM blob_uses WHERE run = ?1 AND digest = ?2";
+        if query_first(connection, find_use, params![run, digest], |_| Ok(()))?.is_some() {
             continue;
         }
         room = blob::take_room(trace_id, room, bytes)?;
-        let insert = "INSERT INTO blobs (digest, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        execute(connection, insert, params![digest, bytes])?;
-        let r#use = "INSERT INTO blob_uses (run, digest) VALUES (?1, ?2)";
-        execute(connection, r#use, params![run, digest])?;
+        let insert_blob = "INSERT INTO blobs (digest, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        execute(connection, insert_blob, params![digest, bytes])?;
+        let insert_use = "INSERT INTO blob_uses (run, digest) VALUES (?1, ?2)";
+        execute(connection, insert_use, params![run, digest])?;
     }
     Ok(())
 }
@@ -36,7 +36,7 @@ pub(super) fn run_room(connection: &Connection, trace_id: &str) -> Result<u64, F
         [trace_id],
         |row| Ok(get_u64(row, 0)?),
     )?;
-    Ok(blob::room(sizes.into_iter()))
+    Ok(blob::remaining_room(sizes.into_iter()))
 }
 
 /// Returns a blob if a run of the thread uses it. Fails if its bytes were changed.
@@ -48,5 +48,5 @@ pub(super) fn get(connection: &Connection, thread_id: &str, digest: &str) -> Res
         [thread_id, digest],
         |row| Ok(row.get(0)?),
     )?;
-    bytes.map(|bytes| Ok(blob::verify(digest, bytes)?)).transpose()
+    bytes.map(|bytes| Ok(blob::verify_digest(digest, bytes)?)).transpose()
 }

@@ -16,8 +16,8 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
     if let Some(new) = &commit.begin {
         runs::begin(connection, thread, new, now)?;
     }
-    let mut row = runs::existing(connection, &commit.trace_id)?;
-    check::run_of_lease(&row.run, &commit.lease)?;
+    let mut row = runs::get_existing(connection, &commit.trace_id)?;
+    check::lease_thread(&row.run, &commit.lease)?;
     check::next_entries(&row.run, row.bytes, &commit)?;
     blobs::put(connection, row.seq, &commit.trace_id, &commit.blobs)?;
     runs::append(connection, &mut row, &commit.events, now)?;
@@ -25,7 +25,7 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
     suspensions::settle(connection, &commit.trace_id, &commit.settled)?;
     match commit.end {
         Some((end, text)) => runs::end(connection, &mut row, end, &text, now)?,
-        None => runs::go_on(connection, &mut row)?,
+        None => runs::resume(connection, &mut row)?,
     }
     if row.run.status.is_final() {
         suspensions::close(connection, row.seq)?;

@@ -49,7 +49,7 @@ pub(super) fn classify(path: &Path, source: Arc<rusqlite::Error>) -> StoreError 
         return StoreError::NoSpace { path, source };
     }
     match source.sqlite_error_code() {
-        // The last one is a race of several processes for the index of the log.
+        // `FileLockingProtocolFailed` means that several processes raced for the index of the log.
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
             StoreError::Busy { path, source }
         }

@@ -49,8 +49,8 @@ const GUARD_INTERVAL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
-/// Takes the guard of the database, and waits until other processes have released it.
-pub(super) fn guard(path: &Path) -> Result<Guard, StoreError> {
+/// Takes the guard of the database. Waits while another process has it, at most [`GUARD_TIMEOUT`].
+pub(super) fn take_guard(path: &Path) -> Result<Guard, StoreError> {
     let lock_path = with_suffix(path, "-lock");
     let file = OpenOptions::new()
         .write(true)
@@ -112,7 +112,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     }
     let new = with_suffix(path, "-new");
     for suffix in ["", "-wal", "-journal", "-shm"] {
-        remove_leftover(&with_suffix(&new, suffix))?;
+        remove_if_exists(&with_suffix(&new, suffix))?;
     }
     let file = OpenOptions::new()
         .write(true)
@@ -131,7 +131,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     sync_directory(path)
 }
 
-fn remove_leftover(path: &Path) -> Result<(), StoreError> {
+fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", path, error)),
         _ => Ok(()),
@@ -198,8 +198,8 @@ fn not_ours(path: &Path) -> StoreError {
     }
 }
 
-/// Refuses a database that is damaged or too new, without writing to it. Undoes a transaction that a crash interrupted without a
-/// write-ahead log, as every reader has to.
+/// Refuses a database that is damaged or too new, without writing to it. If the database has no write-ahead log, undoes a
+/// transaction that a crash interrupted, as every reader has to.
 pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
     let inspect_read_only = || inspect(&connect_read_only(path)?, path);
     match inspect_read_only() {
@@ -214,7 +214,7 @@ pub(super) fn check_content(path: &Path) -> Result<(), StoreError> {
 /// Undoes the interrupted transaction, which a connection that only reads cannot do.
 fn roll_back(path: &Path) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = configured(path, flags)?;
+    let connection = open_configured(path, flags)?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
@@ -235,7 +235,7 @@ pub(super) fn restrict(path: &Path) -> Result<(), StoreError> {
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connect = || {
-        let connection = configured(path, flags)?;
+        let connection = open_configured(path, flags)?;
         // If the file cannot be written, SQLite opens it for reading only, and the first write would fail.
         if connection.is_readonly("main")? {
             return Err(failure(rusqlite::ffi::SQLITE_READONLY).into());
@@ -252,7 +252,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a connection that only reads.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    configured(path, flags).map_err(|error| Fault::from(error).at(path))
+    open_configured(path, flags).map_err(|error| Fault::from(error).at(path))
 }
 
 /// Opens a connection that only reads. The database may have an older format.
@@ -262,7 +262,7 @@ pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+fn open_configured(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_connection_that_writes_has_durable_and_safe_settings() {
+    fn the_writing_connection_has_durable_and_safe_settings() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("art.db");
         create(&path).unwrap();
@@ -320,9 +320,9 @@ mod tests {
         let log = fs::read(with_suffix(path, "-wal")).unwrap();
         let size = 4_096;
         let mut frames = log[32..].chunks_exact(24 + size);
-        let first = frames.rfind(|frame| frame[..4] == 1_u32.to_be_bytes());
+        let page_1 = frames.rfind(|frame| frame[..4] == 1_u32.to_be_bytes());
         let mut database = fs::read(path).unwrap();
-        database[..size].copy_from_slice(&first.unwrap()[24..]);
+        database[..size].copy_from_slice(&page_1.unwrap()[24..]);
         fs::write(path, database).unwrap();
     }
 
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_reads_cannot_write() {
+    fn a_read_only_connection_cannot_write() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("art.db");
         create(&path).unwrap();

@@ -22,7 +22,7 @@ pub(super) struct Holder {
 
 impl Holder {
     /// Creates the file of a new holder and removes the files of holders that have ended. The caller must have the
-    /// [guard](super::file::guard), or another store could remove the new file before it is locked.
+    /// [guard](super::file::Guard), or another store could remove the new file before it is locked.
     pub(super) fn register(database: &Path) -> Result<Self, StoreError> {
         let holders = Holders::of(database);
         let created = DirBuilder::new().recursive(true).mode(0o700).create(&holders.directory);
@@ -122,19 +122,19 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_a_holder_that_ended_is_removed() {
+    fn registering_a_holder_removes_the_files_of_ended_holders() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("art.db");
         let holder = Holder::register(&database).unwrap();
-        let left = holder.path.with_file_name("left");
-        fs::write(&left, "").unwrap();
+        let ended = holder.path.with_file_name("ended");
+        fs::write(&ended, "").unwrap();
         drop(Holder::register(&database).unwrap());
-        assert!(!left.exists());
+        assert!(!ended.exists());
         assert!(holder.path.exists());
     }
 
     #[test]
-    fn an_identifier_that_is_a_path_is_of_no_holder_and_removes_nothing() {
+    fn an_invalid_identifier_names_no_holder_and_removes_no_file() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("art.db");
         let _holder = Holder::register(&database).unwrap();

@@ -13,7 +13,7 @@ const SELECT: &str = "SELECT sequence, timestamp, kind, payload, digest FROM jou
          WHERE run = (SELECT seq FROM runs WHERE trace_id = ?1) ORDER BY sequence";
 
 /// First format whose journals have digests.
-const FIRST_FORMAT: i64 = 5;
+const FIRST_FORMAT_WITH_DIGESTS: i64 = 5;
 
 /// Returns the journal of a run, and fails if it was changed.
 pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
@@ -23,8 +23,8 @@ pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<Journa
         return Ok(Vec::new());
     };
     let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let has_digests = format >= FIRST_FORMAT;
-    let (mut head, mut entries) = (chain::start(trace_id), Vec::new());
+    let has_digests = format >= FIRST_FORMAT_WITH_DIGESTS;
+    let (mut head, mut entries) = (chain::initial_digest(trace_id), Vec::new());
     let mut statement = transaction.prepare_cached(SELECT)?;
     let mut rows = statement.query([trace_id])?;
     while let Some(row) = rows.next()? {
@@ -47,7 +47,7 @@ pub(super) fn add_digests(connection: &Connection) -> Result<(), Fault> {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
     })?;
     for (run, trace_id) in runs {
-        let (mut head, mut digests) = (chain::start(&trace_id), Vec::new());
+        let (mut head, mut digests) = (chain::initial_digest(&trace_id), Vec::new());
         let mut statement = connection.prepare_cached(SELECT)?;
         let mut rows = statement.query([&trace_id])?;
         while let Some(row) = rows.next()? {
@@ -70,7 +70,7 @@ pub(super) fn add_digests(connection: &Connection) -> Result<(), Fault> {
 /// Returns the digest of the entry in a row, whose predecessor has the digest `previous`.
 fn digest_after(row: &Row<'_>, previous: &str) -> Result<String, Fault> {
     let (sequence, timestamp) = (get_u64(row, 0)?, get_u64(row, 1)?);
-    Ok(chain::next(
+    Ok(chain::next_digest(
         previous,
         sequence,
         timestamp,

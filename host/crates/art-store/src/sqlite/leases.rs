@@ -19,7 +19,7 @@ pub(super) fn acquire(
     thread_id: &str,
     now: Timestamp,
 ) -> Result<Lease, Fault> {
-    refuse_live(connection, holders, thread_id, now)?;
+    refuse_if_leased(connection, holders, thread_id, now)?;
     let next = "UPDATE fence SET number = number + 1 RETURNING number";
     let number = query_first(connection, next, [], |row| Ok(get_u64(row, 0)?))?.unwrap_or(0);
     let taken = execute(
@@ -35,7 +35,7 @@ pub(super) fn acquire(
 }
 
 /// Refuses a change of a thread while somebody holds its lease.
-pub(super) fn refuse_live(
+pub(super) fn refuse_if_leased(
     connection: &Connection,
     holders: &Holders,
     thread_id: &str,
@@ -79,7 +79,7 @@ pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Faul
 }
 
 /// Returns the fencing numbers of all leases that somebody holds.
-pub(super) fn live_numbers(connection: &Connection, holders: &Holders, now: Timestamp) -> Result<Vec<u64>, Fault> {
+pub(super) fn held_numbers(connection: &Connection, holders: &Holders, now: Timestamp) -> Result<Vec<u64>, Fault> {
     let held = query_all(
         connection,
         "SELECT lease_number, lease_holder FROM threads WHERE lease_holder IS NOT NULL AND lease_until > ?1",

@@ -59,7 +59,7 @@ pub(super) fn list(
     thread_id: &str,
     options: &MessageOptions,
 ) -> Result<Vec<ConversationMessage>, Fault> {
-    let Some(thread) = threads::key(connection, thread_id, &options.owner)? else {
+    let Some(thread) = threads::find_key(connection, thread_id, &options.owner)? else {
         return Ok(Vec::new());
     };
     let (before, after) = time_bounds(options.before, options.after);

@@ -46,7 +46,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Mi
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| Fault::from(error).at(path))?;
-        let format = format_of(&transaction, path, migrations.len())?;
+        let format = read_format(&transaction, path, migrations.len())?;
         let Some(migration) = usize::try_from(format).ok().and_then(|format| migrations.get(format)) else {
             return Ok(());
         };
@@ -63,7 +63,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Mi
     }
 }
 
-/// Refuses a database that is of another program, newer or damaged. Changes nothing.
+/// Refuses a database of another program, of a newer format, or with damage. Changes nothing.
 pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
     if application.map_err(|error| Fault::from(error).at(path))? != APPLICATION_ID {
@@ -72,7 +72,7 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
             source: None,
         });
     }
-    if format_of(connection, path, MIGRATIONS.len())? == 0 {
+    if read_format(connection, path, MIGRATIONS.len())? == 0 {
         return Err(damaged(path, "it has no format number".to_owned()));
     }
     let report = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
@@ -100,7 +100,8 @@ pub(super) fn add_missing(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-fn format_of(connection: &Connection, path: &Path, supported: usize) -> Result<i64, StoreError> {
+/// Returns the format of the database. Fails if it is newer than `supported`.
+fn read_format(connection: &Connection, path: &Path, supported: usize) -> Result<i64, StoreError> {
     let found = connection
         .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
         .map_err(|error| Fault::from(error).at(path))?;
@@ -129,7 +130,7 @@ mod tests {
     use crate::sqlite::{blobs, runs};
 
     fn format(connection: &Connection) -> i64 {
-        format_of(connection, Path::new("x"), usize::MAX).unwrap()
+        read_format(connection, Path::new("x"), usize::MAX).unwrap()
     }
 
     #[test]
@@ -160,9 +161,9 @@ mod tests {
     }
 
     /// Returns a database of that format with a run `r` in a thread `t`. The journal of the run has one entry.
-    fn database(formats: usize) -> Connection {
+    fn database(format: usize) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, Path::new("x"), &MIGRATIONS[..formats]).unwrap();
+        migrate(&mut connection, Path::new("x"), &MIGRATIONS[..format]).unwrap();
         connection
             .execute_batch(
                 "INSERT INTO threads (id, created, updated, config) VALUES ('t', 1, 1, '{}');
@@ -183,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_database_of_each_older_format_can_be_migrated() {
-        for formats in 1..MIGRATIONS.len() {
-            let mut connection = database(formats);
+        for format in 1..MIGRATIONS.len() {
+            let mut connection = database(format);
             // Writes the number of entries, as the host does.
             connection
                 .execute_batch("UPDATE runs SET entries = 1, bytes = 1")
@@ -196,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_database_of_each_older_format_can_be_read() {
-        for formats in 1..MIGRATIONS.len() {
-            let connection = database(formats);
+        for format in 1..MIGRATIONS.len() {
+            let connection = database(format);
             add_missing(&connection).unwrap();
             assert_readable(&connection);
         }

@@ -76,14 +76,14 @@ impl SqliteStore {
         Self::open_with_clock(path, Arc::new(SystemClock))
     }
 
-    /// Same as [`Self::open`], but with another clock.
+    /// Opens the database as [`Self::open`] does, but takes the time from `clock`.
     ///
     /// # Errors
-    /// Same as [`Self::open`].
+    /// Fails as [`Self::open`] does.
     pub fn open_with_clock(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         file::create_directory(path)?;
-        let guard = file::guard(path)?;
+        let guard = file::take_guard(path)?;
         if !file::exists(path)? {
             file::create(path)?;
         }
@@ -93,7 +93,7 @@ impl SqliteStore {
         file::check_content(path)?;
         file::restrict(path)?;
         let mut connection = file::connect(path)?;
-        let guard = file::guard(path)?;
+        let guard = file::take_guard(path)?;
         migrate::migrate(&mut connection, path, migrate::MIGRATIONS)?;
         let holder = Holder::register(path)?;
         drop(guard);

@@ -63,7 +63,7 @@ pub(super) fn list(
     thread_id: &str,
     filter: &ObservationFilter,
 ) -> Result<Vec<Observation>, Fault> {
-    let Some(thread) = threads::key(connection, thread_id, &filter.owner)? else {
+    let Some(thread) = threads::find_key(connection, thread_id, &filter.owner)? else {
         return Ok(Vec::new());
     };
     let (before, after) = time_bounds(filter.before, filter.after);

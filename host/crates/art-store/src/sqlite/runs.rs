@@ -75,7 +75,7 @@ pub(super) fn append(
 
 fn append_one(connection: &Connection, row: &mut RunRow, event: &NewEvent, timestamp: Timestamp) -> Result<(), Fault> {
     let sequence = row.run.last_sequence + 1;
-    let digest = chain::next(
+    let digest = chain::next_digest(
         &row.run.head,
         sequence,
         timestamp,
@@ -120,7 +120,7 @@ pub(super) fn end(
 }
 
 /// Marks a suspended run as running again.
-pub(super) fn go_on(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
+pub(super) fn resume(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
     if row.run.status == RunState::Suspended {
         row.run.status = RunState::Running;
         row.run.ended = None;
@@ -131,22 +131,26 @@ pub(super) fn go_on(connection: &Connection, row: &mut RunRow) -> Result<(), Fau
 }
 
 pub(super) fn get(connection: &Connection, trace_id: &str) -> Result<Option<RunRecord>, Fault> {
-    of_owner(connection, trace_id, &Owner::Anyone)
+    get_for_owner(connection, trace_id, &Owner::Anyone)
 }
 
-pub(super) fn of_owner(connection: &Connection, trace_id: &str, owner: &Owner) -> Result<Option<RunRecord>, Fault> {
+pub(super) fn get_for_owner(
+    connection: &Connection,
+    trace_id: &str,
+    owner: &Owner,
+) -> Result<Option<RunRecord>, Fault> {
     find(connection, trace_id, owner).map(|row| row.map(|row| row.run))
 }
 
-/// Returns runs. `live` has the fencing numbers of all leases that somebody holds, if the filter asks for abandoned runs.
+/// Returns runs. `held` has the fencing numbers of all leases that somebody holds, if the filter asks for abandoned runs.
 pub(super) fn list(
     connection: &Connection,
     filter: &RunFilter,
-    live: Option<Vec<u64>>,
+    held: Option<Vec<u64>>,
 ) -> Result<Vec<RunRecord>, Fault> {
     let limit = limit_parameter(filter.limit);
     let status = filter.status.map(RunState::name);
-    let live = live.map(|numbers| name_list(numbers.iter().map(u64::to_string)));
+    let held = held.map(|numbers| name_list(numbers.iter().map(u64::to_string)));
     let (condition, mut values) = conditions(&[
         ("t.id = ?", parameter(filter.thread_id.as_ref())),
         ("t.user_id IS ?", owner_parameter(&filter.owner)),
@@ -154,7 +158,7 @@ pub(super) fn list(
         ("instr(r.trace_id, ?) = 1", parameter(filter.id_prefix.as_ref())),
         (
             "r.status = 'running' AND instr(?, ',' || t.lease_number || ',') = 0",
-            parameter(live.as_ref()),
+            parameter(held.as_ref()),
         ),
     ]);
     values.push(&limit);
@@ -166,7 +170,8 @@ pub(super) fn list(
     )
 }
 
-pub(super) fn existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
+/// Returns the row of a run, and fails if the run does not exist.
+pub(super) fn get_existing(connection: &Connection, trace_id: &str) -> Result<RunRow, Fault> {
     find(connection, trace_id, &Owner::Anyone)?.ok_or_else(|| check::unknown_run(trace_id).into())
 }
 

@@ -69,7 +69,7 @@ impl Store for SqliteStore {
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool> {
         let (thread_id, holders) = (thread_id.to_owned(), self.holders.clone());
         Box::pin(self.write(move |connection, now| {
-            leases::refuse_live(connection, &holders, &thread_id, now)?;
+            leases::refuse_if_leased(connection, &holders, &thread_id, now)?;
             threads::delete(connection, &thread_id)
         }))
     }
@@ -209,16 +209,16 @@ impl Store for SqliteStore {
 
     fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>> {
         let (trace_id, owner) = (trace_id.to_owned(), owner.clone());
-        Box::pin(self.read(move |connection| runs::of_owner(connection, &trace_id, &owner)))
+        Box::pin(self.read(move |connection| runs::get_for_owner(connection, &trace_id, &owner)))
     }
 
     fn list_runs(&self, filter: RunFilter) -> StoreFuture<'_, Vec<RunRecord>> {
         let (holders, now) = (self.holders.clone(), self.clock.now());
         Box::pin(self.read(move |connection| {
-            let live = filter
+            let held = filter
                 .abandoned
-                .then(|| leases::live_numbers(connection, &holders, now));
-            runs::list(connection, &filter, live.transpose()?)
+                .then(|| leases::held_numbers(connection, &holders, now));
+            runs::list(connection, &filter, held.transpose()?)
         }))
     }
 

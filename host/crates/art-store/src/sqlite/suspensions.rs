@@ -121,12 +121,12 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         connection,
         &format!("{SELECT} {condition} ORDER BY s.since, s.seq LIMIT ?"),
         values.as_slice(),
-        |row| page.takes(bytes(row)).then(|| read(row)).transpose(),
+        |row| page.accepts(json_size(row)).then(|| read(row)).transpose(),
     )
 }
 
-/// Returns the size of the question and the decision.
-fn bytes(row: &Row<'_>) -> usize {
+/// Returns the size of the question and the decision in bytes, as JSON texts.
+fn json_size(row: &Row<'_>) -> usize {
     let texts = [CALL, DECISION].map(|column| row.get_ref(column).ok()?.as_str().ok().map(str::len));
     texts.into_iter().flatten().sum()
 }

@@ -44,7 +44,7 @@ pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> R
 }
 
 /// Returns the primary key of a thread if it has that owner.
-pub(super) fn key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, Fault> {
+pub(super) fn find_key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, Fault> {
     let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     let select = format!("SELECT seq FROM threads {condition}");
     query_first(connection, &select, values.as_slice(), |row| Ok(row.get(0)?))

@@ -55,9 +55,9 @@ mod tests {
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
 
-    fn database(formats: usize) -> Connection {
+    fn database(format: usize) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, std::path::Path::new("x"), &MIGRATIONS[..formats]).unwrap();
+        migrate(&mut connection, std::path::Path::new("x"), &MIGRATIONS[..format]).unwrap();
         connection
     }
 

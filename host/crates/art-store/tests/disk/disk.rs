@@ -10,7 +10,7 @@ use rusqlite::ffi::{
     SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
 };
 
-/// An operation on a file, or the answer to a caller.
+/// An operation on a file, or the acknowledgement of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     Create {
@@ -95,14 +95,14 @@ struct State {
 
 static DISKS: Mutex<Vec<Arc<Disk>>> = Mutex::new(Vec::new());
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the disk of a file, or `None` if no test records it.
-pub(crate) fn of(path: &Path) -> Option<Arc<Disk>> {
+pub(crate) fn find_disk(path: &Path) -> Option<Arc<Disk>> {
     let text = path.to_str()?;
-    let disks = locked(&DISKS);
+    let disks = lock(&DISKS);
     let disk = disks
         .iter()
         .find(|disk| text.starts_with(disk.path.to_str().unwrap_or_default()));
@@ -121,7 +121,7 @@ impl Recording {
             path: path.to_owned(),
             state: Mutex::default(),
         });
-        locked(&DISKS).push(Arc::clone(&disk));
+        lock(&DISKS).push(Arc::clone(&disk));
         Self(disk)
     }
 }
@@ -136,13 +136,13 @@ impl std::ops::Deref for Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        locked(&DISKS).retain(|disk| !Arc::ptr_eq(disk, &self.0));
+        lock(&DISKS).retain(|disk| !Arc::ptr_eq(disk, &self.0));
     }
 }
 
 impl Disk {
     fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
+        lock(&self.state)
     }
 
     /// Returns what happened so far.
@@ -155,14 +155,14 @@ impl Disk {
         self.state().events.push(Event::Acknowledged { writer });
     }
 
-    /// Lets operations fail from now on. Resets the number of failures.
+    /// Makes operations fail from now on. Resets the number of failures.
     pub(crate) fn fail(&self, fault: Fault) {
         let mut state = self.state();
         (state.fault, state.failures) = (Some(fault), 0);
     }
 
-    /// Lets no operation fail any more.
-    pub(crate) fn mend(&self) {
+    /// Lets all operations succeed from now on.
+    pub(crate) fn stop_failing(&self) {
         self.state().fault = None;
     }
 
@@ -175,7 +175,7 @@ impl Disk {
     pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<c_int, c_int> {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();
-        match state.fails(Operation::Open, name) {
+        match state.next_failure(Operation::Open, name) {
             // Opens the file for reading only, as the VFS of the system does.
             Some(Failure::ReadOnly) => Ok(flags & !(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY),
             Some(_) => Err(SQLITE_CANTOPEN),
@@ -196,7 +196,7 @@ impl Disk {
     /// Records a write. Returns how many of the bytes are written, and the answer for SQLite.
     pub(crate) fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> (usize, c_int) {
         let mut state = self.state();
-        let (written, code) = match state.fails(Operation::Write, name) {
+        let (written, code) = match state.next_failure(Operation::Write, name) {
             None => (bytes.len(), SQLITE_OK),
             Some(Failure::Device | Failure::ReadOnly) => (0, SQLITE_IOERR_WRITE),
             Some(Failure::Full) => (0, SQLITE_FULL),
@@ -214,7 +214,7 @@ impl Disk {
 
     pub(crate) fn truncate(&self, name: &str, size: u64) -> Result<(), c_int> {
         let mut state = self.state();
-        if state.fails(Operation::Truncate, name).is_some() {
+        if state.next_failure(Operation::Truncate, name).is_some() {
             return Err(SQLITE_IOERR_TRUNCATE);
         }
         let file = name.to_owned();
@@ -225,7 +225,7 @@ impl Disk {
     pub(crate) fn sync(&self, name: &str) -> Result<(), c_int> {
         let mut state = self.state();
         let file = name.to_owned();
-        if state.fails(Operation::Sync, name).is_some() {
+        if state.next_failure(Operation::Sync, name).is_some() {
             state.events.push(Event::SyncFailed { file });
             return Err(SQLITE_IOERR_FSYNC);
         }
@@ -234,7 +234,7 @@ impl Disk {
     }
 
     pub(crate) fn grow_index(&self) -> Result<(), c_int> {
-        match self.state().fails(Operation::GrowIndex, "") {
+        match self.state().next_failure(Operation::GrowIndex, "") {
             Some(_) => Err(SQLITE_IOERR_SHMSIZE),
             None => Ok(()),
         }
@@ -242,8 +242,8 @@ impl Disk {
 }
 
 impl State {
-    /// Returns how the operation fails, if it does.
-    fn fails(&mut self, operation: Operation, name: &str) -> Option<Failure> {
+    /// Returns how this operation fails, or `None` if it succeeds. Counts the operation.
+    fn next_failure(&mut self, operation: Operation, name: &str) -> Option<Failure> {
         let fault = self.fault.as_mut()?;
         if fault.operation != operation || !name.ends_with(fault.suffix) {
             return None;

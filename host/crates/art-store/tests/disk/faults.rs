@@ -11,25 +11,25 @@ use tempfile::TempDir;
 
 use crate::chance::Chance;
 use crate::disk::{Failure, Fault, Operation, Recording};
-use crate::history::{self, Stored, WRITERS, block_on, new_path, step, stored};
-use crate::image::{Kept, Platter};
+use crate::history::{self, Stored, WRITERS, block_on, new_path, read_stored, step};
+use crate::image::{DiskState, Kept};
 
 const WRITER: &str = WRITERS[0];
 
 /// A store whose disk can fail, the lease of its writer, and the state of the disk before the store was opened.
-struct Failing {
+struct FailingStore {
     _directory: TempDir,
-    before: Platter,
+    before: DiskState,
     disk: Recording,
     store: SqliteStore,
     lease: Lease,
 }
 
-impl Failing {
+impl FailingStore {
     fn new() -> Self {
         let (directory, path) = new_path();
         history::create(&path);
-        let before = Platter::of(directory.path(), "art.db");
+        let before = DiskState::of(directory.path(), "art.db");
         let disk = Recording::start(&path);
         let store = history::open(&path).unwrap();
         let lease = block_on(store.acquire_lease(WRITER)).unwrap();
@@ -49,16 +49,16 @@ impl Failing {
     }
 
     fn stored(&self) -> Stored {
-        block_on(stored(&self.store, WRITER))
+        block_on(read_stored(&self.store, WRITER))
     }
 
-    /// Returns what is stored after the power is cut now.
+    /// Returns what the store would contain if the power was cut now.
     fn after_power_loss(&self, kept: Kept) -> Stored {
-        let mut platter = self.before.clone();
-        self.disk.events().iter().for_each(|event| platter.apply(event));
+        let mut state = self.before.clone();
+        self.disk.events().iter().for_each(|event| state.apply(event));
         let (directory, path) = new_path();
-        platter.write_image(directory.path(), kept, &mut Chance::new(1));
-        block_on(stored(&history::open(&path).unwrap(), WRITER))
+        state.write_image(directory.path(), kept, &mut Chance::new(1));
+        block_on(read_stored(&history::open(&path).unwrap(), WRITER))
     }
 }
 
@@ -72,13 +72,13 @@ fn fault(operation: Operation, failure: Failure, after: u64) -> Fault {
     }
 }
 
-/// Lets an operation of one commit fail after `after` operations of its kind. Returns the error, or `None` if the commit needed
+/// Makes one operation of a commit fail, after `after` operations of its kind. Returns the error, or `None` if the commit needed
 /// fewer operations.
-fn fail_one(failing: &Failing, operation: Operation, failure: Failure, after: u64) -> Option<StoreError> {
+fn fail_one(failing: &FailingStore, operation: Operation, failure: Failure, after: u64) -> Option<StoreError> {
     let before = failing.stored();
     failing.disk.fail(fault(operation, failure, after));
     let result = failing.commit();
-    failing.disk.mend();
+    failing.disk.stop_failing();
     let Err(error) = result else {
         assert_eq!(
             failing.disk.failures(),
@@ -92,9 +92,9 @@ fn fail_one(failing: &Failing, operation: Operation, failure: Failure, after: u6
 }
 
 #[test]
-fn a_commit_for_which_there_is_no_space_changes_nothing_and_later_ones_succeed() {
+fn a_commit_on_a_full_disk_changes_nothing_and_later_ones_succeed() {
     for failure in [Failure::Full, Failure::Short] {
-        let failing = Failing::new();
+        let failing = FailingStore::new();
         failing.commit().unwrap();
         let mut refusals = 0;
         while let Some(error) = fail_one(&failing, Operation::Write, failure, refusals) {
@@ -108,8 +108,8 @@ fn a_commit_for_which_there_is_no_space_changes_nothing_and_later_ones_succeed()
 }
 
 #[test]
-fn a_failed_commit_leaves_nothing_after_the_power_was_cut() {
-    let failing = Failing::new();
+fn no_part_of_a_failed_commit_is_found_after_a_power_loss() {
+    let failing = FailingStore::new();
     failing.commit().unwrap();
     let before = failing.stored();
     for after in [0, 1, 2, 7, 10] {
@@ -118,23 +118,24 @@ fn a_failed_commit_leaves_nothing_after_the_power_was_cut() {
     }
 }
 
-/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost.
-fn assert_poisoned(failing: Failing, before: &Stored) {
+/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost. `before` is
+/// what was acknowledged.
+fn assert_poisoned(failing: FailingStore, before: &Stored) {
     let refused = failing.commit().unwrap_err();
     assert!(matches!(refused, StoreError::Poisoned { .. }), "{refused:?}");
     assert!(refused.to_string().ends_with("check the disk and restart"));
     assert_eq!(failing.stored(), *before);
     assert_eq!(failing.after_power_loss(Kept::Nothing), *before);
     let path = failing.store.path().to_owned();
-    let Failing { store, _directory, .. } = failing;
+    let FailingStore { store, _directory, .. } = failing;
     drop(store);
-    assert_eq!(block_on(stored(&history::open(&path).unwrap(), WRITER)), *before);
+    assert_eq!(block_on(read_stored(&history::open(&path).unwrap(), WRITER)), *before);
 }
 
 #[test]
-fn after_a_failed_write_or_sync_no_write_is_accepted_until_the_database_is_opened_again() {
+fn after_a_failed_write_or_sync_all_later_writes_are_refused() {
     for (operation, after) in [(Operation::Write, 0), (Operation::Write, 9), (Operation::Sync, 0)] {
-        let failing = Failing::new();
+        let failing = FailingStore::new();
         failing.commit().unwrap();
         let before = failing.stored();
         let error = fail_one(&failing, operation, Failure::Device, after).unwrap();
@@ -145,7 +146,7 @@ fn after_a_failed_write_or_sync_no_write_is_accepted_until_the_database_is_opene
 
 #[test]
 fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
-    let failing = Failing::new();
+    let failing = FailingStore::new();
     failing.commit().unwrap();
     let before = failing.stored();
     fail_one(&failing, Operation::Sync, Failure::Device, 0).unwrap();
@@ -155,13 +156,13 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
         let name = |path: &Path| format!("{}{suffix}", path.display());
         std::fs::copy(name(failing.store.path()), name(&path)).unwrap();
     }
-    let after = block_on(stored(&history::open(&path).unwrap(), WRITER));
+    let after = block_on(read_stored(&history::open(&path).unwrap(), WRITER));
     assert!(after == before || after.events() == before.events() + 1);
 }
 
 #[test]
-fn a_log_whose_shared_index_cannot_grow_for_lack_of_space_is_written_later() {
-    let failing = Failing::new();
+fn commits_succeed_again_when_the_index_of_the_log_can_grow() {
+    let failing = FailingStore::new();
     failing.disk.fail(fault(Operation::GrowIndex, Failure::Full, 0));
     // The index grows with each 4,096 pages of the log. Without a reader, the log would be copied into the database before it is
     // that long.
@@ -169,13 +170,13 @@ fn a_log_whose_shared_index_cannot_grow_for_lack_of_space_is_written_later() {
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
     let error = (0..1_000).find_map(|_| failing.commit().err()).unwrap();
     assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
-    failing.disk.mend();
+    failing.disk.stop_failing();
     failing.commit().unwrap();
 }
 
 #[test]
-fn nothing_is_lost_when_the_database_cannot_be_synced_while_the_log_is_copied_into_it() {
-    let failing = Failing::new();
+fn no_commit_is_lost_when_copying_the_log_fails_to_sync() {
+    let failing = FailingStore::new();
     failing.commit().unwrap();
     let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM threads").unwrap();
@@ -193,8 +194,8 @@ fn nothing_is_lost_when_the_database_cannot_be_synced_while_the_log_is_copied_in
     assert_poisoned(failing, &stored);
 }
 
-/// Lets files whose names end with `suffix` be opened for reading only.
-fn read_only(disk: &Recording, suffix: &'static str) {
+/// From now on, files whose names end with `suffix` can be opened for reading only.
+fn make_read_only(disk: &Recording, suffix: &'static str) {
     disk.fail(Fault {
         suffix,
         times: u64::MAX,
@@ -203,17 +204,17 @@ fn read_only(disk: &Recording, suffix: &'static str) {
 }
 
 #[test]
-fn a_database_that_can_only_be_read_is_refused_with_what_to_do() {
+fn opening_a_read_only_database_fails_with_advice() {
     let (_directory, path) = new_path();
     history::create(&path);
     let disk = Recording::start(&path);
-    read_only(&disk, ".db");
+    make_read_only(&disk, ".db");
     let expected = format!(
         "the database `{}` cannot be written: make it and its folder writable or use another --home",
         path.display()
     );
     assert_eq!(history::open(&path).unwrap_err().to_string(), expected);
-    disk.mend();
+    disk.stop_failing();
     assert!(
         block_on(history::open(&path).unwrap().get_thread(WRITER))
             .unwrap()
@@ -222,16 +223,16 @@ fn a_database_that_can_only_be_read_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_store_that_only_reads_needs_no_right_to_write_while_another_process_writes() {
-    let failing = Failing::new();
+fn a_read_only_store_needs_no_write_permission_beside_a_writing_store() {
+    let failing = FailingStore::new();
     failing.commit().unwrap();
-    read_only(&failing.disk, "");
+    make_read_only(&failing.disk, "");
     let reader = SqliteStore::open_read_only(failing.store.path()).unwrap();
-    assert_eq!(block_on(stored(&reader, WRITER)), failing.stored());
+    assert_eq!(block_on(read_stored(&reader, WRITER)), failing.stored());
 }
 
-/// Opens a database while one operation fails, and then without failures, for each operation until none is left to fail. Of the
-/// many writes, only every fourth is tried.
+/// Opens a database that `fill` prepared while one operation fails, then opens it without failures and calls `check`. Repeats this
+/// for the first operation, the second and so on, until opening needs fewer operations. Of the many writes, only every fourth fails.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
     let (first, step) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),
@@ -244,7 +245,7 @@ fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&Sq
         let disk = Recording::start(&path);
         disk.fail(fault(operation, failure, after));
         drop(history::open(&path));
-        disk.mend();
+        disk.stop_failing();
         let store = history::open(&path).unwrap_or_else(|error| panic!("{operation:?} {after}: {error:?}"));
         check(&store);
         if disk.failures() == 0 {
@@ -263,7 +264,7 @@ const FAILURES: [(Operation, Failure); 6] = [
 ];
 
 #[test]
-fn a_home_whose_creation_failed_can_be_created_later() {
+fn a_database_whose_creation_failed_can_be_created_later() {
     for (operation, failure) in FAILURES {
         let check = |store: &SqliteStore| {
             let new = NewThread {
@@ -277,7 +278,7 @@ fn a_home_whose_creation_failed_can_be_created_later() {
 }
 
 #[test]
-fn nothing_is_lost_when_an_operation_of_opening_the_database_fails() {
+fn no_commit_is_lost_when_opening_the_database_fails() {
     let (_directory, path) = new_path();
     history::create(&path);
     let store = history::open(&path).unwrap();
@@ -285,7 +286,7 @@ fn nothing_is_lost_when_an_operation_of_opening_the_database_fails() {
     for after in 0..3 {
         block_on(store.commit(step(WRITER, &lease, after))).unwrap();
     }
-    let whole = block_on(stored(&store, WRITER));
+    let expected = block_on(read_stored(&store, WRITER));
     // A copy with the log, as a killed process leaves it.
     let fill = |copy: &Path| {
         for suffix in ["", "-wal"] {
@@ -293,7 +294,7 @@ fn nothing_is_lost_when_an_operation_of_opening_the_database_fails() {
             std::fs::copy(name(&path), name(copy)).unwrap();
         }
     };
-    let check = |store: &SqliteStore| assert_eq!(block_on(stored(store, WRITER)), whole);
+    let check = |store: &SqliteStore| assert_eq!(block_on(read_stored(store, WRITER)), expected);
     for (operation, failure) in FAILURES {
         open_with_failures(operation, failure, check, fill);
     }

@@ -28,8 +28,8 @@ pub(crate) struct Stored {
     messages: Vec<ConversationMessage>,
     observations: Vec<Observation>,
     state: Option<AgentState>,
-    /// Whether each event has the blob that it names.
-    blobs: bool,
+    /// Whether every blob that an event names is stored.
+    has_all_blobs: bool,
 }
 
 impl Stored {
@@ -75,18 +75,18 @@ pub(crate) fn create(path: &Path) {
 }
 
 /// Reads everything that is stored for a writer, and verifies its journal.
-pub(crate) async fn stored(store: &SqliteStore, writer: &str) -> Stored {
-    stored_run(store, writer, writer).await
+pub(crate) async fn read_stored(store: &SqliteStore, writer: &str) -> Stored {
+    read_stored_run(store, writer, writer).await
 }
 
 /// Reads everything that is stored for a run and its thread, and verifies the journal.
-pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> Stored {
+pub(crate) async fn read_stored_run(store: &SqliteStore, thread_id: &str, trace_id: &str) -> Stored {
     let journal = store.read_journal(trace_id).await.unwrap();
-    let mut blobs = true;
+    let mut has_all_blobs = true;
     for entry in &journal {
         let payload: serde_json::Value = serde_json::from_str(&entry.payload).unwrap();
         if let Some(digest) = payload["blob"].as_str() {
-            blobs &= store.get_blob(thread_id, digest).await.unwrap().is_some();
+            has_all_blobs &= store.get_blob(thread_id, digest).await.unwrap().is_some();
         }
     }
     let observations = store.list_observations(thread_id, ObservationFilter::default()).await;
@@ -96,7 +96,7 @@ pub(crate) async fn stored_run(store: &SqliteStore, thread_id: &str, trace_id: &
         messages: store.list_messages(thread_id, MessageOptions::default()).await.unwrap(),
         observations: observations.unwrap(),
         state: store.load_state(thread_id).await.unwrap(),
-        blobs,
+        has_all_blobs,
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn step(writer: &str, lease: &Lease, after: u64) -> Commit {
 }
 
 fn text(value: &serde_json::Value) -> JsonText {
-    JsonText::of("a value", "of a test", value).unwrap()
+    JsonText::of("a value", "test", value).unwrap()
 }
 
 fn new_run(writer: &str) -> NewRun {
@@ -158,7 +158,7 @@ fn thought(writer: &str) -> NewObservation {
     }
 }
 
-/// Lets all writers write at the same time, each `rounds` times, and tells the disk of each write that was acknowledged.
+/// Lets all writers write at the same time, each `rounds` times, and records each acknowledgement on the disk.
 pub(crate) fn write(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions; 3] {
     let writers = [0, 1, 2].map(|writer| write_one(store, disk, writer, rounds));
     let [a, b, c] = writers;
@@ -168,7 +168,7 @@ pub(crate) fn write(store: &SqliteStore, disk: &Disk, rounds: u64) -> [Versions;
 async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64) -> Versions {
     let name = WRITERS[writer];
     let lease = store.acquire_lease(name).await.unwrap();
-    let mut versions = vec![stored(store, name).await];
+    let mut versions = vec![read_stored(store, name).await];
     for round in 0..rounds {
         let after = versions.last().unwrap().journal.len() as u64;
         // Every fifth commit suspends the run, and the next one resumes it.
@@ -182,7 +182,7 @@ async fn write_one(store: &SqliteStore, disk: &Disk, writer: usize, rounds: u64)
         };
         store.commit(commit).await.unwrap();
         disk.acknowledge(writer);
-        versions.push(stored(store, name).await);
+        versions.push(read_stored(store, name).await);
     }
     versions
 }

@@ -41,7 +41,7 @@ impl Kept {
 
 /// The state of a disk between two operations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Platter {
+pub(crate) struct DiskState {
     /// The files to which a name may refer after a loss of power. The first is the one at the last sync of the directory, the
     /// last is the one that programs see. `None` means that there is no file with that name.
     names: BTreeMap<String, Vec<Option<File>>>,
@@ -49,7 +49,7 @@ pub(crate) struct Platter {
     pub(crate) acknowledged: BTreeMap<usize, usize>,
 }
 
-impl Platter {
+impl DiskState {
     /// Returns a disk with the files of a directory whose names begin with `prefix`, except for shared indexes (`-shm`).
     pub(crate) fn of(directory: &Path, prefix: &str) -> Self {
         let mut names = BTreeMap::new();
@@ -135,16 +135,16 @@ impl Platter {
 impl File {
     fn content(&self, kept: Kept, chance: &mut Chance) -> Vec<u8> {
         let mut content = self.durable.clone();
-        let torn = match kept {
+        let last = match kept {
             Kept::Torn => chance.below(self.pending.len() + 1),
             Kept::Nothing => 0,
             Kept::Everything | Kept::Any => self.pending.len(),
         };
-        for (index, change) in self.pending.iter().take(torn + 1).enumerate() {
+        for (index, change) in self.pending.iter().take(last + 1).enumerate() {
             match kept {
                 Kept::Nothing => {}
                 Kept::Everything => change.apply(&mut content),
-                Kept::Torn if index < torn => change.apply(&mut content),
+                Kept::Torn if index < last => change.apply(&mut content),
                 Kept::Torn | Kept::Any => change.apply_in_part(&mut content, chance),
             }
         }
@@ -180,7 +180,7 @@ impl Change {
     }
 }
 
-/// Puts bytes into a file, and zeros before them if the file ends earlier.
+/// Puts bytes into a file. If the file ends before `offset`, fills the gap with zeros.
 fn put(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if content.len() < end {

@@ -22,21 +22,21 @@ use tempfile::TempDir;
 use crate::chance::Chance;
 use crate::disk::{Event, Recording};
 use crate::history::{self, Stored, Versions, WRITERS, block_on, new_path};
-use crate::image::{Kept, Platter};
+use crate::image::{DiskState, Kept};
 
 /// Default number of images.
 const IMAGES: usize = 160;
 /// Number of writes of each writer. Enough for the log to be copied into the database several times.
 const ROUNDS: u64 = 60;
 
-fn number(variable: &str, default: usize) -> usize {
+fn read_number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |number| number.parse().unwrap())
 }
 
 /// What happened on a disk, beginning with a state that was durable as a whole.
 struct Recorded {
     _directory: TempDir,
-    before: Platter,
+    before: DiskState,
     events: Vec<Event>,
     versions: [Versions; 3],
 }
@@ -45,7 +45,7 @@ struct Recorded {
 fn record() -> Recorded {
     let (directory, path) = new_path();
     history::create(&path);
-    let before = Platter::of(directory.path(), "art.db");
+    let before = DiskState::of(directory.path(), "art.db");
     let disk = Recording::start(&path);
     let store = history::open(&path).unwrap();
     let versions = history::write(&store, &disk, ROUNDS);
@@ -65,9 +65,9 @@ struct Image {
 }
 
 impl Image {
-    fn new(platter: &Platter, kept: Kept, chance: &mut Chance) -> Self {
+    fn new(state: &DiskState, kept: Kept, chance: &mut Chance) -> Self {
         let (directory, path) = new_path();
-        platter.write_image(directory.path(), kept, chance);
+        state.write_image(directory.path(), kept, chance);
         let index: Vec<u8> = (0..32_768).map(|_| chance.below(256).to_le_bytes()[0]).collect();
         fs::write(directory.path().join("art.db-shm"), index).unwrap();
         Self {
@@ -77,12 +77,12 @@ impl Image {
     }
 }
 
-/// Returns a message about the first writer whose data is wrong. A store must have all acknowledged writes of a writer, and may
-/// have the whole next write.
-fn fault(store: &SqliteStore, platter: &Platter, versions: &[Versions; 3]) -> Option<String> {
+/// Returns a message about the first writer whose data is wrong, or `None` if all data is right. A store must have all
+/// acknowledged writes of a writer, and may have the whole next write.
+fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versions; 3]) -> Option<String> {
     WRITERS.into_iter().enumerate().find_map(|(writer, name)| {
-        let acknowledged = platter.acknowledged.get(&writer).copied().unwrap_or_default();
-        let found = block_on(history::stored(store, name));
+        let acknowledged = state.acknowledged.get(&writer).copied().unwrap_or_default();
+        let found = block_on(history::read_stored(store, name));
         let after = versions[writer].iter().skip(acknowledged).take(2);
         let allowed: Vec<_> = after.map(Stored::events).collect();
         let is_allowed = versions[writer]
@@ -100,9 +100,9 @@ fn fault(store: &SqliteStore, platter: &Platter, versions: &[Versions; 3]) -> Op
 }
 
 /// Asserts that an image has all that was acknowledged and nothing in part, that its database is sound, and that it can be written.
-fn assert_recovers(image: &Image, platter: &Platter, versions: &[Versions; 3], what: &str) {
+fn assert_recovers(image: &Image, state: &DiskState, versions: &[Versions; 3], what: &str) {
     let store = history::open(&image.path).unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    assert_eq!(fault(&store, platter, versions), None, "{what}");
+    assert_eq!(describe_wrong_data(&store, state, versions), None, "{what}");
     block_on(async {
         let lease = store.acquire_lease(WRITERS[0]).await.unwrap();
         let after = store.read_journal(WRITERS[0]).await.unwrap().len() as u64;
@@ -115,12 +115,12 @@ fn assert_recovers(image: &Image, platter: &Platter, versions: &[Versions; 3], w
 }
 
 /// Calls `check` at `count` random moments, in order, with the number of operations before the moment and the state of the disk.
-/// Every second moment is next to a sync, where most is decided.
-fn at_moments(
+/// Every second moment is next to a sync, where data becomes durable.
+fn check_at_moments(
     recorded: &Recorded,
     count: usize,
     chance: &mut Chance,
-    mut check: impl FnMut(usize, &Platter, &mut Chance),
+    mut check: impl FnMut(usize, &DiskState, &mut Chance),
 ) {
     let events = &recorded.events;
     let syncs: Vec<_> = (0..events.len())
@@ -133,65 +133,65 @@ fn at_moments(
         })
         .collect();
     moments.sort_unstable();
-    let (mut platter, mut applied) = (recorded.before.clone(), 0);
+    let (mut state, mut applied) = (recorded.before.clone(), 0);
     for moment in moments {
         let moment = moment.min(events.len());
-        events[applied..moment].iter().for_each(|event| platter.apply(event));
+        events[applied..moment].iter().for_each(|event| state.apply(event));
         applied = moment;
-        check(moment, &platter, chance);
+        check(moment, &state, chance);
     }
 }
 
 fn seed() -> u64 {
-    let seed = number("ART_POWER_SEED", 1) as u64;
+    let seed = read_number("ART_POWER_SEED", 1) as u64;
     println!("ART_POWER_SEED={seed}");
     seed
 }
 
 #[test]
-fn what_was_acknowledged_is_there_after_the_power_was_cut_at_any_moment() {
+fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
-    let copied = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
+    let is_copy = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
     assert!(
-        recorded.events.iter().filter(copied).count() > 2,
+        recorded.events.iter().filter(is_copy).count() > 2,
         "the log was hardly copied"
     );
     let mut made = 0;
-    at_moments(
+    check_at_moments(
         &recorded,
-        number("ART_POWER_IMAGES", IMAGES),
+        read_number("ART_POWER_IMAGES", IMAGES),
         &mut chance,
-        |moment, platter, chance| {
+        |moment, state, chance| {
             let kept = Kept::ALL[made % Kept::ALL.len()];
             made += 1;
-            let image = Image::new(platter, kept, chance);
+            let image = Image::new(state, kept, chance);
             let what = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
-            assert_recovers(&image, platter, &recorded.versions, &what);
+            assert_recovers(&image, state, &recorded.versions, &what);
         },
     );
 }
 
 #[test]
-fn nothing_is_lost_when_the_power_is_cut_again_during_the_recovery() {
+fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
-    at_moments(&recorded, IMAGES / 20, &mut chance, |moment, platter, chance| {
-        let first = Image::new(platter, Kept::Torn, chance);
+    check_at_moments(&recorded, IMAGES / 20, &mut chance, |moment, state, chance| {
+        let first = Image::new(state, Kept::Torn, chance);
         let again = Recorded {
-            before: Platter::of(first.path.parent().unwrap(), "art.db"),
-            events: recovery(&first.path),
+            before: DiskState::of(first.path.parent().unwrap(), "art.db"),
+            events: record_recovery(&first.path),
             versions: recorded.versions.clone(),
             _directory: first._directory,
         };
-        at_moments(&again, 4, chance, |second, recovered, chance| {
+        check_at_moments(&again, 4, chance, |second, recovered, chance| {
             let image = Image::new(recovered, Kept::Any, chance);
             let what = format!("recovery after {moment} operations, cut after {second}");
-            assert_recovers(&image, platter, &again.versions, &what);
+            assert_recovers(&image, state, &again.versions, &what);
         });
     });
 }
 
 /// Opens and closes the database of an image, and returns what that writes.
-fn recovery(path: &Path) -> Vec<Event> {
+fn record_recovery(path: &Path) -> Vec<Event> {
     let disk = Recording::start(path);
     drop(history::open(path).unwrap());
     disk.events()
@@ -201,56 +201,56 @@ fn recovery(path: &Path) -> Vec<Event> {
 const FORMAT_4: &[u8] = include_bytes!("../it/data/format-4.db");
 
 /// Reads the runs and the threads of a database that had format 4.
-fn migrated(path: &Path) -> Vec<Stored> {
+fn read_migrated(path: &Path) -> Vec<Stored> {
     let store = history::open(path).unwrap();
-    let read = |thread, run| block_on(history::stored_run(&store, thread, run));
+    let read = |thread, run| block_on(history::read_stored_run(&store, thread, run));
     vec![read("t", "run-t"), read("other", "run-other")]
 }
 
-/// Cuts the power while a database of format 4 with this journal mode is migrated.
-fn cut_migration(journal_mode: &str) {
+/// Cuts the power while a database of format 4 with this journal mode is migrated, and asserts that all its data is found later.
+fn assert_migration_survives_power_loss(journal_mode: &str) {
     let (directory, path) = new_path();
     fs::write(&path, FORMAT_4).unwrap();
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "journal_mode", journal_mode).unwrap();
     connection.close().unwrap();
     let recorded = Recorded {
-        before: Platter::of(directory.path(), "art.db"),
-        events: recovery(&path),
+        before: DiskState::of(directory.path(), "art.db"),
+        events: record_recovery(&path),
         versions: Default::default(),
         _directory: directory,
     };
-    let (whole, mut chance) = (migrated(&path), Chance::new(seed()));
-    assert!(whole.iter().all(|stored| stored.events() == 3));
+    let (expected, mut chance) = (read_migrated(&path), Chance::new(seed()));
+    assert!(expected.iter().all(|stored| stored.events() == 3));
     let mut made = 0;
-    at_moments(&recorded, IMAGES / 5, &mut chance, |moment, platter, chance| {
+    check_at_moments(&recorded, IMAGES / 5, &mut chance, |moment, state, chance| {
         let kept = Kept::ALL[made % Kept::ALL.len()];
         made += 1;
-        let image = Image::new(platter, kept, chance);
-        assert_eq!(migrated(&image.path), whole, "{kept:?} after {moment}");
+        let image = Image::new(state, kept, chance);
+        assert_eq!(read_migrated(&image.path), expected, "{kept:?} after {moment}");
     });
 }
 
 #[test]
-fn nothing_is_lost_when_the_power_is_cut_during_a_migration() {
-    cut_migration("wal");
+fn a_power_loss_during_a_migration_loses_no_run() {
+    assert_migration_survives_power_loss("wal");
 }
 
 #[test]
-fn nothing_is_lost_when_the_power_is_cut_during_the_migration_of_a_database_without_a_write_ahead_log() {
-    cut_migration("delete");
+fn a_power_loss_during_a_migration_without_a_log_loses_no_run() {
+    assert_migration_survives_power_loss("delete");
 }
 
 #[test]
-fn the_images_show_a_commit_that_is_acknowledged_before_its_log_is_synced() {
+fn images_lack_acknowledged_writes_if_the_log_is_never_synced() {
     let mut recorded = record();
     let is_sync_of_log = |event: &Event| matches!(event, Event::Sync { file } if file == "art.db-wal");
     recorded.events.retain(|event| !is_sync_of_log(event));
     let (mut lost, mut chance) = (0, Chance::new(seed()));
-    at_moments(&recorded, 20, &mut chance, |_, platter, chance| {
-        let image = Image::new(platter, Kept::Nothing, chance);
-        let complete =
-            history::open(&image.path).is_ok_and(|store| fault(&store, platter, &recorded.versions).is_none());
+    check_at_moments(&recorded, 20, &mut chance, |_, state, chance| {
+        let image = Image::new(state, Kept::Nothing, chance);
+        let complete = history::open(&image.path)
+            .is_ok_and(|store| describe_wrong_data(&store, state, &recorded.versions).is_none());
         lost += usize::from(!complete);
     });
     assert!(lost > 0);

@@ -21,8 +21,8 @@ use rusqlite::ffi::{
 
 use crate::disk::{self, Disk};
 
-/// A file with a disk.
-struct Watched {
+/// A file whose operations are reported to a disk.
+struct WatchedFile {
     disk: Arc<Disk>,
     name: String,
 }
@@ -32,7 +32,7 @@ struct Watched {
 struct File {
     base: sqlite3_file,
     /// From `Box::into_raw`, or null for a file without a disk.
-    watched: *mut Watched,
+    watched: *mut WatchedFile,
 }
 
 /// Makes this VFS the default one of the process.
@@ -41,12 +41,12 @@ pub(crate) fn install() {
     INSTALL.call_once(|| {
         // SAFETY: the default VFS exists for as long as the process; its copy is leaked, as SQLite requires.
         let code = unsafe {
-            let real = sqlite3_vfs_find(std::ptr::null());
-            let mut vfs = *real;
+            let system = sqlite3_vfs_find(std::ptr::null());
+            let mut vfs = *system;
             vfs.szOsFile += c_int::try_from(size_of::<File>()).unwrap();
             vfs.pNext = std::ptr::null_mut();
             vfs.zName = c"recording".as_ptr();
-            vfs.pAppData = real.cast();
+            vfs.pAppData = system.cast();
             vfs.xOpen = Some(open);
             vfs.xDelete = Some(delete);
             sqlite3_vfs_register(Box::leak(Box::new(vfs)), 1)
@@ -59,7 +59,7 @@ pub(crate) fn install() {
 ///
 /// # Safety
 /// `vfs` is the one that [`install`] registered.
-unsafe fn real_vfs(vfs: *mut sqlite3_vfs) -> *mut sqlite3_vfs {
+unsafe fn system_vfs(vfs: *mut sqlite3_vfs) -> *mut sqlite3_vfs {
     // SAFETY: `install` stored it there.
     unsafe { (*vfs).pAppData.cast() }
 }
@@ -68,7 +68,7 @@ unsafe fn real_vfs(vfs: *mut sqlite3_vfs) -> *mut sqlite3_vfs {
 ///
 /// # Safety
 /// `file` is a [`File`] with the memory that `install` asked for.
-unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
+unsafe fn system_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
     // SAFETY: SQLite allocates `szOsFile` bytes, which is the size of both; the size of `File` keeps the alignment of pointers.
     unsafe { file.cast::<u8>().add(size_of::<File>()).cast() }
 }
@@ -77,7 +77,7 @@ unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
 ///
 /// # Safety
 /// `file` is an open [`File`], and no other thread closes it meanwhile.
-unsafe fn watched<'a>(file: *mut sqlite3_file) -> Option<&'a Watched> {
+unsafe fn watched_file<'a>(file: *mut sqlite3_file) -> Option<&'a WatchedFile> {
     // SAFETY: the pointer is null or from `Box::into_raw`, and freed only when the file is closed.
     unsafe { (*file.cast::<File>()).watched.as_ref() }
 }
@@ -86,15 +86,15 @@ unsafe fn watched<'a>(file: *mut sqlite3_file) -> Option<&'a Watched> {
 ///
 /// # Safety
 /// `name` is null or ends with a zero.
-unsafe fn find(name: *const c_char) -> Option<Watched> {
+unsafe fn find(name: *const c_char) -> Option<WatchedFile> {
     if name.is_null() {
         return None;
     }
     // SAFETY: see above.
     let path = Path::new(unsafe { CStr::from_ptr(name) }.to_str().ok()?);
-    let disk = disk::of(path)?;
+    let disk = disk::find_disk(path)?;
     let name = path.file_name()?.to_str()?.to_owned();
-    Some(Watched { disk, name })
+    Some(WatchedFile { disk, name })
 }
 
 unsafe extern "C" fn open(
@@ -110,13 +110,13 @@ unsafe extern "C" fn open(
         let watched = find(name);
         let opened = watched
             .as_ref()
-            .map_or(Ok(flags), |Watched { disk, name }| disk.open(name, flags));
+            .map_or(Ok(flags), |WatchedFile { disk, name }| disk.open(name, flags));
         let flags = match opened {
             Ok(flags) => flags,
             Err(code) => return code,
         };
-        let real_vfs = real_vfs(vfs);
-        let code = ((*real_vfs).xOpen.unwrap())(real_vfs, name, real(file), flags, out);
+        let system = system_vfs(vfs);
+        let code = ((*system).xOpen.unwrap())(system, name, system_file(file), flags, out);
         if code == SQLITE_OK {
             (*file).pMethods = &raw const METHODS;
             let watched = watched.map(|watched| Box::into_raw(Box::new(watched)));
@@ -129,11 +129,11 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, name: *const c_char, sync_directory: c_int) -> c_int {
     // SAFETY: as in `open`.
     unsafe {
-        if let Some(Watched { disk, name }) = find(name) {
+        if let Some(WatchedFile { disk, name }) = find(name) {
             disk.delete(&name, sync_directory != 0);
         }
-        let real_vfs = real_vfs(vfs);
-        ((*real_vfs).xDelete.unwrap())(real_vfs, name, 0)
+        let system = system_vfs(vfs);
+        ((*system).xDelete.unwrap())(system, name, 0)
     }
 }
 
@@ -144,8 +144,8 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
         if !watched.is_null() {
             drop(Box::from_raw(watched));
         }
-        let real = real(file);
-        ((*(*real).pMethods).xClose.unwrap())(real)
+        let system = system_file(file);
+        ((*(*system).pMethods).xClose.unwrap())(system)
     }
 }
 
@@ -159,33 +159,33 @@ unsafe extern "C" fn write(
     unsafe {
         let length = usize::try_from(count).unwrap();
         let content = std::slice::from_raw_parts(bytes.cast::<u8>(), length);
-        let (written, code) = watched(file).map_or((length, SQLITE_OK), |Watched { disk, name }| {
+        let (written, code) = watched_file(file).map_or((length, SQLITE_OK), |WatchedFile { disk, name }| {
             disk.write(name, u64::try_from(offset).unwrap(), content)
         });
-        let real = real(file);
+        let system = system_file(file);
         let written = c_int::try_from(written).unwrap();
-        let real_code = ((*(*real).pMethods).xWrite.unwrap())(real, bytes, written, offset);
-        if real_code == SQLITE_OK { code } else { real_code }
+        let system_code = ((*(*system).pMethods).xWrite.unwrap())(system, bytes, written, offset);
+        if system_code == SQLITE_OK { code } else { system_code }
     }
 }
 
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
-        if let Some(Watched { disk, name }) = watched(file)
+        if let Some(WatchedFile { disk, name }) = watched_file(file)
             && let Err(code) = disk.truncate(name, u64::try_from(size).unwrap())
         {
             return code;
         }
-        let real = real(file);
-        ((*(*real).pMethods).xTruncate.unwrap())(real, size)
+        let system = system_file(file);
+        ((*(*system).pMethods).xTruncate.unwrap())(system, size)
     }
 }
 
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: as in `write`.
-    match unsafe { watched(file) } {
-        Some(Watched { disk, name }) => disk.sync(name).err().unwrap_or(SQLITE_OK),
+    match unsafe { watched_file(file) } {
+        Some(WatchedFile { disk, name }) => disk.sync(name).err().unwrap_or(SQLITE_OK),
         None => SQLITE_OK,
     }
 }
@@ -199,15 +199,15 @@ unsafe extern "C" fn map_index(
 ) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
-        if let Some(Watched { disk, .. }) = watched(file)
+        if let Some(WatchedFile { disk, .. }) = watched_file(file)
             && extend != 0
             && let Err(code) = disk.grow_index()
         {
             *out = std::ptr::null_mut();
             return code;
         }
-        let real = real(file);
-        ((*(*real).pMethods).xShmMap.unwrap())(real, page, size, extend, out)
+        let system = system_file(file);
+        ((*(*system).pMethods).xShmMap.unwrap())(system, page, size, extend, out)
     }
 }
 
@@ -217,8 +217,8 @@ macro_rules! pass_on {
         unsafe extern "C" fn $function(file: *mut sqlite3_file, $($argument: $type),*) -> $result {
             // SAFETY: the arguments are those that SQLite passed, and the file is open.
             unsafe {
-                let real = real(file);
-                ((*(*real).pMethods).$method.unwrap())(real, $($argument),*)
+                let system = system_file(file);
+                ((*(*system).pMethods).$method.unwrap())(system, $($argument),*)
             }
         }
     )*};

@@ -7,15 +7,18 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 /// Environment variable with the path of the database. Only the parent process sets it.
 const PATH: &str = "ART_STORE_TEST_DATABASE";
 
+/// Begins each line that a child process sends to its parent, and no other output of the child.
+const MARK: &str = "to parent: ";
+
 /// Returns the path of the database if this process is a child of a test.
-pub(crate) fn database() -> Option<std::ffi::OsString> {
+pub(crate) fn database_path() -> Option<std::ffi::OsString> {
     std::env::var_os(PATH)
 }
 
-/// Prints a line for the parent process, in one write, so that lines of several tasks are not mixed.
-pub(crate) fn tell(line: &str) {
+/// Sends a line to the parent process, in one write, so that lines of several tasks are not mixed.
+pub(crate) fn send_line(line: &str) {
     std::io::stderr()
-        .write_all(format!("told {line}\n").as_bytes())
+        .write_all(format!("{MARK}{line}\n").as_bytes())
         .unwrap();
 }
 
@@ -57,18 +60,18 @@ impl ChildTest {
         Self { child, output }
     }
 
-    /// Returns the next line that the child told, or `None` if it has ended.
-    pub(crate) fn told(&mut self) -> Option<String> {
+    /// Returns the next line that the child sends, or `None` if it has ended.
+    pub(crate) fn next_line(&mut self) -> Option<String> {
         loop {
             let line = self.output.next()?.ok()?;
-            if let Some(told) = line.strip_prefix("told ") {
-                return Some(told.to_owned());
+            if let Some(sent) = line.strip_prefix(MARK) {
+                return Some(sent.to_owned());
             }
         }
     }
 
     /// Lets the child continue after [`wait_for_parent`].
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
@@ -84,9 +87,9 @@ impl ChildTest {
         self.child.kill().unwrap();
     }
 
-    /// Returns everything that the child still tells, and waits until it ends.
+    /// Returns all lines that the child still sends, and waits until it ends.
     pub(crate) fn finish(&mut self) -> (Vec<String>, ExitStatus) {
-        let rest = std::iter::from_fn(|| self.told()).collect();
+        let rest = std::iter::from_fn(|| self.next_line()).collect();
         (rest, self.child.wait().unwrap())
     }
 }
@@ -99,7 +102,7 @@ impl Drop for ChildTest {
     }
 }
 
-/// Waits until the parent process calls [`ChildTest::go_on`].
+/// Waits until the parent process calls [`ChildTest::resume`].
 pub(crate) fn wait_for_parent() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }

@@ -31,6 +31,7 @@ const ENDINGS: [RunStatus; 3] = [RunStatus::Success, RunStatus::Suspended, RunSt
 type Limit = Option<usize>;
 type Time = Option<u64>;
 
+/// An operation on a store. Most values of the type `usize` are indexes into the constants above; [`apply`] shows which.
 #[derive(Clone, Debug)]
 enum Operation {
     Wait(u64),
@@ -89,7 +90,7 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(run, records, limit)| O::Work(run, records, limit)),
         (id(), 0..ENDINGS.len()).prop_map(|(run, ending)| O::End(run, ending)),
         (id(), id(), option::of(1_000u64..1_100)).prop_map(|(run, id, expires)| O::Suspend(run, id, expires)),
-        (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, late)| O::Decide(id, approved, late)),
+        (id(), any::<bool>(), any::<bool>()).prop_map(|(id, approved, by_expiry)| O::Decide(id, approved, by_expiry)),
         (id(), id(), any::<bool>()).prop_map(|(run, id, approved)| O::Settle(run, id, approved)),
         (
             some_id(),
@@ -128,6 +129,7 @@ fn name(index: Option<usize>) -> Option<String> {
     index.map(|index| IDS[index].to_owned())
 }
 
+/// Applies an operation to a store, and returns its result as a text.
 async fn apply(fixture: &TestStore, operation: Operation) -> String {
     use Operation as O;
     let store = &fixture.store;
@@ -159,25 +161,25 @@ async fn apply(fixture: &TestStore, operation: Operation) -> String {
             text(store.list_threads(filter).await)
         }
         O::Delete(id) => text(store.delete_thread(IDS[id]).await),
-        O::Append(..) | O::Messages(..) => conversation(store.as_ref(), operation).await,
-        O::Record(..) | O::Observations(..) => observations(store.as_ref(), operation).await,
+        O::Append(..) | O::Messages(..) => apply_to_messages(store.as_ref(), operation).await,
+        O::Record(..) | O::Observations(..) => apply_to_observations(store.as_ref(), operation).await,
         O::Save(id, number, expected) => {
             let saved = text(store.save_state(IDS[id], json!([number]), expected).await);
             saved + &text(store.load_state(IDS[id]).await)
         }
-        _ => runs(fixture, operation).await,
+        _ => apply_to_runs(fixture, operation).await,
     }
 }
 
-async fn conversation(store: &dyn Store, operation: Operation) -> String {
+async fn apply_to_messages(store: &dyn Store, operation: Operation) -> String {
     match operation {
         Operation::Append(id, messages) => {
             let messages = messages
                 .into_iter()
-                .map(|(thread, id_of, role, timestamp)| ConversationMessage {
+                .map(|(thread, number, role, timestamp)| ConversationMessage {
                     role: ROLES[role],
                     ..message(
-                        &format!("m{id_of}"),
+                        &format!("m{number}"),
                         if thread == 0 { IDS[0] } else { IDS[id] },
                         timestamp,
                     )
@@ -198,7 +200,7 @@ async fn conversation(store: &dyn Store, operation: Operation) -> String {
     }
 }
 
-async fn observations(store: &dyn Store, operation: Operation) -> String {
+async fn apply_to_observations(store: &dyn Store, operation: Operation) -> String {
     // Removes the identifier, which is random.
     let without_id = |mut observation: art_core::observation::Observation| {
         observation.id.clear();
@@ -227,7 +229,7 @@ async fn observations(store: &dyn Store, operation: Operation) -> String {
     }
 }
 
-async fn runs(fixture: &TestStore, operation: Operation) -> String {
+async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
         Operation::Begin(id, trace_id) => text(fixture.begin(run(IDS[trace_id], IDS[id])).await),
@@ -297,11 +299,11 @@ async fn runs(fixture: &TestStore, operation: Operation) -> String {
             };
             text(store.list_runs(filter).await)
         }
-        _ => leases(fixture, operation).await,
+        _ => apply_to_leases(fixture, operation).await,
     }
 }
 
-async fn leases(fixture: &TestStore, operation: Operation) -> String {
+async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
         // The fixture does not remember this lease, so a lease that it remembers is lost.

@@ -82,7 +82,7 @@ fn a_database_that_others_can_read_is_restricted_when_it_is_opened() {
 }
 
 #[test]
-fn closing_leaves_one_complete_file() {
+fn closing_leaves_no_log_and_no_temporary_file() {
     let (_directory, path) = new_path();
     fill(&path);
     assert!(!with_suffix(&path, "-wal").exists());
@@ -90,7 +90,7 @@ fn closing_leaves_one_complete_file() {
 }
 
 #[test]
-fn a_host_that_creates_or_migrates_the_database_for_too_long_makes_others_busy() {
+fn opening_fails_as_busy_while_another_host_keeps_the_guard() {
     let (_directory, path) = new_path();
     fill(&path);
     let guard = OpenOptions::new()
@@ -209,7 +209,7 @@ fn a_truncated_database_is_refused() {
 }
 
 #[test]
-fn a_page_of_random_bytes_is_never_treated_as_an_empty_database() {
+fn a_database_with_an_overwritten_page_is_refused_and_left_unchanged() {
     let (_directory, path) = new_path();
     fill(&path);
     let pages = fs::metadata(&path).unwrap().len() / 4096;
@@ -228,7 +228,7 @@ fn a_page_of_random_bytes_is_never_treated_as_an_empty_database() {
                 refusals += 1;
                 assert_eq!(fs::read(&path).unwrap(), before);
             }
-            // The page is not part of any table.
+            // Nobody notices a change of a page that is not part of any table.
             Ok(_) => {}
             Err(error) => panic!("page {page}: {error:?}"),
         }

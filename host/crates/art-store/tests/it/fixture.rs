@@ -166,7 +166,7 @@ pub(crate) fn event(kind: &str, payload: Value) -> NewEvent {
 }
 
 pub(crate) fn text(value: &Value) -> JsonText {
-    JsonText::of("a value", "of a test", value).unwrap()
+    JsonText::of("a value", "test", value).unwrap()
 }
 
 /// Returns a temporary directory, and the path in it at which a database can be created.

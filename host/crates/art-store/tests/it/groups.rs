@@ -59,11 +59,11 @@ fn steps_of_several_runs_are_committed_together_and_each_is_one_write() {
     let (_directory, path) = new_path();
     let store = Arc::new(SqliteStore::open(path).unwrap());
     block_on(async {
-        let drivers: Vec<_> = (0..32)
+        let writers: Vec<_> = (0..32)
             .map(|n| tokio::spawn(commit_steps(Arc::clone(&store), n.to_string())))
             .collect();
-        for driver in drivers {
-            driver.await.unwrap();
+        for writer in writers {
+            writer.await.unwrap();
         }
     });
     let stats = store.stats();
@@ -72,7 +72,7 @@ fn steps_of_several_runs_are_committed_together_and_each_is_one_write() {
 }
 
 #[test]
-fn a_single_write_is_committed_immediately() {
+fn sequential_writes_are_committed_one_by_one() {
     let (_directory, path) = new_path();
     let store = SqliteStore::open(path).unwrap();
     block_on(async {
@@ -85,7 +85,7 @@ fn a_single_write_is_committed_immediately() {
 }
 
 #[test]
-fn queued_writes_are_made_before_the_store_is_dropped() {
+fn dropping_the_store_completes_its_queued_writes() {
     let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {

@@ -1,4 +1,4 @@
-//! Changes that anybody but the host makes to a database are found when the data is read.
+//! Changes that anybody but the host makes to a database are detected when the data is read.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::fixture::{block_on, event, new_path, run, thread};
 
 const EVENTS: u64 = 3;
 
-/// Creates a database with a run of a few events and a blob.
-fn filled() -> (TempDir, SqliteStore) {
+/// Creates a store with a run of a few events and a blob.
+fn filled_store() -> (TempDir, SqliteStore) {
     let (directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {
@@ -30,14 +30,14 @@ fn filled() -> (TempDir, SqliteStore) {
     (directory, store)
 }
 
-/// Runs `change` with another connection to the database.
-fn tamper<T>(path: &Path, change: impl FnOnce(&Connection) -> T) -> T {
+/// Runs `work` with another connection to the database.
+fn with_connection<T>(path: &Path, work: impl FnOnce(&Connection) -> T) -> T {
     let connection = Connection::open(path).unwrap();
-    change(&connection)
+    work(&connection)
 }
 
-/// Returns the sequence at which the journal is found to be broken.
-fn broken_at(store: &SqliteStore) -> Option<u64> {
+/// Returns the sequence at which the store finds that the journal was changed, or `None` if it does not.
+fn broken_sequence(store: &SqliteStore) -> Option<u64> {
     match block_on(store.read_journal("r")) {
         Err(StoreError::BrokenChain { sequence, .. }) => Some(sequence),
         _ => None,
@@ -45,8 +45,8 @@ fn broken_at(store: &SqliteStore) -> Option<u64> {
 }
 
 #[test]
-fn a_flip_of_any_byte_of_any_stored_event_is_found() {
-    let (_directory, store) = filled();
+fn a_flipped_bit_in_any_byte_of_an_event_is_detected() {
+    let (_directory, store) = filled_store();
     let connection = Connection::open(store.path()).unwrap();
     for column in ["kind", "payload", "digest"] {
         for sequence in 1..=EVENTS {
@@ -60,7 +60,7 @@ fn a_flip_of_any_byte_of_any_stored_event_is_found() {
                 let mut bad = good.clone();
                 bad[position] ^= 1 << (position % 8);
                 set(&bad);
-                assert_eq!(broken_at(&store), Some(sequence), "{column} {position}");
+                assert_eq!(broken_sequence(&store), Some(sequence), "{column} {position}");
             }
             set(&good);
         }
@@ -69,8 +69,8 @@ fn a_flip_of_any_byte_of_any_stored_event_is_found() {
 }
 
 #[test]
-fn a_flip_of_any_bit_of_the_numbers_of_an_event_is_found() {
-    let (_directory, store) = filled();
+fn a_flipped_bit_in_the_numbers_of_an_event_is_detected() {
+    let (_directory, store) = filled_store();
     let connection = Connection::open(store.path()).unwrap();
     for column in ["timestamp", "sequence"] {
         for bit in 0..63_i64 {
@@ -78,7 +78,7 @@ fn a_flip_of_any_bit_of_the_numbers_of_an_event_is_found() {
             let flip = || connection.execute(&update, [1_i64 << bit]);
             // The database itself refuses a number that another entry has.
             if flip().is_ok() {
-                assert!(broken_at(&store).is_some(), "{column} {bit}");
+                assert!(broken_sequence(&store).is_some(), "{column} {bit}");
                 flip().unwrap();
             }
         }
@@ -87,20 +87,20 @@ fn a_flip_of_any_bit_of_the_numbers_of_an_event_is_found() {
 }
 
 #[test]
-fn entries_that_are_missing_at_the_end_are_found() {
-    let (_directory, store) = filled();
-    tamper(store.path(), |connection| {
+fn a_missing_last_entry_is_detected() {
+    let (_directory, store) = filled_store();
+    with_connection(store.path(), |connection| {
         connection
             .execute("DELETE FROM journal WHERE sequence = 3", [])
             .unwrap();
     });
-    assert_eq!(broken_at(&store), Some(3));
+    assert_eq!(broken_sequence(&store), Some(3));
 }
 
 #[test]
-fn an_entry_that_is_missing_in_the_middle_is_found() {
-    let (_directory, store) = filled();
-    tamper(store.path(), |connection| {
+fn a_missing_entry_in_the_middle_is_detected() {
+    let (_directory, store) = filled_store();
+    with_connection(store.path(), |connection| {
         connection
             .execute("DELETE FROM journal WHERE sequence = 2", [])
             .unwrap();
@@ -113,18 +113,18 @@ fn an_entry_that_is_missing_in_the_middle_is_found() {
 }
 
 #[test]
-fn a_head_that_differs_from_the_last_digest_is_found() {
-    let (_directory, store) = filled();
-    tamper(store.path(), |connection| {
+fn a_head_that_differs_from_the_last_digest_is_detected() {
+    let (_directory, store) = filled_store();
+    with_connection(store.path(), |connection| {
         connection.execute("UPDATE runs SET head = 'other'", []).unwrap();
     });
-    assert_eq!(broken_at(&store), Some(EVENTS + 1));
+    assert_eq!(broken_sequence(&store), Some(EVENTS + 1));
 }
 
 #[test]
-fn a_changed_blob_is_found() {
-    let (_directory, store) = filled();
-    tamper(store.path(), |connection| {
+fn a_changed_blob_is_detected() {
+    let (_directory, store) = filled_store();
+    with_connection(store.path(), |connection| {
         connection.execute("UPDATE blobs SET bytes = x'00'", []).unwrap();
     });
     let error = block_on(store.get_blob("t", &digest(b"content"))).unwrap_err();
@@ -133,18 +133,18 @@ fn a_changed_blob_is_found() {
 
 #[test]
 fn a_blob_that_no_run_uses_any_more_is_deleted() {
-    let (_directory, store) = filled();
+    let (_directory, store) = filled_store();
     let path = store.path().to_owned();
-    let blobs = || {
-        tamper(&path, |connection| {
+    let count_blobs = || {
+        with_connection(&path, |connection| {
             let count = connection.query_row("SELECT count(*) FROM blobs", [], |row| row.get::<_, i64>(0));
             count.unwrap()
         })
     };
-    assert_eq!(blobs(), 1);
+    assert_eq!(count_blobs(), 1);
     // Dropping the store frees the lease of the thread.
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
     assert!(block_on(store.delete_thread("t")).unwrap());
-    assert_eq!(blobs(), 0);
+    assert_eq!(count_blobs(), 0);
 }

@@ -14,8 +14,8 @@ const ROUNDS: usize = 8;
 
 /// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
-fn commits_until_it_is_killed() {
-    let Some(path) = children::database() else { return };
+fn child_commits_until_it_is_killed() {
+    let Some(path) = children::database_path() else { return };
     let store = Arc::new(SqliteStore::open(path).unwrap());
     block_on(async {
         let writers = THREADS.map(|thread_id| tokio::spawn(commit_until_an_error(Arc::clone(&store), thread_id)));
@@ -25,7 +25,7 @@ fn commits_until_it_is_killed() {
     });
 }
 
-/// Commits steps with an event, an observation, a state and a message, and tells the parent process of each one that was
+/// Commits steps with an event, an observation, a state and a message, and sends the parent process a line for each one that was
 /// acknowledged.
 async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str) {
     if store.get_thread(thread_id).await.unwrap().is_none() && store.create_thread(thread(thread_id)).await.is_err() {
@@ -53,7 +53,7 @@ async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str)
             return;
         };
         after = committed.run.last_sequence;
-        children::tell(&format!("{thread_id} {after}"));
+        children::send_line(&format!("{thread_id} {after}"));
     }
 }
 
@@ -76,10 +76,10 @@ fn whole_commits(store: &SqliteStore) -> [u64; 4] {
     })
 }
 
-/// Returns the highest number that the child told for each thread.
-fn acknowledged<'a>(told: impl Iterator<Item = &'a String>) -> [u64; 4] {
+/// Returns the highest number that the child sent for each thread.
+fn highest_acknowledged(lines: &[String]) -> [u64; 4] {
     let mut highest = [0; 4];
-    for line in told {
+    for line in lines {
         let (thread_id, number) = line.split_once(' ').unwrap();
         let index = THREADS.iter().position(|id| *id == thread_id).unwrap();
         highest[index] = number.parse::<u64>().unwrap().max(highest[index]);
@@ -87,38 +87,42 @@ fn acknowledged<'a>(told: impl Iterator<Item = &'a String>) -> [u64; 4] {
     highest
 }
 
-fn assert_stored(path: &Path, told: &[String]) {
+/// Asserts that a database has every commit that a child acknowledged in these lines.
+fn assert_stored(path: &Path, lines: &[String]) {
     let stored = whole_commits(&SqliteStore::open(path).unwrap());
-    let acknowledged = acknowledged(told.iter());
+    let acknowledged = highest_acknowledged(lines);
     assert!(
-        stored.iter().zip(acknowledged).all(|(stored, told)| *stored >= told),
+        stored
+            .iter()
+            .zip(acknowledged)
+            .all(|(stored, number)| *stored >= number),
         "{acknowledged:?} acknowledged, {stored:?} stored"
     );
 }
 
 #[test]
-fn acknowledged_commits_survive_a_kill_and_others_leave_no_part() {
+fn acknowledged_commits_survive_a_kill_and_no_commit_is_stored_in_part() {
     let (_directory, path) = new_path();
     for round in 1..=ROUNDS {
-        let mut child = ChildTest::start("kill::commits_until_it_is_killed", &path);
-        let mut told: Vec<_> = (0..round * 23).map(|_| child.told().unwrap()).collect();
+        let mut child = ChildTest::start("kill::child_commits_until_it_is_killed", &path);
+        let mut lines: Vec<_> = (0..round * 23).map(|_| child.next_line().unwrap()).collect();
         child.kill();
-        told.extend(child.finish().0);
-        assert_stored(&path, &told);
+        lines.extend(child.finish().0);
+        assert_stored(&path, &lines);
     }
 }
 
 #[test]
-fn a_disk_that_takes_no_more_data_loses_no_acknowledged_commit() {
+fn reaching_a_file_size_limit_loses_no_acknowledged_commit() {
     let (_directory, path) = new_path();
-    let mut child = ChildTest::start_with_limited_files("kill::commits_until_it_is_killed", &path, 1_500);
-    let (told, status) = child.finish();
+    let mut child = ChildTest::start_with_limited_files("kill::child_commits_until_it_is_killed", &path, 1_500);
+    let (lines, status) = child.finish();
     assert!(status.success());
-    assert!(!told.is_empty());
-    assert_stored(&path, &told);
-    let mut child = ChildTest::start("kill::commits_until_it_is_killed", &path);
-    let more = child.told().unwrap();
+    assert!(!lines.is_empty());
+    assert_stored(&path, &lines);
+    let mut child = ChildTest::start("kill::child_commits_until_it_is_killed", &path);
+    let line = child.next_line().unwrap();
     child.kill();
     child.finish();
-    assert_stored(&path, &[more]);
+    assert_stored(&path, &[line]);
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::fixture::{block_on, event, new_path};
 
 /// A database that has the threads `t` and `other` with a run, two blobs, three events, two observations, a message and a state
-/// each, and an empty run `empty`. Both runs have the blob `shared`.
+/// each, and an empty run `empty`. The runs `run-t` and `run-other` share the blob `shared`.
 const FORMAT_4: &[u8] = include_bytes!("data/format-4.db");
 
 fn database() -> (TempDir, PathBuf) {
@@ -48,7 +48,7 @@ async fn assert_complete(store: &SqliteStore) {
 }
 
 #[test]
-fn a_database_of_format_4_keeps_all_its_data() {
+fn migrating_a_database_of_format_4_keeps_all_its_data() {
     let (_directory, path) = database();
     let store = SqliteStore::open(&path).unwrap();
     block_on(assert_complete(&store));
@@ -70,7 +70,7 @@ fn a_database_of_format_4_can_be_read_without_migrating_it() {
 }
 
 #[test]
-fn a_run_of_format_4_continues_with_the_digests_of_its_journal() {
+fn a_run_of_format_4_can_continue_after_the_migration() {
     let (_directory, path) = database();
     let store = SqliteStore::open(&path).unwrap();
     block_on(async {

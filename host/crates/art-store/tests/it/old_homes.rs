@@ -26,11 +26,11 @@ const SCRIPTS: [&str; 4] = [
 /// The newest format.
 const NEWEST: u32 = 5;
 const APPLICATION_ID: i32 = 0x4152_5453;
-const CHILD: &str = "old_homes::migrates_and_is_killed";
+const CHILD: &str = "old_homes::child_migrates_until_it_is_killed";
 /// Number of threads with a run each. Enough for a migration that takes some hundredths of a second.
 const RUNS: u32 = 20;
 const EVENTS: u32 = 40;
-/// Number of kills at random moments for each format.
+/// Number of moments at which the migration from each format is killed.
 const KILLS: u32 = 3;
 
 /// Creates a database as a host of that format left it.
@@ -52,18 +52,20 @@ fn create(path: &Path, format: u32) {
 
 /// Stores a thread with one of everything, and a run with events.
 fn fill(connection: &Connection, number: u32, format: u32) {
-    let run = |sql: &str| connection.execute(sql, [number]).unwrap();
-    run("INSERT INTO threads (id, created, updated, config, observations)
-         VALUES ('t' || ?1, 1, 1, '{\"enabledTools\":[],\"historyLimit\":0}', 1)");
-    run(
+    let execute = |sql: &str| connection.execute(sql, [number]).unwrap();
+    execute(
+        "INSERT INTO threads (id, created, updated, config, observations)
+         VALUES ('t' || ?1, 1, 1, '{\"enabledTools\":[],\"historyLimit\":0}', 1)",
+    );
+    execute(
         "INSERT INTO messages (id, thread, role, content, timestamp, metadata) VALUES ('m' || ?1, ?1, 'USER', 'hi', 1, '{}')",
     );
-    run(
+    execute(
         "INSERT INTO observations (id, thread, sequence, timestamp, type, content, metadata)
          VALUES ('o' || ?1, ?1, 1, 1, 'THOUGHTS', '{\"text\":\"hm\"}', '{}')",
     );
-    run("INSERT INTO states (thread, version, modified, data) VALUES (?1, 1, 1, '{\"plan\":1}')");
-    run(
+    execute("INSERT INTO states (thread, version, modified, data) VALUES (?1, 1, 1, '{\"plan\":1}')");
+    execute(
         "INSERT INTO runs (trace_id, thread, query, status, started, ended, summary)
          VALUES ('r' || ?1, ?1, 'q', 'success', 1, 2, 'null')",
     );
@@ -83,11 +85,11 @@ fn fill(connection: &Connection, number: u32, format: u32) {
         }
     }
     if format >= 3 {
-        run("INSERT INTO calls (run, tool_digest, fuel, peak_memory_bytes, wall_us, cpu_us, bytes_in, bytes_out, host_calls)
+        execute("INSERT INTO calls (run, tool_digest, fuel, peak_memory_bytes, wall_us, cpu_us, bytes_in, bytes_out, host_calls)
              VALUES (?1, 'd', 1, 1, 1, 1, 1, 1, 1)");
     }
     if format >= 4 {
-        run(
+        execute(
             "INSERT INTO model_work (run, model, work, model_calls, input_tokens, output_tokens)
              VALUES (?1, 'm', 'step', 1, 1, 1)",
         );
@@ -137,7 +139,7 @@ async fn assert_thread(store: &SqliteStore, id: &str) {
     assert_eq!(store.load_state(id).await.unwrap().unwrap().data, json!({"plan": 1}));
 }
 
-fn format_of(path: &Path) -> u32 {
+fn read_format(path: &Path) -> u32 {
     let connection = Connection::open(path).unwrap();
     connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -147,11 +149,11 @@ fn format_of(path: &Path) -> u32 {
 /// Asserts that everything is there, first without changing the database, and then after the migration. Returns the format that was
 /// found.
 fn assert_nothing_lost(path: &Path, format: u32) -> u32 {
-    let found = format_of(path);
+    let found = read_format(path);
     assert!((format..=NEWEST).contains(&found), "format {found}");
     block_on(assert_complete(&SqliteStore::open_read_only(path).unwrap(), format));
     block_on(assert_complete(&SqliteStore::open(path).unwrap(), format));
-    assert_eq!(format_of(path), NEWEST);
+    assert_eq!(read_format(path), NEWEST);
     found
 }
 
@@ -168,13 +170,13 @@ fn kill_at_migration(place: FailPoint) {
 
 /// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
-fn migrates_and_is_killed() {
-    let Some(path) = children::database() else { return };
+fn child_migrates_until_it_is_killed() {
+    let Some(path) = children::database_path() else { return };
     if let Ok(number) = fs::read_to_string(stop_file(Path::new(&path))) {
         MIGRATIONS_LEFT.store(number.parse().unwrap(), Ordering::SeqCst);
         fail_point::install(kill_at_migration);
     }
-    children::tell("begins");
+    children::send_line("begins");
     drop(SqliteStore::open(path).unwrap());
 }
 
@@ -184,7 +186,7 @@ fn stop_file(path: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_kill_before_each_migration_is_committed_loses_nothing() {
+fn a_kill_before_the_commit_of_each_migration_loses_nothing() {
     for format in 1..NEWEST {
         for migrations in 0..NEWEST - format {
             let (_directory, path) = new_path();
@@ -198,24 +200,24 @@ fn a_kill_before_each_migration_is_committed_loses_nothing() {
 }
 
 #[test]
-fn a_kill_at_any_moment_of_a_migration_loses_nothing() {
+fn kills_at_several_moments_of_a_migration_lose_nothing() {
     for format in 1..NEWEST {
         let (_directory, path) = new_path();
         create(&path, format);
         let mut child = ChildTest::start(CHILD, &path);
-        child.told().unwrap();
+        child.next_line().unwrap();
         let start = Instant::now();
         assert!(child.finish().1.success());
-        let whole = start.elapsed();
+        let duration = start.elapsed();
         assert_nothing_lost(&path, format);
         for kill in 0..KILLS {
             let (_directory, path) = new_path();
             create(&path, format);
-            // The second kill meets what the first one left.
+            // The second child opens what the first one left.
             for _ in 0..2 {
                 let mut child = ChildTest::start(CHILD, &path);
-                child.told().unwrap();
-                std::thread::sleep(whole * kill / KILLS);
+                child.next_line().unwrap();
+                std::thread::sleep(duration * kill / KILLS);
                 child.kill();
                 child.finish();
             }

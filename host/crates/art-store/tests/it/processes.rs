@@ -13,7 +13,7 @@ use crate::fixture::{block_on, event, new_path, run, thread};
 const PROCESSES: usize = 4;
 const STEPS: u64 = 60;
 
-/// Repeats an operation while other processes are in the way, and fails on any other error.
+/// Repeats an operation while another process holds the database or the lease, and fails on any other error.
 macro_rules! until_free {
     ($operation:expr) => {
         loop {
@@ -38,8 +38,8 @@ fn step(trace_id: &str, lease: &Lease, after: u64) -> Commit {
 
 /// The child process of a test below. Does nothing when the test runner starts it.
 #[test]
-fn commits_deletes_and_contends() {
-    let Some(path) = children::database() else { return };
+fn child_commits_and_deletes_beside_other_processes() {
+    let Some(path) = children::database_path() else { return };
     let store = SqliteStore::open(path).unwrap();
     let own = std::process::id().to_string();
     block_on(async {
@@ -55,13 +55,13 @@ fn commits_deletes_and_contends() {
                 commit_to_shared(&store).await;
             }
             if after % 10 == 0 {
-                let passing = format!("{own}-{after}");
-                until_free!(store.create_thread(thread(&passing)));
-                assert!(until_free!(store.delete_thread(&passing)));
+                let temporary = format!("{own}-{after}");
+                until_free!(store.create_thread(thread(&temporary)));
+                assert!(until_free!(store.delete_thread(&temporary)));
             }
         }
     });
-    children::tell(&own);
+    children::send_line(&own);
 }
 
 async fn commit_to_shared(store: &SqliteStore) {
@@ -75,13 +75,13 @@ async fn commit_to_shared(store: &SqliteStore) {
 #[test]
 fn several_processes_create_and_use_one_database() {
     let (_directory, path) = new_path();
-    let test = "processes::commits_deletes_and_contends";
+    let test = "processes::child_commits_and_deletes_beside_other_processes";
     let mut children: Vec<_> = (0..PROCESSES).map(|_| ChildTest::start(test, &path)).collect();
     let mut runs = Vec::new();
     for child in &mut children {
-        let (told, status) = child.finish();
+        let (lines, status) = child.finish();
         assert!(status.success());
-        runs.extend(told);
+        runs.extend(lines);
     }
     assert_eq!(runs.len(), PROCESSES);
     let store = SqliteStore::open(&path).unwrap();
@@ -98,29 +98,30 @@ fn journal_length(store: &SqliteStore, trace_id: &str) -> u64 {
 
 /// The child process of the tests below. Does nothing when the test runner starts it.
 #[test]
-fn holds_a_lease_and_commits_when_it_is_told() {
-    let Some(path) = children::database() else { return };
+fn child_holds_a_lease_and_commits_when_it_is_resumed() {
+    let Some(path) = children::database_path() else { return };
     let store = SqliteStore::open(path).unwrap();
     block_on(async {
         store.create_thread(thread("t")).await.unwrap();
         let lease = store.acquire_lease("t").await.unwrap();
         store.commit(step("r", &lease, 0)).await.unwrap();
-        children::tell("holds");
+        children::send_line("holds");
         children::wait_for_parent();
         match store.commit(step("r", &lease, 1)).await {
-            Ok(_) => children::tell("stored"),
-            Err(error) => children::tell(&error.to_string()),
+            Ok(_) => children::send_line("stored"),
+            Err(error) => children::send_line(&error.to_string()),
         }
     });
 }
 
-fn holding_child(path: &Path) -> ChildTest {
-    let mut child = ChildTest::start("processes::holds_a_lease_and_commits_when_it_is_told", path);
-    assert_eq!(child.told().as_deref(), Some("holds"));
+/// Starts a child process, and waits until it holds the lease of the thread `t`.
+fn start_holding_child(path: &Path) -> ChildTest {
+    let mut child = ChildTest::start("processes::child_holds_a_lease_and_commits_when_it_is_resumed", path);
+    assert_eq!(child.next_line().as_deref(), Some("holds"));
     child
 }
 
-fn abandoned(store: &SqliteStore) -> usize {
+fn count_abandoned_runs(store: &SqliteStore) -> usize {
     let filter = RunFilter {
         abandoned: true,
         ..RunFilter::default()
@@ -131,24 +132,24 @@ fn abandoned(store: &SqliteStore) -> usize {
 #[test]
 fn the_lease_of_a_process_is_free_as_soon_as_it_is_killed() {
     let (_directory, path) = new_path();
-    let mut child = holding_child(&path);
+    let mut child = start_holding_child(&path);
     let store = SqliteStore::open(&path).unwrap();
     assert!(matches!(
         block_on(store.acquire_lease("t")),
         Err(StoreError::ThreadBusy { .. })
     ));
-    assert_eq!(abandoned(&store), 0);
+    assert_eq!(count_abandoned_runs(&store), 0);
     child.kill();
     child.finish();
-    assert_eq!(abandoned(&store), 1);
+    assert_eq!(count_abandoned_runs(&store), 1);
     let lease = block_on(store.acquire_lease("t")).unwrap();
     block_on(store.commit(step("r", &lease, 1))).unwrap();
 }
 
 #[test]
-fn a_stopped_process_loses_its_lease_when_it_expires_and_cannot_commit_any_more() {
+fn a_stopped_process_cannot_commit_after_another_took_its_expired_lease() {
     let (_directory, path) = new_path();
-    let mut child = holding_child(&path);
+    let mut child = start_holding_child(&path);
     child.signal("STOP");
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let store = SqliteStore::open_with_clock(&path, clock.clone()).unwrap();
@@ -159,19 +160,19 @@ fn a_stopped_process_loses_its_lease_when_it_expires_and_cannot_commit_any_more(
     clock.advance(limits::LEASE_MS * 4);
     let lease = block_on(store.acquire_lease("t")).unwrap();
     child.signal("CONT");
-    child.go_on();
+    child.resume();
     let expected = "thread `t` was taken over by another turn: read it again and begin another turn";
-    assert_eq!(child.told().as_deref(), Some(expected));
+    assert_eq!(child.next_line().as_deref(), Some(expected));
     block_on(store.commit(step("r", &lease, 1))).unwrap();
     assert_eq!(journal_length(&store, "r"), 2);
 }
 
 #[test]
-fn a_process_whose_lease_nobody_took_can_go_on() {
+fn a_process_whose_lease_nobody_took_can_commit() {
     let (_directory, path) = new_path();
-    let mut child = holding_child(&path);
-    child.go_on();
-    assert_eq!(child.told().as_deref(), Some("stored"));
+    let mut child = start_holding_child(&path);
+    child.resume();
+    assert_eq!(child.next_line().as_deref(), Some("stored"));
     assert!(child.finish().1.success());
 }
 
@@ -187,7 +188,7 @@ fn the_leases_of_a_store_are_free_when_it_is_dropped() {
 }
 
 #[test]
-fn a_write_waits_for_a_short_transaction_of_another_process() {
+fn a_write_waits_for_a_short_transaction_of_another_connection() {
     let (_directory, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! In both stores, a suspension changes its status only as its state machine allows, whatever is tried in whatever order.
+//! In both stores, a suspension changes its status only as its state machine allows, whatever is attempted and in whatever order.
 
 use art_core::agent::RunStatus;
 use art_core::suspension::Decision;
@@ -10,11 +10,12 @@ use serde_json::Value;
 use crate::conformance::suspensions::{call, decision, expiry, settle, settled, suspend};
 use crate::fixture::{TestStore, block_on, run};
 
-/// Time at which the call begins to wait, and time at which the suspension expires.
+/// Time at which the call begins to wait.
 const BEGIN: u64 = 1_000;
+/// Time at which the suspension expires.
 const EXPIRES: u64 = 1_010;
 
-/// An operation that is tried.
+/// An operation that the store may refuse.
 #[derive(Clone, Debug)]
 enum Attempt {
     Wait(u64),
@@ -26,8 +27,9 @@ enum Attempt {
     Expire(bool),
     /// The run takes a decision, which may be another than the stored one.
     Settle(bool, bool),
-    /// `Suspend` suspends the run, and `End` cancels it.
+    /// The run is suspended.
     Suspend,
+    /// The run is cancelled.
     End,
 }
 
@@ -71,12 +73,12 @@ impl Model {
 
     /// Lets the run take a decision, and returns whether it does.
     fn settle(&mut self, decision: &Decision) -> bool {
-        let takes =
+        let is_taken =
             !self.has_ended && self.status == SuspensionStatus::Decided && self.decision.as_ref() == Some(decision);
-        if takes {
+        if is_taken {
             self.status = SuspensionStatus::Settled;
         }
-        takes
+        is_taken
     }
 
     fn end(&mut self) {
@@ -90,7 +92,7 @@ impl Model {
 }
 
 /// Returns why a decision was refused.
-fn refusal(decided: &Result<SuspensionRecord, StoreError>) -> Option<&'static str> {
+fn refusal_reason(decided: &Result<SuspensionRecord, StoreError>) -> Option<&'static str> {
     match decided {
         Ok(_) => None,
         Err(StoreError::SuspensionExpired { .. }) => Some("expired"),
@@ -102,10 +104,11 @@ fn refusal(decided: &Result<SuspensionRecord, StoreError>) -> Option<&'static st
     }
 }
 
-/// Tries one thing in the store and in the model, which have to agree.
-async fn step(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
+/// Makes one attempt in the store and in the model, which have to agree.
+async fn make_attempt(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
     let ann = Owner::user(Some("ann"));
-    let decide = async |owner: &Owner, decision: Decision| refusal(&fixture.store.decide("s", owner, decision).await);
+    let decide =
+        async |owner: &Owner, decision: Decision| refusal_reason(&fixture.store.decide("s", owner, decision).await);
     match attempt {
         Attempt::Wait(milliseconds) => {
             fixture.clock.advance(*milliseconds);
@@ -118,7 +121,11 @@ async fn step(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
         Attempt::DecideForeign => {
             for stranger in [Some("bob"), None] {
                 let refused = decide(&Owner::user(stranger), decision(true)).await;
-                assert_eq!(refused, Some("unknown"), "in whatever state it is");
+                assert_eq!(
+                    refused,
+                    Some("unknown"),
+                    "a foreign suspension must not be found in any state"
+                );
             }
         }
         Attempt::Expire(approved) => {
@@ -150,7 +157,7 @@ async fn step(fixture: &TestStore, model: &mut Model, attempt: &Attempt) {
 }
 
 /// Makes all attempts with a waiting run of the user `ann`.
-async fn live(fixture: TestStore, attempts: &[Attempt]) {
+async fn make_attempts(fixture: TestStore, attempts: &[Attempt]) {
     let thread = NewThread {
         id: "t".to_owned(),
         user_id: Some("ann".to_owned()),
@@ -166,7 +173,7 @@ async fn live(fixture: TestStore, attempts: &[Attempt]) {
         decision: None,
     };
     for attempt in attempts {
-        step(&fixture, &mut model, attempt).await;
+        make_attempt(&fixture, &mut model, attempt).await;
     }
 }
 
@@ -175,7 +182,7 @@ proptest! {
 
     #[test]
     fn a_suspension_in_memory_follows_its_state_machine(attempts in vec(attempt(), 1..16)) {
-        block_on(live(TestStore::memory(), &attempts));
+        block_on(make_attempts(TestStore::memory(), &attempts));
     }
 }
 
@@ -184,11 +191,11 @@ proptest! {
 
     #[test]
     fn a_suspension_in_a_database_follows_its_state_machine(attempts in vec(attempt(), 1..16)) {
-        block_on(live(TestStore::sqlite(), &attempts));
+        block_on(make_attempts(TestStore::sqlite(), &attempts));
     }
 }
 
-/// Makes each attempt from each state, in time and too late.
+/// Makes each attempt from each state, before and after the suspension expires.
 #[test]
 fn every_transition_of_a_suspension_is_tried_from_every_state() {
     let paths: [&[Attempt]; 5] = [
@@ -211,8 +218,8 @@ fn every_transition_of_a_suspension_is_tried_from_every_state() {
     for (path, wait) in paths.iter().flat_map(|path| [0, 20].map(|wait| (*path, wait))) {
         for last in &last {
             let attempts = [path, &[Attempt::Wait(wait), last.clone()]].concat();
-            block_on(live(TestStore::memory(), &attempts));
-            block_on(live(TestStore::sqlite(), &attempts));
+            block_on(make_attempts(TestStore::memory(), &attempts));
+            block_on(make_attempts(TestStore::sqlite(), &attempts));
         }
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_are_recognized_by_their_written_decimals() {
+    fn multiples_are_recognised_by_their_written_decimals() {
         for (number, divisor) in [
             (json!(0), json!(3)),
             (json!(-9), json!(3)),

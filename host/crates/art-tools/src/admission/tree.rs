@@ -35,7 +35,7 @@ pub(super) fn dereference(root: &Value) -> Result<(Value, Weight), SchemaProblem
         depth: 1,
         inside_unevaluated: false,
     };
-    dereferencer.schema(root, level)
+    dereferencer.dereference_schema(root, level)
 }
 
 /// The remaining budget and the current position in the tree.
@@ -68,21 +68,21 @@ struct Node {
 
 impl<'s> Dereferencer<'s> {
     /// Returns the tree of a schema and its weight, and counts the schema against the budget.
-    fn schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
+    fn dereference_schema(&mut self, schema: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         if level.depth > MAX_DEPTH {
             return Err(SchemaProblem::TooDeep);
         }
         let schemas = self.schemas.checked_sub(1);
         self.schemas = schemas.ok_or_else(|| SchemaProblem::TooManySchemas(self.last_reference()))?;
         match schema {
-            Value::Object(members) => self.object(members, level),
+            Value::Object(members) => self.dereference_object(members, level),
             Value::Bool(_) => Ok((schema.clone(), Weight::empty_schema())),
             _ => Err(SchemaProblem::NotASchema { at: self.position() }),
         }
     }
 
     /// Returns the tree of an object schema and its weight.
-    fn object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
+    fn dereference_object(&mut self, members: &'s JsonObject, level: Level) -> Result<(Value, Weight), SchemaProblem> {
         let unevaluated = members.keys().filter(|keyword| is_unevaluated(keyword)).count();
         if unevaluated > 0 && level.inside_unevaluated {
             return Err(SchemaProblem::NestedUnevaluated { at: self.position() });
@@ -96,7 +96,7 @@ impl<'s> Dereferencer<'s> {
             weight: Weight::empty_schema(),
         };
         for (keyword, value) in members {
-            self.keyword(&mut node, keyword, value, below)?;
+            self.add_keyword(&mut node, keyword, value, below)?;
         }
         if let Some(reference) = members.get("$ref") {
             if !members.keys().any(|keyword| is_assertion(keyword)) {
@@ -114,7 +114,7 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Adds a keyword and its value to `node`. `below` is the level of its subschemas.
-    fn keyword(
+    fn add_keyword(
         &mut self,
         node: &mut Node,
         keyword: &'s str,
@@ -137,27 +137,29 @@ impl<'s> Dereferencer<'s> {
         }
         node.weight.add_tries(keyword_tries(keyword));
         let value = match (subschemas(keyword), value) {
-            (Some((Form::One, applies_to)), _) => self.subschema(node, applies_to, [keyword, ""], value, below)?,
+            (Some((Form::One, applies_to)), _) => {
+                self.dereference_subschema(node, applies_to, [keyword, ""], value, below)?
+            }
             (Some((Form::List, applies_to)), Value::Array(schemas)) => {
                 let mut items = Vec::with_capacity(schemas.len());
                 for (index, schema) in schemas.iter().enumerate() {
                     let index = index.to_string();
-                    items.push(self.subschema(node, applies_to, [keyword, &index], schema, below)?);
+                    items.push(self.dereference_subschema(node, applies_to, [keyword, &index], schema, below)?);
                 }
                 Value::Array(items)
             }
             (Some((Form::Map, applies_to)), Value::Object(schemas)) => {
-                self.map(node, keyword, applies_to, schemas, below)?
+                self.dereference_map(node, keyword, applies_to, schemas, below)?
             }
             // The meta-schema later refuses a keyword whose value has the wrong form.
-            _ => self.data(node, keyword, value)?,
+            _ => self.copy_data(node, keyword, value)?,
         };
         node.members.insert(keyword.to_owned(), value);
         Ok(())
     }
 
     /// Returns the trees of the subschemas of a keyword whose value maps names to subschemas.
-    fn map(
+    fn dereference_map(
         &mut self,
         node: &mut Node,
         keyword: &'s str,
@@ -174,8 +176,8 @@ impl<'s> Dereferencer<'s> {
             }
             let member = match schema {
                 // In `dependencies`, a list contains names of properties instead of schemas.
-                Value::Array(_) if keyword == "dependencies" => self.data(node, keyword, schema)?,
-                _ => self.subschema(node, applies_to, [keyword, name], schema, below)?,
+                Value::Array(_) if keyword == "dependencies" => self.copy_data(node, keyword, schema)?,
+                _ => self.dereference_subschema(node, applies_to, [keyword, name], schema, below)?,
             };
             members.insert(name.clone(), member);
         }
@@ -184,7 +186,7 @@ impl<'s> Dereferencer<'s> {
 
     /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and, if the keyword
     /// contains several schemas, the name or index of this one.
-    fn subschema(
+    fn dereference_subschema(
         &mut self,
         node: &mut Node,
         applies_to: AppliesTo,
@@ -204,14 +206,14 @@ impl<'s> Dereferencer<'s> {
             inside_unevaluated: applies_to == AppliesTo::SameValue && below.inside_unevaluated,
             ..below
         };
-        let (schema, weight) = self.schema(schema, level)?;
+        let (schema, weight) = self.dereference_schema(schema, level)?;
         self.pointer.truncate(parent_len);
         node.weight.add_subschema(weight, applies_to);
         Ok(schema)
     }
 
     /// Returns a copy of the value of a keyword without subschemas, and adds the cost of the keyword to `node`.
-    fn data(&mut self, node: &mut Node, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
+    fn copy_data(&mut self, node: &mut Node, keyword: &str, value: &'s Value) -> Result<Value, SchemaProblem> {
         self.spend(text_len(value))?;
         if keyword == "pattern"
             && let Some(pattern) = value.as_str()
@@ -227,7 +229,7 @@ impl<'s> Dereferencer<'s> {
 
     /// Returns the tree of the target of a reference, and its weight.
     fn follow(&mut self, reference: &'s Value, level: Level) -> Result<(Value, Weight), SchemaProblem> {
-        let (reference, target) = self.target(reference)?;
+        let (reference, target) = self.find_target(reference)?;
         if self.references.contains(&reference) {
             return Err(SchemaProblem::Recursive {
                 at: self.position(),
@@ -238,14 +240,14 @@ impl<'s> Dereferencer<'s> {
             return Err(SchemaProblem::TooManyReferences);
         }
         self.references.push(reference);
-        let tree = self.schema(target, level)?;
+        let tree = self.dereference_schema(target, level)?;
         self.references.pop();
         Ok(tree)
     }
 
     /// Returns the text of a reference and its target. The target must be under keywords that contain schemas: a value
     /// anywhere else, for example in a `default`, is data.
-    fn target(&self, reference: &'s Value) -> Result<(&'s str, &'s Value), SchemaProblem> {
+    fn find_target(&self, reference: &'s Value) -> Result<(&'s str, &'s Value), SchemaProblem> {
         let text = reference.as_str().unwrap_or("(not a string)");
         let (at, reference) = (self.position(), truncate(text, MAX_SHOWN_CHARS));
         if text == "#" {

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_items_are_kept_apart() {
+    fn values_without_equal_items_are_valid() {
         for items in [
             json!([1, true, "1", [1], {"1": 1}, null, 0, false, ""]),
             json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992.0]),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_items_are_allowed_where_the_keyword_is_off() {
+    fn equal_items_are_allowed_if_the_keyword_is_false() {
         assert!(UniqueItems { enabled: false }.is_valid(&json!([1, 1])));
     }
 }

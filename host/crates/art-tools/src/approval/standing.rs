@@ -24,7 +24,7 @@ pub struct StandingApproval {
     /// What each argument may be. A call with an argument that is not listed does not match. Absent means any arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, AllowedValue>>,
-    /// The person for whom the approval holds; absent for nobody in particular.
+    /// The person for whom the approval holds; absent on a host with a single user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
 }
@@ -91,7 +91,7 @@ impl StandingApproval {
         let approval = Self {
             tool,
             tool_digest: asked.tool_digest.clone(),
-            arguments: allowed(&asked.call.arguments, scope)?,
+            arguments: allow_arguments(&asked.call.arguments, scope)?,
             user_id,
         };
         let bytes = serde_json::to_vec(&approval).map_or(usize::MAX, |text| text.len());
@@ -110,11 +110,15 @@ impl StandingApproval {
             && self
                 .arguments
                 .as_ref()
-                .is_none_or(|allowed| all_allowed(allowed, arguments))
+                .is_none_or(|allowed| are_all_allowed(allowed, arguments))
     }
 }
 
-fn allowed(arguments: &Value, scope: &StandingScope) -> Result<Option<BTreeMap<String, AllowedValue>>, StandingError> {
+/// Returns what each argument of later calls may be, or `None` if later calls may have any arguments.
+fn allow_arguments(
+    arguments: &Value,
+    scope: &StandingScope,
+) -> Result<Option<BTreeMap<String, AllowedValue>>, StandingError> {
     let given = arguments.as_object().into_iter().flatten();
     let mut allowed: BTreeMap<_, _> = given
         .map(|(name, value)| (name.clone(), AllowedValue::Is(value.clone())))
@@ -146,7 +150,7 @@ fn unknown_argument(name: &str, known: &BTreeMap<String, AllowedValue>) -> Stand
     }
 }
 
-fn all_allowed(allowed: &BTreeMap<String, AllowedValue>, arguments: &Value) -> bool {
+fn are_all_allowed(allowed: &BTreeMap<String, AllowedValue>, arguments: &Value) -> bool {
     let Some(arguments) = arguments.as_object() else {
         return false;
     };

@@ -34,7 +34,7 @@ fn file() -> ToolSchema {
 }
 
 #[test]
-fn a_tool_of_high_risk_asks_without_any_rule_whatever_its_mode_is() {
+fn the_default_policy_asks_about_tools_of_high_risk_in_every_mode() {
     for mode in [
         ExecutionMode::Functional,
         ExecutionMode::Blocking,
@@ -144,29 +144,34 @@ fn a_tool_that_declares_nothing_has_neither_risk_nor_category() {
 
 #[test]
 fn a_rule_is_cautious_about_arguments_that_cannot_be_compared() {
-    let of = |action: &str| {
+    let policy_with = |action: &str| {
         rules(json!([{"action": action, "arguments": {"/path": "/etc/*"}}, {"action": "refuse", "tool": "*"}]))
     };
     for arguments in [json!({}), json!({"path": ["/tmp"]}), json!({"path": {}}), json!([])] {
         assert_eq!(
-            action(&of("allow"), &file(), arguments.clone()),
+            action(&policy_with("allow"), &file(), arguments.clone()),
             "refuse",
             "{arguments}"
         );
-        assert_eq!(action(&of("ask"), &file(), arguments.clone()), "ask", "{arguments}");
+        assert_eq!(
+            action(&policy_with("ask"), &file(), arguments.clone()),
+            "ask",
+            "{arguments}"
+        );
     }
-    assert_eq!(action(&of("allow"), &file(), json!({"path": "/etc/a"})), "run");
-    assert_eq!(action(&of("ask"), &file(), json!({"path": "/tmp"})), "refuse");
+    assert_eq!(action(&policy_with("allow"), &file(), json!({"path": "/etc/a"})), "run");
+    assert_eq!(action(&policy_with("ask"), &file(), json!({"path": "/tmp"})), "refuse");
 }
 
 #[test]
 fn a_rule_may_skip_calls_without_the_argument_but_not_those_with_a_list() {
-    let of = |action: &str| rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]));
+    let policy_with =
+        |action: &str| rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]));
     for name in ["ask", "refuse"] {
-        assert_eq!(action(&of(name), &file(), json!({})), "run");
-        assert_eq!(action(&of(name), &file(), json!({"sudo": false})), "run");
-        assert_eq!(action(&of(name), &file(), json!({"sudo": true})), name);
-        assert_eq!(action(&of(name), &file(), json!({"sudo": [true]})), name);
+        assert_eq!(action(&policy_with(name), &file(), json!({})), "run");
+        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": false})), "run");
+        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": true})), name);
+        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": [true]})), name);
     }
 }
 
@@ -206,7 +211,7 @@ fn a_mistake_in_a_policy_is_named() {
 }
 
 #[test]
-fn a_verdict_gives_its_reason_and_a_refusal_does_not_tell_the_patterns() {
+fn a_verdict_has_a_reason_and_a_refusal_hides_the_patterns() {
     let policy = policy(json!({"rule": [
         {"action": "refuse", "tool": "a"},
         {"action": "refuse", "tool": "b", "reason": "ask the team first"},
@@ -234,7 +239,7 @@ fn a_verdict_gives_its_reason_and_a_refusal_does_not_tell_the_patterns() {
 }
 
 #[test]
-fn a_policy_is_written_as_it_is_read() {
+fn a_policy_is_unchanged_after_reading_and_writing() {
     let text = json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never", "ask_together": false, "on_timeout": "reject"});
     assert_eq!(serde_json::to_value(policy(text.clone())).unwrap(), text);
     let default = serde_json::to_value(ApprovalPolicy::default()).unwrap();
@@ -264,7 +269,7 @@ fn a_policy_can_be_written_in_toml() {
 
 proptest! {
     #[test]
-    fn a_verdict_about_any_arguments_is_always_the_same(arguments in crate::form::any_json(), pattern in "[a-z*?/]{0,8}") {
+    fn equal_calls_get_the_same_verdict(arguments in crate::form::any_json(), pattern in "[a-z*?/]{0,8}") {
         let policy = policy(json!({"rule": [
             {"action": "allow", "arguments": {"/a": pattern}},
             {"action": "ask", "arguments": {"/a/0": pattern}},

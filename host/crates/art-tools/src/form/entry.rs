@@ -122,29 +122,29 @@ fn options(options: &[SelectOption], line: &str) -> Result<Value, String> {
 /// Returns the value of the option that `word` means. Fails if it means none or several.
 fn option(options: &[SelectOption], word: &str) -> Result<Value, String> {
     if let Some(nth) = word.strip_prefix('#').and_then(|number| nth(options, number)) {
-        return enabled(nth);
+        return enabled_value(nth);
     }
     let named = |is_same: fn(&str, &str) -> bool| -> Vec<_> {
         let is_named = |option: &&SelectOption| names(option).iter().any(|name| is_same(name.trim(), word));
         options.iter().filter(is_named).collect()
     };
-    let mut meant = named(|name, word| name == word);
-    if meant.is_empty() {
-        meant = named(|name, word| name.to_lowercase() == word.to_lowercase());
+    let mut candidates = named(|name, word| name == word);
+    if candidates.is_empty() {
+        candidates = named(|name, word| name.to_lowercase() == word.to_lowercase());
     }
-    meant.extend(nth(options, word));
-    meant.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    match meant.as_slice() {
+    candidates.extend(nth(options, word));
+    candidates.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    match candidates.as_slice() {
         [] => Err(format!(
             "no option is named `{}`: type {}",
-            short(word),
-            listed(options)
+            shorten(word),
+            list_options(options)
         )),
-        [option] => enabled(option),
+        [option] => enabled_value(option),
         _ => Err(format!(
             "`{}` may mean several options: type `#` and a number, as in {}",
-            short(word),
-            listed(options)
+            shorten(word),
+            list_options(options)
         )),
     }
 }
@@ -160,21 +160,21 @@ fn nth<'o>(options: &'o [SelectOption], number: &str) -> Option<&'o SelectOption
     options.get(number.checked_sub(1)?)
 }
 
-fn enabled(option: &SelectOption) -> Result<Value, String> {
+fn enabled_value(option: &SelectOption) -> Result<Value, String> {
     match option.disabled {
         true => Err(format!(
             "`{}` cannot be chosen now: choose another option",
-            short(&option.label)
+            shorten(&option.label)
         )),
         false => Ok(option.value.clone()),
     }
 }
 
 /// Lists the options that can be chosen, with their numbers.
-fn listed(options: &[SelectOption]) -> String {
+fn list_options(options: &[SelectOption]) -> String {
     let enabled = options.iter().enumerate().filter(|(_, option)| !option.disabled);
     let mut texts: Vec<_> = enabled
-        .map(|(index, option)| format!("#{} ({})", index + 1, short(&option.label)))
+        .map(|(index, option)| format!("#{} ({})", index + 1, shorten(&option.label)))
         .collect();
     let more = texts.len().saturating_sub(MAX_LISTED);
     texts.truncate(MAX_LISTED);
@@ -184,7 +184,7 @@ fn listed(options: &[SelectOption]) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     super::prompt::one_line(&art_core::text::truncate(text, 40))
 }
 

@@ -42,7 +42,7 @@ pub fn check_feedback(
     check_feedback_within(call, input, Limits::MAX.input_bytes, feedback)
 }
 
-/// Same as [`check_feedback`] with the limit of the tool on its input, in bytes.
+/// Checks a decision as [`check_feedback`] does, with the limit of the tool on its input, in bytes.
 pub(crate) fn check_feedback_within(
     call: &SuspendedCall,
     input: Option<&CompiledSchema>,
@@ -60,7 +60,7 @@ pub(crate) fn check_feedback_within(
     }
     let modified = feedback.modified_args.take().filter(|_| feedback.approved);
     if let Some(arguments) = modified {
-        match modified_arguments(call, input, max_input_bytes, arguments) {
+        match check_modified_arguments(call, input, max_input_bytes, arguments) {
             Ok(arguments) => feedback.modified_args = Some(arguments),
             Err(found) => violations.append(found, ARGUMENTS),
         }
@@ -93,7 +93,7 @@ fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &m
     }
 }
 
-fn modified_arguments(
+fn check_modified_arguments(
     call: &SuspendedCall,
     input: Option<&CompiledSchema>,
     max_bytes: u64,

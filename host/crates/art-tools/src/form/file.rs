@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_host_is_a_valid_answer() {
+    fn file_answer_returns_a_valid_answer() {
         let file = file_answer("a b.csv", "text/csv", b"x,y").unwrap();
         assert_eq!(
             file,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_no_path_and_hides_nothing() {
+    fn names_that_are_paths_or_cannot_be_shown_are_refused() {
         let long = "x".repeat(256);
         for name in [
             "",

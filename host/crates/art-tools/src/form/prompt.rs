@@ -24,7 +24,7 @@ pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
             Some((arguments.get(name)?, rest))
         });
         if let Some((argument, after)) = argument {
-            text.push_str(&shown(argument));
+            text.push_str(&argument_text(argument));
             rest = after;
         } else {
             // Skip only one brace, because a name may begin at the next one.
@@ -36,7 +36,7 @@ pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
     truncate(&text, MAX_PROMPT_CHARS)
 }
 
-fn shown(argument: &Value) -> String {
+fn argument_text(argument: &Value) -> String {
     let text = scalar_text(argument).unwrap_or_else(|| argument.to_string());
     one_line(&truncate(&text, MAX_ARGUMENT_CHARS))
 }
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_argument_stays_as_it_is() {
+    fn a_placeholder_that_names_no_argument_stays_unchanged() {
         for template in ["{{other}} {{}} {x} {{x", "x}} {{a b}}", "{{", "{{{{", "}}{{"] {
             assert_eq!(interpolate(template, &json!({"x": 1})), template);
         }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_of_an_argument_is_not_replaced_again() {
+    fn placeholders_in_an_argument_are_not_replaced() {
         let arguments = json!({"a": "{{b}}", "b": "secret", "open": "{{", "name": "b}}"});
         assert_eq!(interpolate("{{a}} {{open}}{{name}}", &arguments), "{{b}} {{b}}");
     }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_argument_is_cut_and_says_so() {
+    fn a_long_argument_is_cut_with_a_note() {
         let prompt = interpolate("{{a}}!", &json!({"a": "x".repeat(1_000)}));
         assert!(prompt.ends_with("x... [truncated 800 of 1000 characters]!"), "{prompt}");
     }

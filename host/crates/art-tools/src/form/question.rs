@@ -17,7 +17,7 @@ const MAX_RULE_CHARS: usize = 500;
 
 /// What a tool asks, bounded in size.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ToolQuestion {
     pub(crate) message: String,
     /// The form or the JSON Schema of the answer, not yet admitted.
     pub(crate) form: Option<Value>,
@@ -32,7 +32,7 @@ pub(crate) struct Asked {
 pub(crate) fn question_of_tool(
     call: &ParsedToolCall,
     tool: &RegisteredTool,
-    asked: Asked,
+    asked: ToolQuestion,
 ) -> Result<SuspendedCall, FormProblem> {
     let config = tool.schema.blocking_config.as_ref();
     let form = match asked.form.filter(|form| !form.is_null()) {
@@ -151,8 +151,8 @@ fn prompt(call: &ParsedToolCall, config: Option<&BlockingToolConfig>, message: &
     Some(interpolate(template, &call.arguments)).filter(|prompt| !prompt.trim().is_empty())
 }
 
-/// Returns the form with this prompt, or without one with its own or a general prompt. If the form has a different prompt of its
-/// own, that becomes a part of the hint, because it may say what to enter.
+/// Returns the form with this prompt. Without one, the form keeps its own prompt or, if that is empty, gets a general one. If the
+/// form has a different prompt of its own, that becomes a part of the hint, because it may say what to enter.
 fn with_prompt(mut form: FeedbackSchema, prompt: Option<String>) -> FeedbackSchema {
     match prompt {
         Some(prompt) if form.prompt != prompt => {

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Scripted, call};
+use crate::testing::{ScriptedTool, call};
 
 fn tool(output_schema: Option<Value>) -> RegisteredTool {
-    let mut executor = Scripted::echo("tool");
+    let mut executor = ScriptedTool::echo("tool");
     executor.schema.output_schema = output_schema.map(Into::into);
     executor.limits.output_bytes = 1_000;
     RegisteredTool::compile(Arc::new(executor)).unwrap()
@@ -112,8 +112,8 @@ fn the_status_never_comes_from_the_payload() {
     assert_eq!(report.result.call_id, "call_tool");
 }
 
-/// Returns a success with `error` in its metadata.
-fn with_error(error: &Value) -> ToolReport {
+/// Returns the report of a success with `error` in its metadata.
+fn report_with_error(error: &Value) -> ToolReport {
     let success = Success {
         metadata: object(json!({"error": error, "rows": 3})),
         ..success("{\"n\":1}")
@@ -134,7 +134,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
         ),
         (json!("NOT_IMPLEMENTED"), "NOT_IMPLEMENTED", Code::Unknown),
     ] {
-        let report = with_error(&error);
+        let report = report_with_error(&error);
         assert_eq!(report.ending, CallEnding::Failure);
         let result = report.result;
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)));
@@ -150,7 +150,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
 #[test]
 fn a_success_without_an_error_in_its_metadata_stays_a_success() {
     for error in [json!(false), json!(null), json!("")] {
-        let report = with_error(&error);
+        let report = report_with_error(&error);
         assert_eq!(report.ending, CallEnding::Success);
         assert_eq!((report.result.status, report.result.error), (ToolStatus::Success, None));
     }
@@ -262,7 +262,7 @@ fn the_host_chooses_the_identifier_of_a_suspension() {
 }
 
 #[test]
-fn every_other_ending_is_an_error_with_its_code() {
+fn an_ending_without_a_payload_is_an_error_with_its_code() {
     let endings = [
         Ending::Continuation(SubtaskRequest {
             description: "more".to_owned(),
@@ -330,7 +330,7 @@ fn too_much_metadata_and_too_many_attachments_are_invalid() {
 
 #[test]
 fn the_output_of_a_display_tool_is_marked_for_display_even_in_an_error() {
-    let mut executor = Scripted::echo("tool");
+    let mut executor = ScriptedTool::echo("tool");
     executor.schema.execution_mode = ExecutionMode::Display;
     let tool = RegisteredTool::compile(Arc::new(executor)).unwrap();
     let status_and_mark = |metadata: Value| {
@@ -357,7 +357,7 @@ fn a_tool_cannot_mark_its_own_output_for_display() {
 
 proptest! {
     #[test]
-    fn no_output_panics_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
+    fn no_output_causes_a_panic_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
         let success = Success { title: Some(title), ..success(&output) };
         let report = report_of(&tool(None), Ending::Success(success));
         prop_assert!(text_len(&report.result) < 20_000);

@@ -8,14 +8,14 @@ use serde_json::json;
 use super::*;
 use crate::executor::Admitted;
 use crate::scope::EnabledTools;
-use crate::testing::{Bench, Scripted, call};
+use crate::testing::{Bench, ScriptedTool, call};
 
-fn tool(name: &str) -> Arc<Scripted> {
-    Arc::new(Scripted::echo(name))
+fn tool(name: &str) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::echo(name))
 }
 
-fn owned_by(name: &str, owner: &str) -> Arc<Scripted> {
-    let mut tool = Scripted::echo(name);
+fn tool_of_owner(name: &str, owner: &str) -> Arc<ScriptedTool> {
+    let mut tool = ScriptedTool::echo(name);
     tool.owner = owner.to_owned();
     Arc::new(tool)
 }
@@ -63,19 +63,19 @@ fn an_invalid_name_is_refused_with_the_message_of_the_contract() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
+fn a_duplicate_name_is_refused_and_both_owners_are_named() {
     let registry = ToolRegistry::new();
-    registry.register(owned_by("add", "first")).unwrap();
+    registry.register(tool_of_owner("add", "first")).unwrap();
     for result in [
-        registry.register(owned_by("add", "second")),
-        registry.replace(owned_by("add", "second")),
+        registry.register(tool_of_owner("add", "second")),
+        registry.replace(tool_of_owner("add", "second")),
     ] {
         assert_eq!(
             result.unwrap_err().to_string(),
             "tool `add` of `second` is not registered: `first` already has a tool of that name"
         );
     }
-    assert!(registry.register(owned_by("add", "first")).is_err());
+    assert!(registry.register(tool_of_owner("add", "first")).is_err());
     assert_eq!(registry.tool("add").unwrap().owner, "first");
 }
 
@@ -83,7 +83,7 @@ fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
 fn the_same_owner_may_replace_its_tool() {
     let registry = ToolRegistry::new();
     registry.replace(tool("add")).unwrap();
-    let mut other = Scripted::echo("add");
+    let mut other = ScriptedTool::echo("add");
     other.schema.description = "new".to_owned();
     registry.replace(Arc::new(other)).unwrap();
     assert_eq!(registry.list()[0].description, "new");
@@ -145,12 +145,12 @@ fn tools_can_be_removed() {
 
 /// Counts how often its schema is read.
 #[derive(Debug)]
-struct Counted {
-    tool: Scripted,
+struct CountingTool {
+    tool: ScriptedTool,
     reads: AtomicUsize,
 }
 
-impl ToolExecutor for Counted {
+impl ToolExecutor for CountingTool {
     fn schema(&self) -> &ToolSchema {
         self.reads.fetch_add(1, Ordering::SeqCst);
         &self.tool.schema
@@ -168,14 +168,14 @@ impl ToolExecutor for Counted {
 // A87: the registry keeps the compiled schemas of a tool.
 #[tokio::test]
 async fn a_schema_is_read_and_compiled_once_for_all_calls() {
-    let tool = Arc::new(Counted {
-        tool: Scripted::echo("a"),
+    let tool = Arc::new(CountingTool {
+        tool: ScriptedTool::echo("a"),
         reads: AtomicUsize::new(0),
     });
     let mut bench = Bench::new([]);
     bench.scope.enabled_tools = EnabledTools::named(["a"]);
     let registry = bench.system.registry();
-    registry.register(Arc::<Counted>::clone(&tool)).unwrap();
+    registry.register(Arc::<CountingTool>::clone(&tool)).unwrap();
     let compiled = registry.tool("a").unwrap();
     bench.run(vec![call("a", json!({})); 3]).await;
     drop((registry.list(), registry.available(|_| true)));
@@ -196,8 +196,8 @@ fn a_compiled_tool_is_dropped_when_it_is_replaced_or_removed() {
     assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (1, 1));
 }
 
-fn refusal(change: impl FnOnce(&mut Scripted)) -> String {
-    let mut tool = Scripted::echo("tool");
+fn refusal(change: impl FnOnce(&mut ScriptedTool)) -> String {
+    let mut tool = ScriptedTool::echo("tool");
     change(&mut tool);
     ToolRegistry::new().register(Arc::new(tool)).unwrap_err().to_string()
 }
@@ -245,7 +245,7 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
         schema["$defs"] = json!({"a": {"type": "string"}});
         schema
     };
-    let mut tool = Scripted::echo("a");
+    let mut tool = ScriptedTool::echo("a");
     tool.schema.input_schema = with_reference(json!({"type": "object"})).into();
     tool.schema.output_schema = Some(with_reference(json!({})).into());
     tool.schema.display_config = Some(art_core::tool::DisplayToolConfig {
@@ -268,7 +268,7 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
 #[test]
 fn all_examples_of_a_tool_share_one_bound() {
     let message = |examples: usize, length: usize| {
-        let mut tool = Scripted::echo("tool");
+        let mut tool = ScriptedTool::echo("tool");
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});
         tool.schema.examples = vec![example(json!({"a": "ab".repeat(length / 2)}), None); examples].into();
         let start = std::time::Instant::now();

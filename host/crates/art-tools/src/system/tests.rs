@@ -15,30 +15,30 @@ use super::*;
 use crate::CallEnding;
 use crate::direct::{self, DirectTool};
 use crate::scope::{EnabledLookup, EnabledTools};
-use crate::testing::{Bench, Scripted, answer, call, schema};
+use crate::testing::{Bench, ScriptedTool, answer, call, schema};
 
-fn echo(name: &str) -> Arc<Scripted> {
-    Arc::new(Scripted::echo(name))
+fn echo_tool(name: &str) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::echo(name))
 }
 
-fn slow(name: &str, ms: u64) -> Arc<Scripted> {
-    Arc::new(Scripted::new(schema(name), move |_| async move {
+fn slow_tool(name: &str, ms: u64) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new(schema(name), move |_| async move {
         sleep(Duration::from_millis(ms)).await;
         answer("1")
     }))
 }
 
-fn fails(name: &str) -> Arc<Scripted> {
-    Arc::new(Scripted::new(schema(name), |_| {
+fn failing_tool(name: &str) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new(schema(name), |_| {
         std::future::ready(direct::failure(Code::IoError, "boom"))
     }))
 }
 
 /// Returns a blocking tool that suspends its call to ask a person.
-fn asks(name: &str) -> Arc<Scripted> {
+fn asking_tool(name: &str) -> Arc<ScriptedTool> {
     let mut schema = schema(name);
     schema.execution_mode = ExecutionMode::Blocking;
-    Arc::new(Scripted::new(schema, |_| {
+    Arc::new(ScriptedTool::new(schema, |_| {
         std::future::ready(Ending::Suspended(Suspension {
             message: "sure?".to_owned(),
             details: None,
@@ -65,7 +65,7 @@ fn endings(reports: &[ToolReport]) -> Vec<CallEnding> {
 async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     let seen = Arc::new(Mutex::new(None));
     let recorder = Arc::clone(&seen);
-    let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
+    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
         *recorder.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
         std::future::ready(answer("{\"n\":4}"))
     }));
@@ -91,7 +91,7 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
 async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let recorder = Arc::clone(&seen);
-    let tool = Arc::new(Scripted::new(schema("tool"), move |admitted| {
+    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
         let call = (admitted.call().arguments.clone(), admitted.context().clone());
         recorder.lock().unwrap().push(json!(call));
         let cancel = admitted.cancel().clone();
@@ -136,7 +136,7 @@ async fn concurrent_calls_of_two_threads_have_separate_contexts_and_cancellation
 // A87: separation of the calls of different threads.
 #[tokio::test]
 async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
-    let tool = echo("tool");
+    let tool = echo_tool("tool");
     let bench = Bench::new([Arc::clone(&tool)]);
     let other = CallScope {
         thread_id: "U".to_owned(),
@@ -152,7 +152,7 @@ async fn a_tool_is_refused_to_a_thread_for_which_it_is_not_enabled() {
 
 #[tokio::test]
 async fn a_tool_that_is_not_enabled_is_refused_even_if_it_does_not_exist() {
-    let tool = echo("tool");
+    let tool = echo_tool("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
     bench.scope.enabled_tools = EnabledTools::default();
     let reports = bench
@@ -171,9 +171,9 @@ async fn a_tool_that_is_not_enabled_is_refused_even_if_it_does_not_exist() {
 
 /// Lookup that allows only the first call.
 #[derive(Debug, Default)]
-struct Once(std::sync::atomic::AtomicBool);
+struct AllowOnce(std::sync::atomic::AtomicBool);
 
-impl EnabledLookup for Once {
+impl EnabledLookup for AllowOnce {
     fn is_enabled<'a>(&'a self, _tool: &'a str) -> futures_util::future::BoxFuture<'a, bool> {
         let first = !self.0.swap(true, std::sync::atomic::Ordering::SeqCst);
         Box::pin(std::future::ready(first))
@@ -183,9 +183,9 @@ impl EnabledLookup for Once {
 // S004: the enabled tools are looked up at each call.
 #[tokio::test]
 async fn the_lookup_of_enabled_tools_is_made_at_each_call() {
-    let tool = echo("tool");
+    let tool = echo_tool("tool");
     let mut bench = Bench::new([Arc::clone(&tool)]);
-    bench.scope.enabled_tools = EnabledTools::Lookup(Arc::new(Once::default()));
+    bench.scope.enabled_tools = EnabledTools::Lookup(Arc::new(AllowOnce::default()));
     let reports = bench.run(vec![call("tool", json!({})); 2]).await;
     assert_eq!(endings(&reports), [CallEnding::Success, CallEnding::Disabled]);
     assert_eq!(tool.call_count(), 1);
@@ -204,10 +204,10 @@ async fn an_unknown_tool_is_refused() {
 // X19: only calls that did not run are marked as such.
 #[tokio::test]
 async fn only_a_refused_call_is_marked_as_not_run() {
-    let fails_validation = Arc::new(Scripted::new(schema("fails_validation"), |_| {
+    let fails_validation = Arc::new(ScriptedTool::new(schema("fails_validation"), |_| {
         std::future::ready(direct::failure(Code::ValidationError, "`a` is no date"))
     }));
-    let mut bench = Bench::new([fails_validation, echo("off"), strict()]);
+    let mut bench = Bench::new([fails_validation, echo_tool("off"), strict_tool()]);
     bench.scope.enabled_tools = EnabledTools::named(["strict", "gone", "fails_validation"]);
     let calls = ["strict", "gone", "off", "fails_validation"].map(|name| call(name, json!({})));
     let reports = bench.run(calls.to_vec()).await;
@@ -217,7 +217,7 @@ async fn only_a_refused_call_is_marked_as_not_run() {
 }
 
 /// Returns a tool whose schema can be violated in many ways.
-fn strict() -> Arc<Scripted> {
+fn strict_tool() -> Arc<ScriptedTool> {
     let mut schema = schema("strict");
     schema.input_schema = json!({
         "type": "object",
@@ -234,12 +234,12 @@ fn strict() -> Arc<Scripted> {
         "$defs": {"point": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": false}},
     })
     .into();
-    Arc::new(Scripted::new(schema, |_| std::future::ready(answer("1"))))
+    Arc::new(ScriptedTool::new(schema, |_| std::future::ready(answer("1"))))
 }
 
 #[tokio::test]
 async fn every_violation_is_listed_with_its_path() {
-    let tool = strict();
+    let tool = strict_tool();
     let bench = Bench::new([Arc::clone(&tool)]);
     let inputs = [
         json!({}),
@@ -265,7 +265,7 @@ async fn every_violation_is_listed_with_its_path() {
 
 #[tokio::test]
 async fn arguments_are_bounded() {
-    let mut tool = Scripted::echo("tool");
+    let mut tool = ScriptedTool::echo("tool");
     tool.limits.input_bytes = 100;
     let bench = Bench::new([Arc::new(tool)]);
     let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
@@ -288,7 +288,7 @@ async fn arguments_are_bounded() {
 
 #[tokio::test]
 async fn defaults_are_filled_in_before_validation() {
-    let mut tool = Scripted::echo("tool");
+    let mut tool = ScriptedTool::echo("tool");
     tool.schema.input_schema = json!({
         "type": "object",
         "properties": {"unit": {"type": "string", "default": "km"}, "n": {"type": "number"}},
@@ -302,7 +302,7 @@ async fn defaults_are_filled_in_before_validation() {
 
 #[tokio::test]
 async fn each_call_has_a_result_even_if_another_one_fails() {
-    let bench = Bench::new([echo("a"), fails("b"), echo("c")]);
+    let bench = Bench::new([echo_tool("a"), failing_tool("b"), echo_tool("c")]);
     let calls = ["a", "b", "c"].map(|name| call(name, json!({}))).to_vec();
     let reports = bench.run(calls).await;
     assert_eq!(
@@ -314,7 +314,7 @@ async fn each_call_has_a_result_even_if_another_one_fails() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_call_delays_no_other() {
-    let bench = Bench::new([slow("slow", 1_000), slow("middle", 500), slow("fast", 1)]);
+    let bench = Bench::new([slow_tool("slow", 1_000), slow_tool("middle", 500), slow_tool("fast", 1)]);
     let start = Instant::now();
     let calls = ["slow", "middle", "fast"].map(|name| call(name, json!({}))).to_vec();
     let reports = bench.run(calls).await;
@@ -325,8 +325,8 @@ async fn a_slow_call_delays_no_other() {
 }
 
 #[tokio::test]
-async fn a_suspended_call_is_passed_through() {
-    let tool = asks("ask");
+async fn a_suspended_call_is_reported_with_its_suspension_identifier() {
+    let tool = asking_tool("ask");
     let bench = Bench::new([Arc::clone(&tool)]);
     let reports = bench.run(vec![call("ask", json!({}))]).await;
     assert_eq!(tool.call_count(), 1);
@@ -336,7 +336,7 @@ async fn a_suspended_call_is_passed_through() {
 
 #[tokio::test]
 async fn a_result_has_the_identifier_and_tool_name_of_the_request() {
-    let tool = Arc::new(Scripted::new(schema("tool"), |_| {
+    let tool = Arc::new(ScriptedTool::new(schema("tool"), |_| {
         std::future::ready(answer("{\"callId\":\"x\",\"toolName\":\"y\"}"))
     }));
     let bench = Bench::new([tool]);
@@ -354,7 +354,7 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
         queue: 3,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("slow", 100)], config);
+    let bench = Bench::with_config([slow_tool("slow", 100)], config);
     let start = Instant::now();
     let reports = bench.run(vec![call("slow", json!({})); 7]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(300));
@@ -374,11 +374,11 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
 #[tokio::test]
 async fn an_executor_that_panics_is_a_host_error_and_others_run() {
     let bench = Bench::new([
-        Arc::new(Scripted::new(schema("early"), |_| -> std::future::Ready<Ending> {
+        Arc::new(ScriptedTool::new(schema("early"), |_| -> std::future::Ready<Ending> {
             panic!("early")
         })),
-        Arc::new(Scripted::new(schema("late"), |_| async { panic!("late") })),
-        echo("fine"),
+        Arc::new(ScriptedTool::new(schema("late"), |_| async { panic!("late") })),
+        echo_tool("fine"),
     ]);
     let calls = ["early", "late", "fine"].map(|name| call(name, json!({}))).to_vec();
     let reports = bench.run(calls).await;
@@ -393,8 +393,8 @@ async fn an_executor_that_panics_is_a_host_error_and_others_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_executor_that_ignores_its_time_is_dropped() {
-    let bench = Bench::new([slow("stuck", 1_000_000), echo("fine")]);
+async fn an_executor_that_ignores_its_time_limit_is_dropped() {
+    let bench = Bench::new([slow_tool("stuck", 1_000_000), echo_tool("fine")]);
     let reports = bench.run(vec![call("stuck", json!({})), call("fine", json!({}))]).await;
     assert_eq!(endings(&reports), [CallEnding::Timeout, CallEnding::Success]);
     assert_eq!(reports[0].duration, Duration::from_secs(32));
@@ -406,7 +406,7 @@ async fn an_executor_that_ignores_its_time_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_ends_as_cancelled() {
-    let polite = Arc::new(Scripted::new(schema("polite"), |admitted| {
+    let polite = Arc::new(ScriptedTool::new(schema("polite"), |admitted| {
         let cancel = admitted.cancel().clone();
         async move {
             cancel.cancelled().await;
@@ -417,7 +417,7 @@ async fn a_cancelled_call_ends_as_cancelled() {
         max_parallel: 2,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("ignores_cancel", 20_000), polite], config);
+    let bench = Bench::with_config([slow_tool("ignores_cancel", 20_000), polite], config);
     let cancel = bench.scope.cancel.clone();
     let cancelling = async {
         sleep(Duration::from_secs(1)).await;
@@ -433,7 +433,7 @@ async fn a_cancelled_call_ends_as_cancelled() {
     assert_eq!((reports[0].usage.fuel, durations), (7, vec![1, 3, 1]));
 }
 
-fn direct<F, Fut>(name: &str, function: F) -> ToolSystem
+fn direct_system<F, Fut>(name: &str, function: F) -> ToolSystem
 where
     F: Fn(direct::DirectCall) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Ending> + Send + 'static,
@@ -458,21 +458,21 @@ async fn run_direct(system: &ToolSystem, arguments: Value, cancel: bool) -> Tool
 
 #[tokio::test(start_paused = true)]
 async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
-    let works = direct("tool", |call| async move { direct::success(&call.arguments) });
+    let works = direct_system("tool", |call| async move { direct::success(&call.arguments) });
     let report = run_direct(&works, json!({"a": 1}), false).await;
     assert_eq!(report.result.output, Some(json!({"a": 1})));
     assert_eq!((report.usage.bytes_in, report.usage.bytes_out), (7, 7));
     assert_eq!(run_direct(&works, json!({}), true).await.ending, CallEnding::Cancelled);
 
-    let fails = direct("tool", |_| async { direct::failure(Code::NotFound, "no such thing") });
+    let fails = direct_system("tool", |_| async { direct::failure(Code::NotFound, "no such thing") });
     let report = run_direct(&fails, json!({}), false).await;
     assert_eq!(report.result.error.as_deref(), Some("no such thing"));
 
-    let hangs = direct("tool", |_| std::future::pending());
+    let hangs = direct_system("tool", |_| std::future::pending());
     let report = run_direct(&hangs, json!({}), false).await;
     assert_eq!((report.ending, report.usage.wall_us), (CallEnding::Timeout, 30_000_000));
 
-    let panics = direct("tool", |_| async { panic!("oops") });
+    let panics = direct_system("tool", |_| async { panic!("oops") });
     let report = run_direct(&panics, json!({}), false).await;
     assert_eq!(report.ending, CallEnding::HostError);
     assert_eq!(
@@ -482,10 +482,10 @@ async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
 }
 
 /// Returns a tool with an output that takes long to check.
-fn heavy(timeout_ms: u64) -> Arc<Scripted> {
+fn heavy_tool(timeout_ms: u64) -> Arc<ScriptedTool> {
     let mut schema = schema("heavy");
     schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}}).into());
-    let mut tool = Scripted::new(schema, |_| {
+    let mut tool = ScriptedTool::new(schema, |_| {
         std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
     });
     tool.limits.timeout_ms = timeout_ms;
@@ -494,7 +494,9 @@ fn heavy(timeout_ms: u64) -> Arc<Scripted> {
 
 #[tokio::test]
 async fn the_time_of_a_call_includes_the_check_of_its_output() {
-    let reports = Bench::new([heavy(30_000)]).run(vec![call("heavy", json!({}))]).await;
+    let reports = Bench::new([heavy_tool(30_000)])
+        .run(vec![call("heavy", json!({}))])
+        .await;
     assert_eq!(endings(&reports), [CallEnding::Success]);
     let checked = Duration::from_micros(reports[0].usage.wall_us);
     assert!(
@@ -505,14 +507,14 @@ async fn the_time_of_a_call_includes_the_check_of_its_output() {
 
 #[tokio::test]
 async fn an_output_that_takes_too_long_to_check_ends_as_a_timeout() {
-    let reports = Bench::new([heavy(1)]).run(vec![call("heavy", json!({}))]).await;
+    let reports = Bench::new([heavy_tool(1)]).run(vec![call("heavy", json!({}))]).await;
     assert_eq!(endings(&reports), [CallEnding::Timeout]);
     assert_eq!(errors(&reports), ["Tool \"heavy\" did not finish within 1 ms"]);
 }
 
 #[tokio::test]
 async fn a_call_can_be_cancelled_while_its_output_is_checked_and_delays_no_other() {
-    let bench = Bench::new([heavy(30_000), echo("light")]);
+    let bench = Bench::new([heavy_tool(30_000), echo_tool("light")]);
     let cancel = bench.scope.cancel.clone();
     let light = async {
         let reports = bench.run(vec![call("light", json!({}))]).await;
@@ -535,7 +537,7 @@ async fn an_output_that_costs_too_much_to_check_is_invalid() {
     ] {
         let mut schema = schema("large");
         schema.output_schema = Some(json!({"items": {"allOf": vec![json!({"minimum": 0}); schemas]}}).into());
-        let tool = Scripted::new(schema, |_| {
+        let tool = ScriptedTool::new(schema, |_| {
             std::future::ready(answer(&json!(vec![1; 40_000]).to_string()))
         });
         let reports = Bench::new([Arc::new(tool)]).run(vec![call("large", json!({}))]).await;
@@ -548,7 +550,7 @@ async fn arguments_are_checked_within_the_time_of_their_call() {
     let tool = |timeout_ms: u64| {
         let mut schema = schema("heavy");
         schema.input_schema["additionalProperties"] = json!({"items": {"allOf": vec![json!({"minimum": 0}); 100]}});
-        let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
+        let mut tool = ScriptedTool::new(schema, |_| std::future::ready(answer("1")));
         tool.limits.timeout_ms = timeout_ms;
         Arc::new(tool)
     };
@@ -560,7 +562,7 @@ async fn arguments_are_checked_within_the_time_of_their_call() {
 }
 
 /// Returns a tool with `n` defaults after a chain of references.
-fn with_defaults(n: usize) -> Arc<Scripted> {
+fn with_defaults(n: usize) -> Arc<ScriptedTool> {
     let mut schema = schema("filled");
     let properties = (0..n).map(|i| (format!("p{i}"), json!({"default": {}})));
     let mut defs: art_core::JsonObject = (0..50)
@@ -572,13 +574,13 @@ fn with_defaults(n: usize) -> Arc<Scripted> {
     );
     schema.input_schema =
         json!({"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/d0"}}}, "$defs": defs}).into();
-    let mut tool = Scripted::new(schema, |_| std::future::ready(answer("1")));
+    let mut tool = ScriptedTool::new(schema, |_| std::future::ready(answer("1")));
     tool.limits.input_bytes = 1 << 20;
     Arc::new(tool)
 }
 
 #[tokio::test]
-async fn filling_in_defaults_grows_with_the_value_and_stops() {
+async fn arguments_that_would_get_too_many_defaults_are_refused() {
     for (n, items, ending) in [
         (10, 100, CallEnding::Success),
         (400, 50, CallEnding::Success),

@@ -39,7 +39,7 @@ pub(super) fn decide(questions: &[Question<'_>]) -> Outcome {
         };
         let feedback = match typed.trim().to_lowercase().as_str() {
             "y" | "yes" => Ok(Feedback::new(true, shown::now())),
-            "n" | "no" => first.rejection(),
+            "n" | "no" => first.read_rejection(),
             "e" | "each" => return Outcome::OneByOne,
             "l" | "later" => return Outcome::Later,
             _ => continue,
@@ -52,16 +52,16 @@ pub(super) fn decide(questions: &[Question<'_>]) -> Outcome {
 }
 
 fn decide_all(questions: &[Question<'_>], feedback: &Feedback) -> Outcome {
-    let mut all = Outcome::Decided;
+    let mut outcome = Outcome::Decided;
     for question in questions {
         match question.decide(feedback.clone(), None) {
             Ok(super::Outcome::Decided) => {}
             Ok(super::Outcome::Later) => return Outcome::Later,
             Err(problem) => {
                 render::note(&shown::problem(&problem));
-                all = Outcome::OneByOne;
+                outcome = Outcome::OneByOne;
             }
         }
     }
-    all
+    outcome
 }

@@ -11,11 +11,11 @@ use crate::render;
 
 impl Question<'_> {
     /// Returns whether later calls can be approved as well: only those that a rule asks about.
-    pub(super) fn may_stand(&self) -> bool {
+    pub(super) fn may_approve_later_calls(&self) -> bool {
         matches!(self.record.call.cause, SuspensionCause::Rule { .. })
     }
 
-    /// Approves the call if the person has approved such calls since it was asked about. Returns `None` if not.
+    /// Approves the call if a standing approval covers it. Returns `None` if none does, or if the call cannot be approved.
     pub(super) fn decide_by_standing_approval(&self) -> Option<Outcome> {
         let approvals = StandingApprovals::of(&self.runtime.config);
         let id = approvals.find_for(&self.record.call, self.user)?;
@@ -26,8 +26,8 @@ impl Question<'_> {
         self.decide(Feedback::new(true, shown::now()), None).ok()
     }
 
-    /// Returns the standing approval that the person chose and confirmed, or `None` if the person goes back to the question.
-    pub(super) fn standing_approval(&self) -> Result<Option<StandingApproval>, Outcome> {
+    /// Returns the standing approval that the person chooses and confirms, or `None` if the person goes back to the question.
+    pub(super) fn choose_standing_approval(&self) -> Result<Option<StandingApproval>, Outcome> {
         let tool = &self.record.call.call.tool_name;
         render::note(&format!(
             "which later calls of `{tool}` need no decision?\n  1. those with exactly these arguments\n  2. those with any \
@@ -35,7 +35,7 @@ impl Question<'_> {
         ));
         let scope = match self.read("1, 2, 3 or back? ")?.trim() {
             "1" => StandingScope::SameArguments,
-            "2" => StandingScope::AnyValueOf(self.argument_names()?),
+            "2" => StandingScope::AnyValueOf(self.read_argument_names()?),
             "3" => StandingScope::AnyArguments,
             _ => return Ok(None),
         };
@@ -46,12 +46,12 @@ impl Question<'_> {
                 return Ok(None);
             }
         };
-        render::note(&standing::text(&approval));
+        render::note(&standing::describe(&approval));
         let answer = self.read("keep this, and approve the call? (yes or no) ")?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes").then_some(approval))
     }
 
-    fn argument_names(&self) -> Result<Vec<String>, Outcome> {
+    fn read_argument_names(&self) -> Result<Vec<String>, Outcome> {
         let typed = self.read("arguments that may have any value, separated by commas: ")?;
         let names = typed.split(',').map(|name| name.trim().to_owned());
         Ok(names.filter(|name| !name.is_empty()).collect())

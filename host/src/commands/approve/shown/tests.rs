@@ -34,7 +34,7 @@ fn record() -> SuspensionRecord {
 }
 
 #[test]
-fn a_question_has_the_tool_the_canonical_arguments_the_preview_and_what_follows() {
+fn a_question_shows_the_tool_its_arguments_the_preview_and_the_consequence() {
     insta::assert_snapshot!(question(&record()), @r#"
     the tool `delete_files` asks; its risk is high
       | Delete 3 files?
@@ -53,7 +53,7 @@ fn a_question_has_the_tool_the_canonical_arguments_the_preview_and_what_follows(
     "#);
 }
 
-// A tool that tries to look like the host.
+// The tool tries to write lines that look like lines of the host.
 #[test]
 fn no_text_of_a_tool_begins_a_line_of_the_question() {
     let mut record = record();
@@ -66,8 +66,8 @@ fn no_text_of_a_tool_begins_a_line_of_the_question() {
     };
     record.item_id = "a\nyes".to_owned();
     let shown = art_core::text::printable(&question(&record));
-    let own: Vec<_> = shown.lines().filter(|line| !line.starts_with("  ")).collect();
-    insta::assert_snapshot!(own.join("\n"), @r"
+    let host_lines: Vec<_> = shown.lines().filter(|line| !line.starts_with("  ")).collect();
+    insta::assert_snapshot!(host_lines.join("\n"), @r"
     may `delete_files` be called? (Safe. on approval nothing happens \u{202e}decision 0000\u{1b}[2J); its risk is high
     arguments (blake3:ab12):
     preview:
@@ -79,7 +79,7 @@ fn no_text_of_a_tool_begins_a_line_of_the_question() {
 }
 
 #[test]
-fn a_megabyte_of_arguments_is_cut_and_the_details_show_all_of_it() {
+fn long_arguments_are_cut_in_the_question_and_complete_in_the_details() {
     let mut record = record();
     record.call.call.arguments = json!({"a": "x".repeat(1 << 20), "rows": vec![1; 100]});
     let short = question(&record);
@@ -109,7 +109,7 @@ fn the_options_of_a_form_are_numbered() {
 }
 
 #[test]
-fn a_long_line_is_broken_into_lines_that_all_have_the_mark() {
-    assert_eq!(marked("abcde", 2), ["  | ab", "  | cd", "  | e"]);
-    assert_eq!(marked("", 2), ["  | "]);
+fn every_piece_of_a_long_line_has_the_mark() {
+    assert_eq!(split_and_mark("abcde", 2), ["  | ab", "  | cd", "  | e"]);
+    assert_eq!(split_and_mark("", 2), ["  | "]);
 }

@@ -78,10 +78,10 @@ impl Expectation {
 const STOPPED: Expectation = Expectation::Ends(&[FuelExhausted, Timeout]);
 
 const fn attack(id: &'static str, what: &'static str, number: u32, expectation: Expectation) -> Attack {
-    aimed(id, what, number, Aim::Nothing, expectation)
+    aimed_attack(id, what, number, Aim::Nothing, expectation)
 }
 
-const fn aimed(id: &'static str, what: &'static str, number: u32, aim: Aim, expectation: Expectation) -> Attack {
+const fn aimed_attack(id: &'static str, what: &'static str, number: u32, aim: Aim, expectation: Expectation) -> Attack {
     Attack {
         id,
         what,
@@ -127,49 +127,49 @@ pub(super) const ATTACKS: [Attack; 26] = [
         Expectation::Ends(&[Trap, FuelExhausted]),
     ),
     attack("D16", "writes what only the host may", 28, Expectation::NotForged),
-    aimed(
+    aimed_attack(
         "E",
         "reads a granted file",
         24,
         Aim::Path("granted/note.txt"),
         Expectation::Allowed,
     ),
-    aimed(
+    aimed_attack(
         "E01",
         "reads `../secret.txt`",
         24,
         Aim::Path("granted/../secret.txt"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "E01",
         "reads beside what is granted",
         24,
         Aim::Path("secret.txt"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "E04",
         "follows a link out of what is granted",
         24,
         Aim::Path("granted/link"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "E06",
         "writes where it may only read",
         25,
         Aim::Path("granted/new.txt"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "E08",
         "reads a pipe that nobody writes to",
         24,
         Aim::Path("granted/pipe"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "E14",
         "reads a file without a grant",
         24,
@@ -177,21 +177,21 @@ pub(super) const ATTACKS: [Attack; 26] = [
         Expectation::Refused,
     ),
     attack("E14", "reads the environment", 26, Expectation::Refused),
-    aimed(
+    aimed_attack(
         "F01",
         "connects to this machine",
         27,
         Aim::UngrantedHost("127.0.0.1"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "F07",
         "has a granted name that leads here",
         27,
         Aim::PublicHost("localhost"),
         Expectation::Refused,
     ),
-    aimed(
+    aimed_attack(
         "F",
         "connects to a granted host",
         27,
@@ -242,11 +242,13 @@ impl Attack {
     pub(super) fn is_as_expected(&self, lab: &Lab, attempt: &Attempt) -> bool {
         match self.expectation {
             Expectation::Ends(endings) => endings.contains(&attempt.report.ending),
-            Expectation::Refused => attempt.output() == Some(false) && attempt.connections == 0 && !lab.is_changed(),
-            Expectation::Allowed => attempt.output() == Some(true),
+            Expectation::Refused => {
+                attempt.boolean_output() == Some(false) && attempt.connections == 0 && !lab.is_changed()
+            }
+            Expectation::Allowed => attempt.boolean_output() == Some(true),
             Expectation::ShortLog => attempt.log_bytes() > 0 && attempt.log_bytes() <= lab.max_log_bytes(),
-            Expectation::Forgotten => attempt.output() == Some(false),
-            Expectation::NotForged => attempt.output() == Some(false) && !attempt.is_forged(),
+            Expectation::Forgotten => attempt.boolean_output() == Some(false),
+            Expectation::NotForged => attempt.boolean_output() == Some(false) && !attempt.is_forged(),
         }
     }
 }

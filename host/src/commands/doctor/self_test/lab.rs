@@ -19,7 +19,7 @@ use tokio::runtime::Runtime as Executor;
 
 use super::attacks::{Attack, Expectation};
 use crate::error::CommandError;
-use crate::executor::executor;
+use crate::executor::new_executor;
 
 /// The component of `attacker.wat`.
 const ATTACKER: &[u8] = include_bytes!("attacker.wasm");
@@ -51,9 +51,10 @@ pub(super) struct Attempt {
 impl Lab {
     /// Sets everything up, and compiles the attacker.
     pub(super) fn new(config: &Config) -> Result<Self, CommandError> {
-        let folder = folder().map_err(|error| failed("create the folder of the test", &error))?;
+        let folder = create_folder().map_err(|error| setup_error("create the folder of the test", &error))?;
         let connections = Arc::default();
-        let server = serve(&connections).map_err(|error| failed("start a server on this machine", &error))?;
+        let server =
+            start_server(&connections).map_err(|error| setup_error("start a server on this machine", &error))?;
         let sandbox = open_sandbox(config)?;
         let plugin = load(&sandbox)?;
         Ok(Self {
@@ -62,16 +63,16 @@ impl Lab {
             connections,
             sandbox,
             plugin,
-            executor: executor()?,
+            executor: new_executor()?,
         })
     }
 
     /// Calls the attacker. An attack that looks for an earlier call is made twice, and the second call counts.
     pub(super) fn attempt(&self, attack: &Attack) -> Result<Attempt, CommandError> {
         let plugin = load(&self.sandbox)?.with_policy(attack.policy(self), Places::default());
-        let plugin = plugin.map_err(|error| failed("grant what the test needs", &error))?;
+        let plugin = plugin.map_err(|error| setup_error("grant what the test needs", &error))?;
         let toolbox = Toolbox::with_plugin(&Arc::new(plugin));
-        let toolbox = toolbox.map_err(|error| failed("register the attacker", &error))?;
+        let toolbox = toolbox.map_err(|error| setup_error("register the attacker", &error))?;
         let before = self.connections.load(Ordering::SeqCst);
         if attack.expectation == Expectation::Forgotten {
             self.call(&toolbox, attack)?;
@@ -94,7 +95,7 @@ impl Lab {
     }
 
     /// Returns how many truncated copies of the attacker the sandbox loads.
-    pub(super) fn loaded_beginnings(&self) -> usize {
+    pub(super) fn count_loaded_truncations(&self) -> usize {
         let lengths = (0..ATTACKER.len()).step_by(ATTACKER.len() / 16 + 1);
         let beginnings = lengths.filter_map(|length| ATTACKER.get(..length));
         beginnings
@@ -134,7 +135,7 @@ impl Lab {
 
 impl Attempt {
     /// Returns the output of the tool if it is a boolean, and `None` otherwise.
-    pub(super) fn output(&self) -> Option<bool> {
+    pub(super) fn boolean_output(&self) -> Option<bool> {
         self.report.result.output.as_ref().and_then(Value::as_bool)
     }
 
@@ -163,7 +164,7 @@ impl Attempt {
     /// Returns how the attempt ended, in words.
     pub(super) fn text(&self, expectation: Expectation) -> String {
         let ending = self.report.ending.as_str().replace('_', " ");
-        match (self.output(), self.connections) {
+        match (self.boolean_output(), self.connections) {
             (_, 1..) => format!("{ending}, {} connections", self.connections),
             (Some(true), 0) => format!("{ending}, reached it"),
             (Some(false), 0) => match expectation {
@@ -180,15 +181,15 @@ impl Attempt {
 fn load(sandbox: &Sandbox) -> Result<Plugin, CommandError> {
     sandbox
         .load(TOOL, ATTACKER)
-        .map_err(|error| failed("load the attacker", &error))
+        .map_err(|error| setup_error("load the attacker", &error))
 }
 
-fn failed(what: &str, error: &(dyn std::error::Error + 'static)) -> CommandError {
-    CommandError::Failed(format!("failed to {what}: {}", in_one_line(error)))
+fn setup_error(what: &str, error: &(dyn std::error::Error + 'static)) -> CommandError {
+    CommandError::Failed(format!("setup_error to {what}: {}", in_one_line(error)))
 }
 
 /// Creates a folder with a secret, and in it a folder with a note, a link to the secret, and a pipe.
-fn folder() -> std::io::Result<TempDir> {
+fn create_folder() -> std::io::Result<TempDir> {
     let folder = TempDir::with_prefix("art-self-test-")?;
     let granted = folder.path().join("granted");
     std::fs::create_dir(&granted)?;
@@ -206,7 +207,7 @@ fn make_pipe(path: &Path) -> std::io::Result<()> {
 }
 
 /// Starts a server that answers every request, and counts its connections.
-fn serve(connections: &Arc<AtomicUsize>) -> std::io::Result<SocketAddr> {
+fn start_server(connections: &Arc<AtomicUsize>) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (address, connections) = (listener.local_addr()?, Arc::clone(connections));
     std::thread::Builder::new().spawn(move || {

@@ -20,7 +20,7 @@ fn journal(events: &[RunEvent]) -> Vec<JournalEntry> {
     entries.collect()
 }
 
-fn started() -> RunEvent {
+fn started_event() -> RunEvent {
     let props = AgentProps {
         query: "What is 6 times 7?".to_owned(),
         thread_id: "t".to_owned(),
@@ -58,7 +58,7 @@ fn events() -> Vec<RunEvent> {
         json!({ "toolCalls": [call] }).to_string(),
         format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"),
     ];
-    let mut events = vec![started()];
+    let mut events = vec![started_event()];
     let (mut run, _) = Run::start(&events[0]).unwrap();
     while run.finished().is_none() {
         let asked = run.ask_models(0, |_| String::new());
@@ -73,7 +73,7 @@ fn events() -> Vec<RunEvent> {
             })
             .collect();
         for call in run.ready_calls() {
-            next.push(call.announced(0));
+            next.push(call.called_event(0));
             let mut end = CallEnd::new(
                 ToolResult::success(&call.call, json!({"result": 42})),
                 CallEnding::Success,
@@ -115,24 +115,24 @@ fn the_costs_of_the_steps_add_up_to_those_of_the_run() {
 }
 
 #[test]
-fn other_events_are_told_in_words() {
-    let told = |event: RunEvent| text(&event);
+fn events_without_calls_are_described_in_words() {
+    let describe = |event: RunEvent| event_text(&event);
     let action = ActionId(1);
     let lines = [
-        told(RunEvent::ModelNotAsked {
+        describe(RunEvent::ModelNotAsked {
             at: 0,
             action,
             refusal: CallRefusal::BudgetSpent,
         }),
-        told(RunEvent::Resumed {
+        describe(RunEvent::Resumed {
             at: 0,
             fuel_basis: String::new(),
         }),
-        told(RunEvent::CancelRequested {
+        describe(RunEvent::CancelRequested {
             at: 0,
             interrupted: Vec::new(),
         }),
-        told(RunEvent::HostFailed {
+        describe(RunEvent::HostFailed {
             at: 0,
             reason: "it stopped".to_owned(),
         }),
@@ -146,8 +146,8 @@ fn other_events_are_told_in_words() {
 }
 
 #[test]
-fn a_journal_that_is_not_that_of_a_run_is_refused_with_the_event() {
-    let mut damaged = journal(&[started(), started()]);
+fn an_invalid_journal_is_refused_with_the_number_of_the_event() {
+    let mut damaged = journal(&[started_event(), started_event()]);
     let reason = |journal: &[JournalEntry]| Log::read(journal).err().unwrap();
     assert!(reason(&damaged).starts_with("event 2: "));
     damaged[1].payload = json!({"type": "unknown"}).to_string();

@@ -12,14 +12,14 @@ fn tool(name: &str, input: &Value) -> ToolSchema {
     serde_json::from_value(json!({"name": name, "description": "d", "inputSchema": input})).unwrap()
 }
 
-/// Returns the start of a run with the tools `read` and `drawn`, whose recorded calls had inputs of 40 bytes, and the tool `new`,
+/// Returns the start of a run with the tools `read` and `displayed`, whose recorded calls had inputs of 40 bytes, and the tool `new`,
 /// which has no record.
 fn start() -> RunStart {
     let mut start = RunStart::new(AgentProps::default(), RuntimeProviderConfig::new("p", "m"));
     let input = json!({"type": "object", "properties": {"order": {"default": "newest"}, "x": {}}});
-    let mut drawn = tool("drawn", &input);
-    drawn.execution_mode = ExecutionMode::Display;
-    start.tools = vec![tool("read", &input), drawn, tool("new", &input)];
+    let mut displayed = tool("displayed", &input);
+    displayed.execution_mode = ExecutionMode::Display;
+    start.tools = vec![tool("read", &input), displayed, tool("new", &input)];
     start.context = ContextWindow::Tokens(100_000);
     let used = |bytes_out| Usage {
         fuel: 7,
@@ -28,7 +28,7 @@ fn start() -> RunStart {
         bytes_out,
         ..Usage::default()
     };
-    for name in ["read", "drawn"] {
+    for name in ["read", "displayed"] {
         let record = ToolRecord::new(Some("d".to_owned()), &Limits::EXECUTE, &[used(30), used(60)]);
         start.records.insert(name.to_owned(), record);
     }
@@ -48,7 +48,7 @@ fn step(id: &str, tool: &str, arguments: Value) -> TodoItem {
 /// Estimates the calls of `items`. The file `a.csv` has 1,000 bytes, and a step that has ended has an output of 9 bytes.
 fn estimate(items: &[TodoItem]) -> Vec<CallEstimate> {
     let file = |name: &str| (name == "a.csv").then_some(1_000);
-    Estimator::new(&start(), items, &|_| Some(9), &file).calls(&BTreeSet::new())
+    Estimator::new(&start(), items, &|_| Some(9), &file).estimate_calls(&BTreeSet::new())
 }
 
 /// Returns the estimated size of the input of the last call.
@@ -84,7 +84,7 @@ fn a_file_is_as_large_as_its_content() {
 }
 
 #[test]
-fn an_output_that_exists_has_its_own_size() {
+fn an_existing_output_counts_with_its_exact_size() {
     let mut done = step("a", "new", json!({}));
     done.status = TodoItemStatus::Completed;
     let items = [done, step("b", "read", json!({"x": {"$from": "a"}}))];
@@ -93,7 +93,7 @@ fn an_output_that_exists_has_its_own_size() {
 }
 
 #[test]
-fn a_call_without_records_has_its_limits_and_so_has_what_reads_its_output() {
+fn calls_without_records_and_calls_that_read_them_are_estimated_by_limits() {
     let items = [
         step("a", "new", json!({"x": 1})),
         step("b", "read", json!({"x": {"$from": "a"}})),
@@ -111,25 +111,28 @@ fn a_call_without_records_has_its_limits_and_so_has_what_reads_its_output() {
 fn a_step_that_will_not_run_is_not_estimated() {
     let items = [step("a", "read", json!({})), step("b", "read", json!({}))];
     let start = start();
-    let calls = Estimator::new(&start, &items, &|_| None, &|_| None).calls(&BTreeSet::from(["a"]));
+    let calls = Estimator::new(&start, &items, &|_| None, &|_| None).estimate_calls(&BTreeSet::from(["a"]));
     assert_eq!(calls.len(), 1);
 }
 
 #[test]
-fn the_answer_reads_all_outputs_but_those_that_are_drawn_or_unknown() {
-    let items = ["read", "drawn", "new"].map(|tool| step(tool, tool, json!({"x": 1})));
-    let estimated = answer(&start(), 100, &estimate(&items), &[]);
+fn the_answer_reads_all_outputs_except_displayed_and_unknown_ones() {
+    let items = ["read", "displayed", "new"].map(|tool| step(tool, tool, json!({"x": 1})));
+    let estimated = estimate_answer(&start(), 100, &estimate(&items), &[]);
     assert_eq!(estimated.input_tokens, Quantiles { median: 110, p95: 120 });
     assert_eq!((estimated.known_outputs, estimated.unknown_outputs), (1, 1));
     assert_eq!(estimated.cost_usd, None);
 }
 
 #[test]
-fn the_answer_of_a_model_that_reads_for_free_uses_nothing() {
+fn the_answer_of_a_model_with_an_unbounded_context_is_estimated_as_free() {
     let mut start = start();
     start.context = ContextWindow::Unbounded;
     let items = [step("a", "read", json!({"x": 1}))];
-    assert_eq!(answer(&start, 100, &estimate(&items), &[]), AnswerEstimate::default());
+    assert_eq!(
+        estimate_answer(&start, 100, &estimate(&items), &[]),
+        AnswerEstimate::default()
+    );
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn the_cost_of_the_answer_follows_from_the_price() {
         long: None,
     });
     let items = [step("a", "read", json!({"x": 1}))];
-    let cost = answer(&start, 100, &estimate(&items), &[]).cost_usd.unwrap();
+    let cost = estimate_answer(&start, 100, &estimate(&items), &[]).cost_usd.unwrap();
     assert!((cost.median - (110.0 + 3_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
     assert!((cost.p95 - (120.0 + 10_000.0) / 1e6).abs() < 1e-12, "{cost:?}");
 }
@@ -174,10 +177,10 @@ proptest! {
     }
 
     #[test]
-    fn a_further_call_never_makes_an_answer_smaller(tools in prop::collection::vec(0_usize..3, 1..6)) {
-        let names = ["read", "drawn", "new"];
+    fn a_further_call_never_makes_the_estimate_of_the_answer_smaller(tools in prop::collection::vec(0_usize..3, 1..6)) {
+        let names = ["read", "displayed", "new"];
         let items: Vec<TodoItem> = (0..).zip(&tools).map(|(n, tool): (u32, _)| step(&n.to_string(), names[*tool], json!({"x": 1}))).collect();
-        let of = |items: &[TodoItem]| answer(&start(), 10, &estimate(items), &[]).tokens();
+        let of = |items: &[TodoItem]| estimate_answer(&start(), 10, &estimate(items), &[]).tokens();
         let (before, after) = (of(&items[1..]), of(&items));
         prop_assert!(before.median <= after.median && before.p95 <= after.p95);
     }

@@ -4,13 +4,13 @@ use art_core::tool::{FunctionCall, FunctionKind};
 use serde_json::json;
 
 fn parse(text: &str) -> ExecutionReply {
-    execution(&ModelReply {
+    parse_execution(&ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
     })
 }
 
-fn native(arguments: &str) -> ModelReply {
+fn reply_with_native_call(arguments: &str) -> ModelReply {
     ModelReply {
         tool_calls: vec![ToolCallRequest {
             id: "x1".to_owned(),
@@ -26,7 +26,7 @@ fn native(arguments: &str) -> ModelReply {
 
 // A20, A21: names of call fields, and missing identifiers; JSON without a fence, content without calls, and prose.
 #[test]
-fn calls_with_arguments_are_read_raw_and_fenced() {
+fn calls_are_read_with_and_without_a_fence() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
     let expected = [RawCall::new(Some("c1".to_owned()), "t".to_owned(), json!({"a": 1}))];
     assert_eq!(parse(json).calls, expected);
@@ -56,7 +56,7 @@ fn an_array_of_calls_is_read() {
 
 // A21: JSON without a fence, content without calls, and prose.
 #[test]
-fn content_without_calls_is_an_answer() {
+fn content_and_decision_are_read_without_calls() {
     let reply = parse(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
     assert_eq!(reply.content, json!("42"));
     assert_eq!(reply.decision, Some(Decision::CompleteItem));
@@ -108,7 +108,7 @@ fn arguments_that_are_not_an_object_are_a_problem_of_the_call() {
 
 // A26: malformed JSON and other shapes.
 #[test]
-fn values_of_other_shapes_are_not_calls() {
+fn each_malformed_list_of_calls_is_reported_with_and_without_a_fence() {
     for (json, problem) in [
         (r#"{"toolCalls":"t"}"#, "`toolCalls` has to be an array"),
         (r#"{"toolCalls":{"toolName":"t"}}"#, "`toolCalls` has to be an array"),
@@ -176,7 +176,7 @@ fn broken_calls_are_reported_and_not_taken_for_an_answer() {
 }
 
 #[test]
-fn calls_beyond_the_limit_are_reported() {
+fn each_call_beyond_the_limit_gets_a_problem() {
     let calls = Value::from(vec![json!({"toolName": "t", "arguments": {"a": 1}}); 66]);
     let reply = parse(&json!({ "toolCalls": calls }).to_string());
     let refused: Vec<_> = reply.calls.iter().filter(|call| call.problem.is_some()).collect();
@@ -200,14 +200,14 @@ fn calls_far_beyond_the_limit_are_dropped_and_counted() {
     );
 }
 
-fn cut_off(mut reply: ModelReply) -> ExecutionReply {
+fn parse_cut_off(mut reply: ModelReply) -> ExecutionReply {
     reply.metadata.stop_reason = Some(art_core::stream::StopReason::Length);
-    execution(&reply)
+    parse_execution(&reply)
 }
 
 #[test]
 fn every_call_of_a_cut_off_reply_has_a_problem() {
-    let reply = cut_off(native("{\"a\":1}"));
+    let reply = parse_cut_off(reply_with_native_call("{\"a\":1}"));
     assert_eq!(reply.calls[0].problem.as_deref(), Some(CUT_OFF));
     assert!(reply.cut);
 }
@@ -218,33 +218,33 @@ fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    let complete = cut_off(text(
+    let complete = parse_cut_off(text(
         r#"{"content":"x","nextStepDecision":"complete_item","updatedPlan":{"todoList":[]}}"#,
     ));
     assert_eq!((complete.decision, complete.updated_plan.is_none()), (None, true));
-    let incomplete = cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
+    let incomplete = parse_cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
     assert_eq!(
         (incomplete.content, incomplete.problems),
         (Value::Null, vec![CUT_OFF.to_owned()])
     );
-    assert_eq!(cut_off(text("The answer is")).content, json!("The answer is"));
+    assert_eq!(parse_cut_off(text("The answer is")).content, json!("The answer is"));
 }
 
 #[test]
-fn provider_state_is_bounded_and_kept_only_with_its_calls() {
+fn provider_state_is_kept_only_if_it_is_small_and_has_native_calls() {
     let state = |size: usize| ProviderState {
         wire: "w".to_owned(),
         content: json!("x".repeat(size)),
     };
     let state_with = |reply: ModelReply, size| {
-        execution(&ModelReply {
+        parse_execution(&ModelReply {
             state: Some(state(size)),
             ..reply
         })
         .state
     };
-    assert_eq!(state_with(native("{}"), 3), Some(state(3)));
-    assert_eq!(state_with(native("{}"), MAX_STATE_BYTES), None);
+    assert_eq!(state_with(reply_with_native_call("{}"), 3), Some(state(3)));
+    assert_eq!(state_with(reply_with_native_call("{}"), MAX_STATE_BYTES), None);
     assert_eq!(state_with(ModelReply::default(), 3), None);
 }
 
@@ -259,10 +259,10 @@ fn an_unknown_decision_is_reported() {
 
 #[test]
 fn native_calls_take_precedence_over_calls_in_the_text() {
-    let mut reply = native("{\"a\":1}");
+    let mut reply = reply_with_native_call("{\"a\":1}");
     reply.text = r#"{"toolCalls":[{"toolName":"u"}]}"#.to_owned();
     assert_eq!(
-        execution(&reply).calls,
+        parse_execution(&reply).calls,
         [RawCall::new(Some("x1".to_owned()), "t".to_owned(), json!({"a": 1}))]
     );
 }
@@ -271,15 +271,15 @@ fn native_calls_take_precedence_over_calls_in_the_text() {
 fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
     let long = "x".repeat(65);
     for name in ["functions.calculator", "", "t\nt", "é", long.as_str()] {
-        let mut reply = native("{}");
+        let mut reply = reply_with_native_call("{}");
         reply.tool_calls[0].function.name = name.to_owned();
-        let parsed = execution(&reply);
+        let parsed = parse_execution(&reply);
         assert_eq!((parsed.calls.len(), parsed.problems.len()), (0, 1), "{name}");
     }
-    let mut reply = native("{}");
+    let mut reply = reply_with_native_call("{}");
     reply.tool_calls[0].function.name = "functions.t".to_owned();
     assert_eq!(
-        execution(&reply).problems,
+        parse_execution(&reply).problems,
         [
             "the call of `functions.t` was not carried out: no tool has such a name; call the tools by the names they have"
         ]
@@ -288,21 +288,21 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
 
 #[test]
 fn provider_state_is_dropped_if_a_call_of_its_reply_is_dropped() {
-    let mut reply = native("{}");
+    let mut reply = reply_with_native_call("{}");
     reply.state = Some(ProviderState {
         wire: "w".to_owned(),
         content: json!("s"),
     });
-    reply.tool_calls.extend(native("{}").tool_calls);
-    assert!(execution(&reply).state.is_some());
+    reply.tool_calls.extend(reply_with_native_call("{}").tool_calls);
+    assert!(parse_execution(&reply).state.is_some());
     reply.tool_calls[1].function.name = "functions.t".to_owned();
-    let parsed = execution(&reply);
+    let parsed = parse_execution(&reply);
     assert_eq!((parsed.calls.len(), parsed.state), (1, None));
 }
 
 #[test]
 fn native_arguments_that_are_not_json_are_a_problem_of_the_call() {
-    let call = &execution(&native("{\"a\":")).calls[0];
+    let call = &parse_execution(&reply_with_native_call("{\"a\":")).calls[0];
     assert_eq!(
         call.problem.as_deref(),
         Some("`arguments` is not valid JSON: EOF while parsing a value at line 1 column 5")
@@ -311,7 +311,10 @@ fn native_arguments_that_are_not_json_are_a_problem_of_the_call() {
 
 #[test]
 fn empty_native_arguments_are_an_empty_object() {
-    assert_eq!(execution(&native("")).calls[0].arguments, json!({}));
+    assert_eq!(
+        parse_execution(&reply_with_native_call("")).calls[0].arguments,
+        json!({})
+    );
 }
 
 #[test]
@@ -335,7 +338,7 @@ fn markers_in_thoughts_are_ignored() {
 
 #[test]
 fn calls_that_are_only_in_the_thoughts_are_read() {
-    let reply = execution(&ModelReply {
+    let reply = parse_execution(&ModelReply {
         thinking: r#"{"toolCalls":[{"toolName":"t"}]}"#.to_owned(),
         ..ModelReply::default()
     });

@@ -1,22 +1,22 @@
 use super::*;
 use serde_json::json;
 
-fn plan(list: &Value) -> Result<PlanDraft, Vec<String>> {
+fn plan_with_items(list: &Value) -> Result<PlanDraft, Vec<String>> {
     plan_in_text(&json!({"title": "T", "intent": "I", "plan": ["one", 2], "todoList": list}).to_string())
 }
 
-fn items_of(list: &Value) -> Vec<DraftItem> {
-    plan(list).unwrap().items.unwrap()
+fn parse_items(list: &Value) -> Vec<DraftItem> {
+    plan_with_items(list).unwrap().items.unwrap()
 }
 
 fn problems(list: &Value) -> Vec<String> {
-    plan(list).unwrap_err()
+    plan_with_items(list).unwrap_err()
 }
 
 // A22: fields of a plan that are kept.
 #[test]
 fn every_field_of_an_item_is_kept() {
-    let items = items_of(&json!([{
+    let items = parse_items(&json!([{
         "id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"], "expectedOutcome": "x",
         "toolValidationMode": "advisory", "dependencies": ["b"], "status": "pending",
     }]));
@@ -37,7 +37,7 @@ fn every_field_of_an_item_is_kept() {
 // A22: fields of a plan that are kept.
 #[test]
 fn absent_fields_stay_absent() {
-    let items = items_of(&json!([{"id": "a", "description": "do"}]));
+    let items = parse_items(&json!([{"id": "a", "description": "do"}]));
     let expected = DraftItem {
         id: "a".to_owned(),
         description: "do".to_owned(),
@@ -49,7 +49,7 @@ fn absent_fields_stay_absent() {
 // A24: plans with both kinds of steps.
 #[test]
 fn mixed_steps_keep_their_dependencies() {
-    let items = items_of(&json!([
+    let items = parse_items(&json!([
         {"id": "a", "description": "do", "stepType": "tool", "requiredTools": ["t"]},
         {"id": "b", "description": "think", "stepType": "reasoning", "dependencies": ["a"]},
     ]));
@@ -58,26 +58,26 @@ fn mixed_steps_keep_their_dependencies() {
 }
 
 #[test]
-fn names_of_statuses_and_types_may_have_any_case() {
-    let items = items_of(&json!([{"id": "a", "description": "do", "status": "COMPLETED", "stepType": "Tool"}]));
+fn statuses_and_step_types_may_have_any_case() {
+    let items = parse_items(&json!([{"id": "a", "description": "do", "status": "COMPLETED", "stepType": "Tool"}]));
     assert_eq!(items[0].status, Some(TodoItemStatus::Completed));
     assert_eq!(items[0].step_type, Some(StepType::Tool));
 }
 
 #[test]
 fn a_number_is_accepted_as_an_id() {
-    let items = items_of(&json!([{"id": 2, "description": "do", "dependencies": [1]}]));
+    let items = parse_items(&json!([{"id": 2, "description": "do", "dependencies": [1]}]));
     assert_eq!((items[0].id.as_str(), items[0].dependencies[0].as_str()), ("2", "1"));
 }
 
 #[test]
-fn a_plan_in_lines_is_joined() {
-    assert_eq!(plan(&json!([])).unwrap().plan.as_deref(), Some("one\n2"));
+fn the_lines_of_a_plan_are_joined() {
+    assert_eq!(plan_with_items(&json!([])).unwrap().plan.as_deref(), Some("one\n2"));
 }
 
 #[test]
-fn an_empty_list_is_a_plan_and_a_missing_one_is_absent() {
-    assert_eq!(items_of(&json!([])), []);
+fn an_empty_list_of_items_is_told_from_a_missing_one() {
+    assert_eq!(parse_items(&json!([])), []);
     assert_eq!(plan_in_text("{\"plan\":\"p\"}").unwrap().items, None);
 }
 
@@ -140,7 +140,7 @@ fn braces_in_front_of_the_plan_are_skipped() {
 
 // A27: section headings of the older text form.
 #[test]
-fn headings_in_any_case_and_spacing_are_a_plan() {
+fn headings_are_read_in_any_case_and_spacing() {
     let draft = plan_in_text("  TITLE : a b\n**Intent:** know\nplan:\n - x\n - y\nTool Calls: [1]\nz").unwrap();
     assert_eq!(draft.title.as_deref(), Some("a b"));
     assert_eq!(draft.intent.as_deref(), Some("know"));
@@ -181,36 +181,36 @@ fn a_title_has_at_most_ten_words() {
 
 #[test]
 fn a_text_that_is_too_long_is_cut() {
-    let items = items_of(&json!([{"id": "a", "description": "x".repeat(20_000)}]));
+    let items = parse_items(&json!([{"id": "a", "description": "x".repeat(20_000)}]));
     assert!(items[0].description.ends_with("[truncated 10000 of 20000 characters]"));
 }
 
-fn in_reply(text: &str) -> Result<PlanDraft, Vec<String>> {
+fn parse_text_reply(text: &str) -> Result<PlanDraft, Vec<String>> {
     let reply = ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    planning(&reply).outcome
+    parse_planning(&reply).outcome
 }
 
 #[test]
-fn an_answer_may_show_json_that_is_no_plan() {
+fn an_answer_may_contain_json_or_name_the_fields_of_a_plan() {
     for text in [
         "A book as JSON:\n```json\n{\"title\": \"Dune\", \"year\": 1965}\n```",
         "OpenAI returns `toolCalls` when a function is called.",
         "The field todoList holds the items.",
     ] {
-        let draft = in_reply(text).unwrap();
+        let draft = parse_text_reply(text).unwrap();
         assert_eq!((draft.answer.as_deref(), draft.items), (Some(text), None), "{text}");
     }
 }
 
 #[test]
-fn a_plan_whose_steps_have_another_name_is_reported() {
+fn a_plan_whose_steps_have_another_key_is_refused() {
     for key in ["todo_list", "steps"] {
         let text = json!({"title": "t", key: [{"id": "a", "description": "d"}]}).to_string();
         assert_eq!(
-            in_reply(&text).unwrap_err(),
+            parse_text_reply(&text).unwrap_err(),
             ["there is no JSON with a plan in the reply"],
             "{key}"
         );

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fence {
     /// Number of bytes read.
-    read: usize,
+    bytes_read: usize,
     state: State,
 }
 
@@ -28,22 +28,22 @@ enum State {
 
 impl Fence {
     /// Returns the number of bytes read.
-    pub(super) const fn read(&self) -> usize {
-        self.read
+    pub(super) const fn bytes_read(&self) -> usize {
+        self.bytes_read
     }
 
     /// Continues to read `inside`, the whole text after the opening fence. Returns false once the fence cannot be
     /// metadata at the end of a reply.
     pub(super) fn may_be_last(&mut self, inside: &str) -> bool {
-        for c in inside.get(self.read..).unwrap_or_default().chars() {
+        for c in inside.get(self.bytes_read..).unwrap_or_default().chars() {
             if self.state == State::Invalid {
                 return false;
             }
-            self.read += c.len_utf8();
+            self.bytes_read += c.len_utf8();
             self.state = self.state.next(c);
             // Parse the object only once, when all its brackets are closed.
             if self.state == (State::Value { depth: 0 }) {
-                let value = inside.get(..self.read).unwrap_or_default().trim_start();
+                let value = inside.get(..self.bytes_read).unwrap_or_default().trim_start();
                 let is_json = serde_json::from_str::<IgnoredAny>(value).is_ok();
                 self.state = if is_json {
                     State::After { ticks: 0 }

@@ -1,4 +1,4 @@
-//! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::answer`].
+//! Finds the answer in a streamed reply without thoughts, by the rules of [`crate::parse::parse_answer`].
 
 use art_core::text::prefix;
 
@@ -150,8 +150,8 @@ impl AnswerFinder {
     /// Returns whether the fence at the beginning of the pending text may still be the JSON at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
         let inside = self.pending.rest().get(FENCE.len()..).unwrap_or_default();
-        let new = inside.floor_char_boundary(self.fence.read().saturating_sub(MAIN.len()));
-        let tag = first_tag(inside.get(new..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
+        let unsearched = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(MAIN.len()));
+        let tag = first_tag(inside.get(unsearched..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
         // A reply that begins with a fence is itself the answer, and of several fences only the last can be metadata.
         self.has_shown && tag.is_none() && self.fence.may_be_last(inside)
     }

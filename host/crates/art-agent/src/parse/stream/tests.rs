@@ -2,10 +2,10 @@ use art_core::stream::ModelReply;
 use proptest::prelude::*;
 
 use super::*;
-use crate::parse::answer;
+use crate::parse::parse_answer;
 
 /// Returns the text that is shown if `text` arrives in pieces that end at `cuts`.
-fn streamed(text: &str, cuts: &[usize]) -> String {
+fn shown_text(text: &str, cuts: &[usize]) -> String {
     let mut stream = AnswerStream::new();
     let mut all = String::new();
     let mut from = 0;
@@ -20,7 +20,7 @@ fn streamed(text: &str, cuts: &[usize]) -> String {
 }
 
 /// Returns the text that is shown of a reply of the planner that arrives character by character.
-fn streamed_of_planner(text: &str) -> String {
+fn shown_planner_text(text: &str) -> String {
     let mut stream = AnswerStream::of_planner();
     let mut shown: String = text.chars().map(|c| stream.push(c.encode_utf8(&mut [0; 4]))).collect();
     shown.push_str(&stream.finish());
@@ -32,10 +32,10 @@ fn answer_content(text: &str) -> String {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    answer(&reply).content
+    parse_answer(&reply).content
 }
 
-fn pieces(pieces: &[&str]) -> Vec<String> {
+fn shown_pieces(pieces: &[&str]) -> Vec<String> {
     let mut stream = AnswerStream::new();
     let mut all: Vec<_> = pieces.iter().map(|piece| stream.push(piece)).collect();
     all.push(stream.finish());
@@ -52,7 +52,7 @@ fn the_answer_is_streamed_without_its_tags() {
         "2.</mainCon",
         "tent><uiMetadata>{}",
     ];
-    assert_eq!(pieces(&input), ["", "The", " answer", " is 4", "2.", "", ""]);
+    assert_eq!(shown_pieces(&input), ["", "The", " answer", " is 4", "2.", "", ""]);
 }
 
 #[test]
@@ -65,26 +65,26 @@ fn a_plan_of_the_planner_is_not_shown() {
         "<think>a plan</think>\n{\"title\": \"a long title\"}",
         "a plan\n</think>\n{\"title\": \"a long title\"}",
     ] {
-        assert_eq!(streamed_of_planner(plan), "", "{plan}");
+        assert_eq!(shown_planner_text(plan), "", "{plan}");
     }
 }
 
 #[test]
-fn prose_of_the_planner_is_shown_as_any_answer_is() {
+fn prose_of_the_planner_is_shown_like_any_answer() {
     for text in [
         "Hello!",
         "--- a line, and then the answer {} [1]",
         "The answer is forty two.\n<uiMetadata>{\"a\": 1}</uiMetadata>",
         "<think>so</think>The answer is forty two.\n```json\n{\"suggestedQuestions\":[]}\n```",
     ] {
-        assert_eq!(streamed_of_planner(text), answer_content(text), "{text}");
+        assert_eq!(shown_planner_text(text), answer_content(text), "{text}");
     }
 }
 
 #[test]
 fn thoughts_are_not_shown() {
     let input = ["<think>let me", " see</thi", "nk><mainContent>42", "</mainContent>"];
-    assert_eq!(pieces(&input), ["", "", "42", "", ""]);
+    assert_eq!(shown_pieces(&input), ["", "", "42", "", ""]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn think_tags_inside_the_answer_are_shown() {
     ] {
         let content = text.trim_start_matches("<think>so</think>");
         assert_eq!(
-            (streamed(text, &[3; 9]), answer_content(text)),
+            (shown_text(text, &[3; 9]), answer_content(text)),
             (content.to_owned(), content.to_owned())
         );
     }
@@ -103,23 +103,23 @@ fn think_tags_inside_the_answer_are_shown() {
 
 #[test]
 fn think_tags_are_shown_if_the_thoughts_arrive_separately() {
-    let streamed = |thought: &str| {
+    let shown_after = |thought: &str| {
         let mut stream = AnswerStream::new();
         stream.think(thought);
         let shown = stream.push("<think>is</think> the tag");
         shown + &stream.finish()
     };
-    assert_eq!(streamed("hm"), "<think>is</think> the tag");
-    assert_eq!(streamed("\n"), "the tag");
+    assert_eq!(shown_after("hm"), "<think>is</think> the tag");
+    assert_eq!(shown_after("\n"), "the tag");
 }
 
 #[test]
 fn a_reply_without_tags_is_shown_after_its_first_sixteen_characters() {
     assert_eq!(
-        pieces(&["The answer", " is forty", " two"]),
+        shown_pieces(&["The answer", " is forty", " two"]),
         ["", "The answer is forty", " two", ""]
     );
-    assert_eq!(pieces(&["42"]), ["", "42"]);
+    assert_eq!(shown_pieces(&["42"]), ["", "42"]);
 }
 
 #[test]
@@ -131,34 +131,34 @@ fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
         "[]}\n```",
         "\n",
     ];
-    assert_eq!(pieces(&input), ["The answer is forty two.", "", "", "", "", ""]);
+    assert_eq!(shown_pieces(&input), ["The answer is forty two.", "", "", "", "", ""]);
     let input = [
         "The answer is forty two. <ui",
         "Metadata>{\"suggestedQuestions\":[]}</uiMetadata>",
     ];
-    assert_eq!(pieces(&input).concat(), "The answer is forty two.");
+    assert_eq!(shown_pieces(&input).concat(), "The answer is forty two.");
 }
 
 #[test]
 fn a_fence_in_the_middle_is_shown_once_text_follows_it() {
     let input = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
     assert_eq!(
-        pieces(&input),
+        shown_pieces(&input),
         ["See this long example:", "\n```json\n{\"a\":1}\n```\nand", " more", ""]
     );
 }
 
 #[test]
-fn an_incomplete_tag_is_shown_at_the_end() {
-    assert_eq!(pieces(&["<mainContent>a </mainC"]), ["a", " </mainC"]);
-    assert_eq!(pieces(&["<think>no end"]), ["", "no end"]);
+fn an_incomplete_tag_and_an_unclosed_thought_are_shown_at_the_end() {
+    assert_eq!(shown_pieces(&["<mainContent>a </mainC"]), ["a", " </mainC"]);
+    assert_eq!(shown_pieces(&["<think>no end"]), ["", "no end"]);
 }
 
 #[test]
 fn text_before_a_late_opening_tag_is_shown() {
     let text = "Sure, here is the answer: <mainContent>42</mainContent>";
     assert_eq!(answer_content(text), "42");
-    assert_eq!(streamed(text, &[]), "Sure, here is the answer: 42");
+    assert_eq!(shown_text(text, &[]), "Sure, here is the answer: 42");
 }
 
 /// Repeats `piece` up to a length of one mebibyte.
@@ -166,9 +166,9 @@ fn repeat_to_a_mebibyte(piece: &str) -> String {
     piece.repeat((1 << 20) / piece.len())
 }
 
-// If the work grew with the square of the length of a reply, each of these would take minutes.
+// This test and the next would take minutes if the work grew with the square of the length of a reply.
 #[test]
-fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
+fn the_text_shown_of_a_reply_full_of_tags_ends_with_the_answer() {
     for tag in [
         "```json",
         "</think>",
@@ -185,14 +185,14 @@ fn a_reply_full_of_tags_in_one_piece_is_read_to_its_end() {
             "<mainContent>a",
         ] {
             let text = format!("{before}{}", repeat_to_a_mebibyte(tag));
-            let shown = streamed(&text, &[]);
+            let shown = shown_text(&text, &[]);
             assert!(shown.ends_with(&answer_content(&text)), "{before}{tag}");
         }
     }
 }
 
 #[test]
-fn pending_text_is_not_searched_again_with_each_piece() {
+fn a_long_reply_in_small_pieces_is_shown_as_its_answer() {
     let beginnings = [
         "",
         "a",
@@ -207,7 +207,7 @@ fn pending_text_is_not_searched_again_with_each_piece() {
             let text = format!("{beginning}{}", repeat_to_a_mebibyte(piece));
             let text = byte_prefix(&text, MAX_REPLY_BYTES);
             assert_eq!(
-                streamed(text, &vec![16; text.len() / 16]),
+                shown_text(text, &vec![16; text.len() / 16]),
                 answer_content(text),
                 "{beginning}{piece}"
             );
@@ -222,18 +222,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn cutting_the_reply_does_not_change_the_shown_text(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
-        prop_assert_eq!(streamed(&text, &cuts), streamed(&text, &[]));
+    fn the_division_into_pieces_does_not_change_the_shown_text(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
+        prop_assert_eq!(shown_text(&text, &cuts), shown_text(&text, &[]));
     }
 
     #[test]
     fn the_shown_text_ends_with_the_answer(text in PIECES) {
-        let (shown, answer) = (streamed(&text, &[]), answer_content(&text));
+        let (shown, answer) = (shown_text(&text, &[]), answer_content(&text));
         prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
     }
 
     #[test]
-    fn the_shown_text_is_the_answer(
+    fn without_a_late_opening_tag_the_shown_text_is_the_answer(
         thoughts in "(<think>(a|<|é| |\\{\\}){0,5}</think>){0,2}",
         main in "(<mainContent>)?",
         text in "(word|a long text of words| |\n|```|```json|\\{\"a\":1\\}|<|é|<think>a</think>){0,12}",
@@ -241,6 +241,6 @@ proptest! {
         cuts in prop::collection::vec(0usize..9, 0..30),
     ) {
         let text = format!("{thoughts}{main}{text}{end}");
-        prop_assert_eq!(streamed(&text, &cuts), answer_content(&text));
+        prop_assert_eq!(shown_text(&text, &cuts), answer_content(&text));
     }
 }

@@ -84,7 +84,7 @@ fn search() -> TodoItem {
 }
 
 /// Returns the faults of a second step that fetches `url`.
-fn fetch(url: impl Into<Value>) -> Vec<String> {
+fn fetch_faults(url: impl Into<Value>) -> Vec<String> {
     let url = url.into();
     faults(&[search(), step("step_2", "fetch", json!({"url": url}))])
 }
@@ -94,14 +94,14 @@ fn a_call_whose_values_fit_has_no_fault() {
     let found = check(&[search(), step("step_2", "anything", json!({"x": {"$from": "step_1"}}))]);
     assert_eq!((found.faults, found.at_run_time), (vec![], vec![]));
     assert_eq!(
-        fetch(json!({"$concat": ["https://", {"$from": "step_1", "path": "/count"}]})),
+        fetch_faults(json!({"$concat": ["https://", {"$from": "step_1", "path": "/count"}]})),
         [""; 0]
     );
-    assert_eq!(fetch(json!({"$attachment": "sales.csv"})), [""; 0]);
+    assert_eq!(fetch_faults(json!({"$attachment": "sales.csv"})), [""; 0]);
 }
 
 #[test]
-fn a_value_that_may_be_absent_is_known_at_run_time() {
+fn a_value_that_may_be_absent_is_checked_at_run_time() {
     let found = check(&[
         search(),
         step(
@@ -115,23 +115,23 @@ fn a_value_that_may_be_absent_is_known_at_run_time() {
 }
 
 #[test]
-fn a_value_that_the_tool_promises_for_this_input_is_there() {
-    let taken = |only: Value| {
-        let limit = json!({"query": {"$concat": [{"$from": "step_1", "path": "/words"}]}});
+fn a_value_fits_only_if_the_tool_promises_it_for_the_input() {
+    let fit_of_words = |only: Value| {
+        let arguments = json!({"query": {"$concat": [{"$from": "step_1", "path": "/words"}]}});
         let found = check(&[
             step("step_1", "count", json!({ "only": only })),
-            step("step_2", "search", limit),
+            step("step_2", "search", arguments),
         ]);
         assert_eq!(found.faults, []);
         found.references[0].fit
     };
-    assert_eq!(taken(json!("words")), Fit::Fits);
-    assert_eq!(taken(json!("name")), Fit::AtRunTime);
-    assert_eq!(taken(json!(null)), Fit::AtRunTime);
+    assert_eq!(fit_of_words(json!("words")), Fit::Fits);
+    assert_eq!(fit_of_words(json!("name")), Fit::AtRunTime);
+    assert_eq!(fit_of_words(json!(null)), Fit::AtRunTime);
 }
 
 #[test]
-fn a_value_of_a_step_without_planned_calls_or_of_a_completed_one_is_known_at_run_time() {
+fn outputs_of_completed_or_unplanned_steps_are_checked_at_run_time() {
     let mut completed = search();
     completed.status = TodoItemStatus::Completed;
     for earlier in [item("step_1", &[]), completed] {
@@ -143,7 +143,7 @@ fn a_value_of_a_step_without_planned_calls_or_of_a_completed_one_is_known_at_run
 }
 
 #[test]
-fn a_text_with_a_part_that_may_be_no_scalar_is_known_at_run_time() {
+fn a_concatenation_is_checked_at_run_time_if_a_part_may_not_be_scalar() {
     for (part, places) in [
         (json!({"$from": "step_1", "path": "/count"}), vec![]),
         (
@@ -163,9 +163,9 @@ fn a_text_with_a_part_that_may_be_no_scalar_is_known_at_run_time() {
 }
 
 #[test]
-fn a_value_of_another_type_is_named_with_one_that_fits() {
+fn the_fault_of_a_wrong_type_names_the_value_that_would_fit() {
     assert_eq!(
-        fetch(json!({"$from": "step_1", "path": "/pages/0"})),
+        fetch_faults(json!({"$from": "step_1", "path": "/pages/0"})),
         [
             "`step_2.arguments.url`: a string is asked for, `/pages/0` of `step_1` is an object; `/pages/0/url` would fit"
         ]
@@ -188,7 +188,7 @@ fn every_fault_of_the_arguments_is_reported_at_its_place() {
 }
 
 #[test]
-fn a_default_counts_as_given() {
+fn a_required_parameter_with_a_default_may_be_missing() {
     assert_eq!(faults(&[search()]), [""; 0]);
 }
 
@@ -203,13 +203,13 @@ fn an_unknown_tool_is_named_with_the_nearest_one() {
 #[test]
 fn a_pointer_that_the_output_does_not_declare_is_a_fault() {
     assert_eq!(
-        fetch(json!({"$from": "step_1", "path": "/page/0/url"})),
+        fetch_faults(json!({"$from": "step_1", "path": "/page/0/url"})),
         [
             "`step_2.arguments.url`: the output of `step_1` (`search`) has nothing at `/page`; did you mean `/pages/0/url`?"
         ]
     );
     assert_eq!(
-        fetch(json!({"$from": "step_1", "path": "/count/value"})),
+        fetch_faults(json!({"$from": "step_1", "path": "/count/value"})),
         [
             "`step_2.arguments.url`: the output of `step_1` (`search`) has nothing at `/count/value`; did you mean `/count`?"
         ]
@@ -217,7 +217,7 @@ fn a_pointer_that_the_output_does_not_declare_is_a_fault() {
 }
 
 #[test]
-fn a_reference_to_itself_a_later_or_an_unknown_step_is_a_fault() {
+fn a_reference_to_the_same_a_later_or_an_unknown_step_is_a_fault() {
     let from = |step: &str| json!({"query": {"$from": step}});
     let texts = faults(&[
         step("a", "search", from("a")),
@@ -232,9 +232,9 @@ fn a_reference_to_itself_a_later_or_an_unknown_step_is_a_fault() {
 }
 
 #[test]
-fn a_text_of_parts_takes_no_object() {
+fn a_concatenation_takes_no_object() {
     assert_eq!(
-        fetch(json!({"$concat": ["a", {"$from": "step_1"}]})),
+        fetch_faults(json!({"$concat": ["a", {"$from": "step_1"}]})),
         ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the output of `step_1` is an object"]
     );
 }
@@ -242,7 +242,7 @@ fn a_text_of_parts_takes_no_object() {
 #[test]
 fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
     assert_eq!(
-        fetch(json!({"$attachment": "sale.csv"})),
+        fetch_faults(json!({"$attachment": "sale.csv"})),
         ["`step_2.arguments.url`: there is no file `sale.csv`; did you mean `sales.csv`?"]
     );
     let mut later = step("step_2", "fetch", json!({"url": {"$attachment": "made.csv"}}));
@@ -253,7 +253,7 @@ fn an_unknown_file_is_a_fault_unless_an_earlier_step_may_produce_it() {
 }
 
 #[test]
-fn a_call_of_several_is_named_by_its_number() {
+fn faults_name_one_of_several_calls_by_its_number() {
     let mut two = search();
     two.tool_calls.push(PlannedCall {
         tool_name: "fetch".to_owned(),
@@ -313,7 +313,7 @@ fn check_input(input: &Value, arguments: Value) -> CallCheck {
 }
 
 #[test]
-fn what_is_asked_of_a_whole_list_or_object_is_checked() {
+fn keywords_about_a_whole_list_are_checked() {
     let list =
         |keyword: &str, asked: Value| json!({"type": "object", "properties": {"x": {"type": "array", keyword: asked}}});
     let arguments = || json!({"x": [1, 1]});
@@ -333,14 +333,14 @@ fn what_is_asked_of_a_whole_list_or_object_is_checked() {
 }
 
 #[test]
-fn a_default_counts_as_given_in_the_items_of_a_list() {
+fn an_item_of_a_list_may_lack_a_property_with_a_default() {
     let item = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 1}}, "required": ["n"]});
     let input = json!({"type": "object", "properties": {"x": {"type": "array", "items": item}}});
     assert_eq!(check_input(&input, json!({"x": [{}, {"n": 2}]})), CallCheck::default());
 }
 
 #[test]
-fn branches_do_not_replace_what_stands_beside_them() {
+fn keywords_beside_any_of_are_checked_too() {
     let input = json!({
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
@@ -373,7 +373,7 @@ fn the_faults_of_one_call_are_limited() {
 }
 
 #[test]
-fn the_third_of_the_same_calls_of_a_step_is_a_fault() {
+fn the_third_identical_call_of_a_step_is_a_fault() {
     let mut item = step("step_1", "count", json!({}));
     item.tool_calls = vec![item.tool_calls[0].clone(); 3];
     assert_eq!(
@@ -383,7 +383,7 @@ fn the_third_of_the_same_calls_of_a_step_is_a_fault() {
 }
 
 #[test]
-fn a_disabled_tool_is_told_from_one_that_does_not_exist() {
+fn the_fault_for_a_disabled_tool_says_that_it_is_disabled() {
     assert_eq!(
         faults(&[step("step_1", "delete", json!({}))]),
         ["`step_1`: the tool `delete` is disabled in this conversation"]
@@ -407,44 +407,47 @@ fn the_schema_of_a_parameter_is_compared_with_what_is_asked_for() {
 }
 
 #[test]
-fn a_part_of_a_text_is_a_scalar_parameter() {
-    assert_eq!(fetch(json!({"$concat": ["https://", {"$param": "address"}]})), [""; 0]);
+fn a_concatenation_takes_only_scalar_parameters() {
     assert_eq!(
-        fetch(json!({"$concat": ["https://", {"$param": "list"}]})),
+        fetch_faults(json!({"$concat": ["https://", {"$param": "address"}]})),
+        [""; 0]
+    );
+    assert_eq!(
+        fetch_faults(json!({"$concat": ["https://", {"$param": "list"}]})),
         ["`step_2.arguments.url`: `$concat` takes texts, numbers and booleans, the parameter `list` is an array"]
     );
 }
 
 #[test]
 fn each_reference_is_listed_with_whether_it_fits() {
-    let of = |path: &str| json!({"$from": "step_1", "path": path});
+    let from = |path: &str| json!({"$from": "step_1", "path": path});
     let found = check(&[
         search(),
-        step("step_2", "fetch", json!({"url": {"$concat": ["x", of("/count")]}})),
-        step("step_3", "fetch", json!({"url": of("/pages/0/url")})),
-        step("step_4", "fetch", json!({"url": of("/count")})),
+        step("step_2", "fetch", json!({"url": {"$concat": ["x", from("/count")]}})),
+        step("step_3", "fetch", json!({"url": from("/pages/0/url")})),
+        step("step_4", "fetch", json!({"url": from("/count")})),
         step(
             "step_5",
             "anything",
-            json!({"a": {"b": [of("/count"), {"$attachment": "sales.csv"}]}}),
+            json!({"a": {"b": [from("/count"), {"$attachment": "sales.csv"}]}}),
         ),
     ]);
-    let listed = |found: &CheckedReference| (found.step.clone(), found.argument.clone(), found.fit);
-    let of = |step: &str, argument: &str, fit| (step.to_owned(), argument.to_owned(), fit);
+    let summary = |found: &CheckedReference| (found.step.clone(), found.argument.clone(), found.fit);
+    let expected = |step: &str, argument: &str, fit| (step.to_owned(), argument.to_owned(), fit);
     assert_eq!(
-        found.references.iter().map(listed).collect::<Vec<_>>(),
+        found.references.iter().map(summary).collect::<Vec<_>>(),
         [
-            of("step_2", "url", Fit::Fits),
-            of("step_3", "url", Fit::AtRunTime),
-            of("step_4", "url", Fit::Fault),
-            of("step_5", "a", Fit::Fits),
-            of("step_5", "a", Fit::Fits),
+            expected("step_2", "url", Fit::Fits),
+            expected("step_3", "url", Fit::AtRunTime),
+            expected("step_4", "url", Fit::Fault),
+            expected("step_5", "a", Fit::Fits),
+            expected("step_5", "a", Fit::Fits),
         ]
     );
 }
 
 #[test]
-fn a_text_with_a_part_that_may_be_absent_is_known_at_run_time() {
+fn a_concatenation_is_checked_at_run_time_if_a_part_may_be_absent() {
     let url = json!({"$concat": ["https://", {"$from": "step_1", "path": "/pages/0/url"}]});
     let found = check(&[search(), step("step_2", "fetch", json!({"url": url}))]);
     assert_eq!(

@@ -40,12 +40,12 @@ fn ids(items: &[TodoItem]) -> Vec<&str> {
 }
 
 /// Returns the plan of a new question after the plan `old`, which was not finished.
-fn planned(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
+fn new_plan(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
     plan_question(old, draft, &[], 9)
 }
 
 /// Returns the plan after an update of a run that started no item.
-fn updated(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
+fn updated_plan(old: &[TodoItem], draft: Vec<DraftItem>) -> Vec<TodoItem> {
     update(old, draft, &BTreeSet::new(), 9)
 }
 
@@ -60,7 +60,7 @@ fn with_draft_status(draft: DraftItem, status: TodoItemStatus) -> DraftItem {
 fn a_step_that_is_planned_as_completed_keeps_result_tool_results_and_times() {
     let old = [completed("a")];
     let repeated = with_draft_status(draft("a", &["b"]), TodoItemStatus::Completed);
-    assert_eq!(planned(&old, vec![repeated]), old);
+    assert_eq!(new_plan(&old, vec![repeated]), old);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_completed_step_that_is_planned_without_a_status_is_done_again() {
             status,
             ..draft("a", &[])
         };
-        let merged = planned(&[completed("a")], vec![again]);
+        let merged = new_plan(&[completed("a")], vec![again]);
         assert_eq!((merged[0].status, &merged[0].result), (TodoItemStatus::Pending, &None));
         assert_eq!(merged[0].tool_results, []);
     }
@@ -79,33 +79,33 @@ fn a_completed_step_that_is_planned_without_a_status_is_done_again() {
 #[test]
 fn a_completed_step_that_the_draft_names_only_as_a_dependency_is_kept() {
     let old = [completed("a"), completed("b"), item("c", &["a"])];
-    assert_eq!(ids(&planned(&old, vec![draft("c", &["a"])])), ["a", "c"]);
+    assert_eq!(ids(&new_plan(&old, vec![draft("c", &["a"])])), ["a", "c"]);
 }
 
 #[test]
 fn a_step_that_the_plan_leaves_out_is_removed() {
     let old = [item("a", &[]), with_status("b", TodoItemStatus::Failed), completed("c")];
-    assert_eq!(planned(&old, Vec::new()), []);
+    assert_eq!(new_plan(&old, Vec::new()), []);
 }
 
 #[test]
 fn a_failed_step_is_tried_again_unless_it_is_planned_as_failed() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(planned(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Pending);
+    assert_eq!(new_plan(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Pending);
     let repeated = with_draft_status(draft("a", &[]), TodoItemStatus::Failed);
-    assert_eq!(planned(&old, vec![repeated]), old);
+    assert_eq!(new_plan(&old, vec![repeated]), old);
 }
 
 #[test]
 fn the_same_step_keeps_the_time_of_its_creation() {
-    let merged = planned(&[item("a", &[])], vec![draft("a", &["b"])]);
+    let merged = new_plan(&[item("a", &[])], vec![draft("a", &["b"])]);
     assert_eq!((merged[0].created_timestamp, merged[0].updated_timestamp), (1, 9));
     assert_eq!(merged[0].dependencies, ["b"]);
     let other = DraftItem {
         description: "another thing".to_owned(),
         ..draft("a", &[])
     };
-    assert_eq!(planned(&[item("a", &[])], vec![other])[0].created_timestamp, 9);
+    assert_eq!(new_plan(&[item("a", &[])], vec![other])[0].created_timestamp, 9);
 }
 
 #[test]
@@ -124,43 +124,46 @@ fn a_completed_draft_item_that_repeats_an_earlier_result_is_left_out() {
 #[test]
 fn an_update_keeps_completed_steps_as_they_are() {
     let old = [completed("a")];
-    assert_eq!(updated(&old, vec![draft("a", &["b"])]), old);
-    assert_eq!(ids(&updated(&old, vec![draft("b", &["a"])])), ["a", "b"]);
+    assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
+    assert_eq!(ids(&updated_plan(&old, vec![draft("b", &["a"])])), ["a", "b"]);
 }
 
 #[test]
 fn a_new_item_is_pending_even_if_the_draft_completes_it() {
     let new_draft = || with_draft_status(draft("a", &[]), TodoItemStatus::Completed);
-    assert_eq!(planned(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
-    assert_eq!(updated(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
+    assert_eq!(new_plan(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
+    assert_eq!(updated_plan(&[], vec![new_draft()])[0].status, TodoItemStatus::Pending);
 }
 
 #[test]
 fn an_update_may_cancel_an_open_item() {
     let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
-    let merged = updated(&[item("a", &[])], vec![cancelled]);
+    let merged = updated_plan(&[item("a", &[])], vec![cancelled]);
     assert_eq!(merged[0].status, TodoItemStatus::Cancelled);
 }
 
 #[test]
 fn an_update_tries_a_failed_item_again_only_if_it_sets_it_to_pending() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(updated(&old, vec![draft("a", &[])])[0].status, TodoItemStatus::Failed);
+    assert_eq!(
+        updated_plan(&old, vec![draft("a", &[])])[0].status,
+        TodoItemStatus::Failed
+    );
     let again = with_draft_status(draft("a", &[]), TodoItemStatus::Pending);
-    assert_eq!(updated(&old, vec![again])[0].status, TodoItemStatus::Pending);
+    assert_eq!(updated_plan(&old, vec![again])[0].status, TodoItemStatus::Pending);
 }
 
 #[test]
 fn a_running_item_is_unchanged_by_an_update() {
     let old = [with_status("a", TodoItemStatus::InProgress)];
-    assert_eq!(updated(&old, Vec::new()), old);
-    assert_eq!(updated(&old, vec![draft("a", &["b"])]), old);
+    assert_eq!(updated_plan(&old, Vec::new()), old);
+    assert_eq!(updated_plan(&old, vec![draft("a", &["b"])]), old);
 }
 
 #[test]
 fn a_failed_item_missing_from_an_update_is_kept() {
     let old = [with_status("a", TodoItemStatus::Failed)];
-    assert_eq!(updated(&old, vec![draft("b", &[])])[0], old[0]);
+    assert_eq!(updated_plan(&old, vec![draft("b", &[])])[0], old[0]);
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn a_failed_item_cannot_be_cancelled_by_an_update() {
     let mut failed = with_status("a", TodoItemStatus::Failed);
     failed.error = Some("no".to_owned());
     let cancelled = with_draft_status(draft("a", &[]), TodoItemStatus::Cancelled);
-    let merged = updated(&[failed], vec![cancelled]);
+    let merged = updated_plan(&[failed], vec![cancelled]);
     assert_eq!(
         (merged[0].status, merged[0].error.as_deref()),
         (TodoItemStatus::Failed, Some("no"))

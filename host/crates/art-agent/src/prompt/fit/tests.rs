@@ -50,7 +50,7 @@ fn messages(turns: &[usize], exchanges: &[(usize, usize)]) -> (Vec<Message>, usi
     (all, task)
 }
 
-fn fitted(messages: Vec<Message>, task: usize, budget: u64) -> Vec<Message> {
+fn fit_messages(messages: Vec<Message>, task: usize, budget: u64) -> Vec<Message> {
     let mut request = request(messages);
     fit(&mut request, task, budget);
     request.prompt.0
@@ -62,7 +62,7 @@ fn texts(messages: &[Message]) -> Vec<&str> {
 
 #[test]
 fn a_quarter_of_the_context_up_to_8192_tokens_is_kept_for_the_reply() {
-    assert_eq!((budget(4_000), budget(128_000)), (3_000, 119_808));
+    assert_eq!((request_budget(4_000), request_budget(128_000)), (3_000, 119_808));
 }
 
 #[test]
@@ -75,14 +75,14 @@ fn three_bytes_count_as_a_token_and_each_message_adds_eight_tokens() {
 fn messages_that_fit_are_unchanged() {
     let (all, task) = messages(&[10, 10], &[(1, 10)]);
     let tokens = request_tokens(&request(all.clone()));
-    assert_eq!(fitted(all.clone(), task, tokens), all);
+    assert_eq!(fit_messages(all.clone(), task, tokens), all);
 }
 
 #[test]
 fn the_oldest_question_and_its_answer_are_removed_first() {
     let (all, task) = messages(&[300, 300, 3, 3], &[(1, 3)]);
     let tokens = request_tokens(&request(all.clone()));
-    let remaining = fitted(all, task, tokens - 1);
+    let remaining = fit_messages(all, task, tokens - 1);
     assert_eq!(
         texts(&remaining)[..4],
         ["instructions", "turn 2 xxx", "turn 3 xxx", "the task"]
@@ -90,18 +90,18 @@ fn the_oldest_question_and_its_answer_are_removed_first() {
 }
 
 #[test]
-fn next_the_oldest_exchange_is_removed_with_all_its_results() {
+fn without_a_conversation_the_oldest_exchange_is_removed_with_all_its_results() {
     let (all, task) = messages(&[], &[(2, 300), (1, 30)]);
-    let remaining = fitted(all, task, 100);
+    let remaining = fit_messages(all, task, 100);
     let roles: Vec<_> = remaining.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::ToolResult]);
     assert_eq!(remaining[3].tool_call_id.as_deref(), Some("c1_0"));
 }
 
 #[test]
-fn next_long_results_are_truncated_with_a_marker() {
+fn a_long_result_of_the_last_exchange_is_truncated_with_a_marker() {
     let (all, task) = messages(&[], &[(1, 9_000)]);
-    let remaining = fitted(all, task, 2_000);
+    let remaining = fit_messages(all, task, 2_000);
     let text = remaining[3].content_text();
     assert!(text.ends_with("... [truncated 5000 of 9000 characters]"), "{text}");
 }
@@ -111,7 +111,7 @@ fn the_results_of_earlier_steps_are_truncated_inside_their_section() {
     let steps =
         json!([{"stepId": "a", "results": [{"tool": "t", "output": {"x": "r".repeat(9_000)}}], "result": "ok"}]);
     let system = format!("rules\n\n## {EARLIER_RESULTS}\n{steps}\n\n## Tools\n[]");
-    let remaining = fitted(vec![Message::system(system), Message::user("task")], 1, 1_000);
+    let remaining = fit_messages(vec![Message::system(system), Message::user("task")], 1, 1_000);
     let line = remaining[0].content_text().lines().nth(3).unwrap();
     let steps: Value = serde_json::from_str(line).unwrap();
     let output = steps[0]["results"][0]["output"].as_str().unwrap();
@@ -121,12 +121,12 @@ fn the_results_of_earlier_steps_are_truncated_inside_their_section() {
 }
 
 #[test]
-fn finally_the_previews_of_attachments_are_removed() {
+fn previews_of_attachments_are_removed_if_nothing_else_can_be_cut() {
     let task = format!(
         "## Query\n> q\n\n## {ATTACHMENTS}\n{}",
         json!([{"name": "a", "preview": "p".repeat(900)}])
     );
-    let remaining = fitted(vec![Message::system("s"), Message::user(task)], 1, 100);
+    let remaining = fit_messages(vec![Message::system("s"), Message::user(task)], 1, 100);
     assert_eq!(
         remaining[1].content_text(),
         "## Query\n> q\n\n## Attachments\n[{\"name\":\"a\"}]"
@@ -155,7 +155,7 @@ proptest! {
     ) {
         let (all, task) = messages(&turns, &exchanges);
         prop_assert_eq!(request(all.clone()).prompt.validate(), Ok(()));
-        let remaining = fitted(all.clone(), task, budget);
+        let remaining = fit_messages(all.clone(), task, budget);
         // Every call has its result, and every result its call.
         prop_assert_eq!(request(remaining.clone()).prompt.validate(), Ok(()));
         let open = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
@@ -167,6 +167,6 @@ proptest! {
         let fits = request_tokens(&request(remaining.clone())) <= budget;
         let minimum = 2 + last.map_or(0, |index| all.len() - index);
         prop_assert!(fits || remaining.len() == minimum, "{} messages remain, the minimum is {}", remaining.len(), minimum);
-        prop_assert_eq!(fitted(all, task, budget), remaining);
+        prop_assert_eq!(fit_messages(all, task, budget), remaining);
     }
 }

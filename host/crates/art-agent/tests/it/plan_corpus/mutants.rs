@@ -4,7 +4,7 @@ use art_agent::RunStart;
 use art_core::tool::ToolSchema;
 use serde_json::{Value, json};
 
-/// Maximum number of plans that one kind of fault makes of one good plan.
+/// Maximum number of faulty plans of one kind that are made from one good plan.
 const MAX_OF_A_KIND: usize = 5;
 
 /// A kind of fault.
@@ -54,7 +54,7 @@ impl Kind {
         Self::UndeclaredProperty,
     ];
 
-    /// Returns words that the refusal has to have beside the place, if the kind decides them.
+    /// Returns the words that the refusal has to contain beside the place, or an empty text if they depend on the plan.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::UnknownTool => "there is no tool",
@@ -137,7 +137,7 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Returns whether the value is data.
+    /// Returns whether the value contains no reference and no other expression of plans.
     fn is_constant(&self) -> bool {
         !has_reference(self.value) && !self.value.to_string().contains("\"$")
     }
@@ -184,21 +184,21 @@ fn is_valid(schema: &Value, value: &Value) -> bool {
     jsonschema::draft202012::is_valid(schema, value)
 }
 
-/// Returns all faulty plans that are made of the plan `list`, at most [`MAX_OF_A_KIND`] of each kind.
+/// Returns all faulty plans that are made from the plan `list`, at most [`MAX_OF_A_KIND`] of each kind.
 pub fn mutants(list: &Value, tools: &[ToolSchema]) -> Vec<Mutant> {
     let source = Source::new(list, tools);
-    let mut all = source.of_calls();
-    all.extend(source.of_values());
-    all.extend(source.of_objects());
-    all.extend(source.of_references());
-    all.extend(source.of_steps());
+    let mut all = source.call_mutants();
+    all.extend(source.value_mutants());
+    all.extend(source.object_mutants());
+    all.extend(source.reference_mutants());
+    all.extend(source.step_mutants());
     let limited = Kind::ALL.into_iter().flat_map(|kind| {
-        let (these, others) = std::mem::take(&mut all)
+        let (matching, others) = std::mem::take(&mut all)
             .into_iter()
             .partition(|mutant: &Mutant| mutant.kind == kind);
         all = others;
-        let these: Vec<Mutant> = these;
-        these.into_iter().take(MAX_OF_A_KIND)
+        let matching: Vec<Mutant> = matching;
+        matching.into_iter().take(MAX_OF_A_KIND)
     });
     limited.collect()
 }
@@ -250,7 +250,7 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// Collects the values below `site`, and itself.
+    /// Collects `site` and the values below it.
     fn walk(&mut self, site: Site<'a>) {
         const ANY: &Value = &Value::Bool(true);
         let child = |key: &str, place: String, schema: &'a Value, value: &'a Value| Site {
@@ -310,7 +310,7 @@ impl<'a> Source<'a> {
         Mutant::new(kind, &site.place, self.with(&site.pointer, value))
     }
 
-    fn of_calls(&self) -> Vec<Mutant> {
+    fn call_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for (n, call) in self.calls.iter().enumerate() {
             let renamed = |name: String| self.with(&format!("{}/toolName", call.pointer), name);
@@ -338,8 +338,8 @@ impl<'a> Source<'a> {
         all
     }
 
-    /// Returns faults of single values.
-    fn of_values(&self) -> Vec<Mutant> {
+    /// Returns plans with a fault in a single value.
+    fn value_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for site in self
             .sites
@@ -357,11 +357,11 @@ impl<'a> Source<'a> {
             let wrong = others.into_iter().filter(|value| !is_valid(site.schema, value)).take(2);
             all.extend(wrong.map(|value| self.replaced(Kind::WrongType, site, value)));
             all.extend(self.out_of_range(site));
-            if let Some(text) = site.value.as_str().filter(|_| names_choices(site.schema)) {
+            if let Some(text) = site.value.as_str().filter(|_| lists_choices(site.schema)) {
                 all.push(self.replaced(Kind::WrongCase, site, capitalized(text)));
             }
             if !site.place.ends_with(".arguments") {
-                all.extend(self.wrong_steps(site));
+                all.extend(self.wrong_references(site));
             }
         }
         let attachments = self.sites.iter().filter(|site| site.value.get("$attachment").is_some());
@@ -389,15 +389,15 @@ impl<'a> Source<'a> {
             .flatten()
             .flat_map(|bound| [bound - 1, bound + 1])
             .map(Value::from);
-        let named = names_choices(site.schema).then(|| json!("sideways"));
+        let named = lists_choices(site.schema).then(|| json!("sideways"));
         let outside = beyond.chain(named).filter(|value| !is_valid(site.schema, value));
         outside
             .map(|value| self.replaced(Kind::OutOfRange, site, value))
             .collect()
     }
 
-    /// Returns references to steps that cannot give a value, or that give one of another type.
-    fn wrong_steps(&self, site: &Site<'_>) -> Vec<Mutant> {
+    /// Returns plans that refer to a step that cannot give a value, or whose value has another type.
+    fn wrong_references(&self, site: &Site<'_>) -> Vec<Mutant> {
         let from = |id: &str| json!({"$from": id});
         let mut all = vec![
             self.replaced(Kind::SelfReference, site, from(self.id(site.step))),
@@ -416,8 +416,8 @@ impl<'a> Source<'a> {
         all
     }
 
-    /// Returns objects with a key too many, too few, or with another name.
-    fn of_objects(&self) -> Vec<Mutant> {
+    /// Returns plans with an object that has a key too many, a key too few, or a key in the wrong case.
+    fn object_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         let is_closed = |site: &&Site<'_>| site.schema["additionalProperties"] == false && site.value.is_object();
         for site in self.sites.iter().filter(is_closed) {
@@ -445,7 +445,7 @@ impl<'a> Source<'a> {
         all
     }
 
-    fn of_references(&self) -> Vec<Mutant> {
+    fn reference_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for reference in &self.references {
             let mut push = |kind, value: Value| {
@@ -477,7 +477,7 @@ impl<'a> Source<'a> {
         all
     }
 
-    fn of_steps(&self) -> Vec<Mutant> {
+    fn step_mutants(&self) -> Vec<Mutant> {
         let mut all = Vec::new();
         for step in 1..self.steps.len() {
             let (first, id) = (self.id(0), self.id(step));
@@ -499,7 +499,7 @@ impl<'a> Source<'a> {
 }
 
 /// Returns whether a schema lists the texts that it allows.
-fn names_choices(schema: &Value) -> bool {
+fn lists_choices(schema: &Value) -> bool {
     schema.get("enum").is_some() || schema.to_string().contains("\"oneOf\"")
 }
 

@@ -21,7 +21,7 @@ fn result(id: &str) -> Value {
 }
 
 #[test]
-fn a_prompt_with_calls_and_results_is_valid_with_both_names_of_a_result() {
+fn a_prompt_with_calls_and_results_is_valid_with_either_name_of_the_result_role() {
     let other_name = json!({"role": "tool", "content": "1", "tool_call_id": "b"});
     let prompt = json!([
         {"role": "system", "content": "s"}, {"role": "user", "content": "q"},
@@ -116,7 +116,7 @@ fn unmatched_calls_and_results_are_reported() {
 }
 
 #[test]
-fn calls_and_identifiers_belong_to_their_roles() {
+fn misplaced_calls_and_missing_call_identifiers_are_reported() {
     let prompt = json!([
         {"role": "user", "content": "q", "tool_calls": [call("a", "{}")]}, {"role": "tool_result", "content": "1"},
     ]);

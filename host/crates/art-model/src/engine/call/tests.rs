@@ -10,16 +10,16 @@ use crate::model::collect;
 use crate::price::PriceTable;
 use crate::provider::Provider;
 use crate::settings::EngineLimits;
-use crate::testing::{Scripted, failure, request, token};
+use crate::testing::{ScriptedModel, failure, request, token};
 
 use ModelErrorCode::{AuthenticationError, NetworkError, RateLimited, Timeout};
 
 /// Returns an engine with one model, which serves one call at a time.
-fn engine(model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
+fn engine(model: ScriptedModel) -> (ReasoningEngine, Arc<ScriptedModel>) {
     engine_with_slots(1, model)
 }
 
-fn engine_with_slots(max_parallel: usize, model: Scripted) -> (ReasoningEngine, Arc<Scripted>) {
+fn engine_with_slots(max_parallel: usize, model: ScriptedModel) -> (ReasoningEngine, Arc<ScriptedModel>) {
     let model = Arc::new(model);
     let provider = Provider {
         max_parallel,
@@ -40,8 +40,8 @@ fn engine_with_slots(max_parallel: usize, model: Scripted) -> (ReasoningEngine, 
     )
 }
 
-fn scripted(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<Scripted>) {
-    engine(Scripted::new(streams))
+fn scripted_engine(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<ScriptedModel>) {
+    engine(ScriptedModel::new(streams))
 }
 
 fn config() -> RuntimeProviderConfig {
@@ -85,7 +85,7 @@ fn retries(events: &[StreamEvent]) -> Vec<&RetryContext> {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_fails_before_its_first_token_is_retried() {
     let reply = vec![token("hi"), StreamEvent::End];
-    let (engine, model) = scripted(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
+    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
     let events = events(&engine).await;
     let retries = retries(&events);
     assert_eq!(retries.len(), 2);
@@ -104,7 +104,7 @@ async fn a_call_that_fails_before_its_first_token_is_retried() {
 // Retries are counted per call (A85, R1).
 #[tokio::test(start_paused = true)]
 async fn concurrent_calls_count_their_own_retries() {
-    let (engine, model) = engine_with_slots(2, Scripted::new(vec![vec![failure(NetworkError)]; 4]));
+    let (engine, model) = engine_with_slots(2, ScriptedModel::new(vec![vec![failure(NetworkError)]; 4]));
     let (first, second) = tokio::join!(events(&engine), events(&engine));
     for events in [first, second] {
         let attempts: Vec<_> = retries(&events).iter().map(|retry| retry.attempt).collect();
@@ -116,7 +116,7 @@ async fn concurrent_calls_count_their_own_retries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_waits_for_the_reported_delay() {
-    let (engine, _) = scripted(vec![vec![rate_limited(7000)]]);
+    let (engine, _) = scripted_engine(vec![vec![rate_limited(7000)]]);
     let started = Instant::now();
     let events = events(&engine).await;
     assert_eq!(retries(&events)[0].delay_ms, 7000);
@@ -126,9 +126,9 @@ async fn a_retry_waits_for_the_reported_delay() {
 #[tokio::test(start_paused = true)]
 async fn there_are_at_most_four_attempts() {
     let failed = || vec![failure(NetworkError)];
-    let (engine, _) = scripted(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
+    let (engine, _) = scripted_engine(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
     assert_eq!(call_model(&engine).await.unwrap().text, "hi");
-    let (engine, model) = scripted(vec![failed(), failed(), failed(), failed()]);
+    let (engine, model) = scripted_engine(vec![failed(), failed(), failed(), failed()]);
     assert_eq!(call_model(&engine).await.unwrap_err().code, NetworkError);
     assert_eq!(model.calls.load(Ordering::SeqCst), 4);
 }
@@ -137,7 +137,7 @@ async fn there_are_at_most_four_attempts() {
 async fn a_failure_after_the_first_content_is_not_retried() {
     let contents = [token("half"), StreamEvent::Thinking("hm".to_owned())];
     for content in contents {
-        let (engine, model) = scripted(vec![vec![content.clone(), failure(NetworkError)]]);
+        let (engine, model) = scripted_engine(vec![vec![content.clone(), failure(NetworkError)]]);
         assert_eq!(events(&engine).await, [content, failure(NetworkError)]);
         assert_eq!(model.calls.load(Ordering::SeqCst), 1);
     }
@@ -145,13 +145,13 @@ async fn a_failure_after_the_first_content_is_not_retried() {
 
 #[tokio::test]
 async fn a_permanent_error_is_not_retried() {
-    let (engine, _) = scripted(vec![vec![failure(AuthenticationError)]]);
+    let (engine, _) = scripted_engine(vec![vec![failure(AuthenticationError)]]);
     assert_eq!(events(&engine).await, [failure(AuthenticationError)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
-    let (engine, model) = scripted(vec![vec![rate_limited(600_000)]; 4]);
+    let (engine, model) = scripted_engine(vec![vec![rate_limited(600_000)]; 4]);
     let mut events = events(&engine).await;
     let error = only_error(events.pop().unwrap());
     let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
@@ -163,16 +163,16 @@ async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
 
 #[tokio::test]
 async fn a_stream_that_stops_before_its_end_is_an_error() {
-    let (engine, _) = scripted(vec![vec![token("half")]]);
+    let (engine, _) = scripted_engine(vec![vec![token("half")]]);
     let error = call_model(&engine).await.unwrap_err();
     insta::assert_snapshot!(error, @"the stream of `s:m` stopped before the end of the reply; try again");
 }
 
 #[tokio::test]
-async fn text_and_thoughts_of_a_reply_have_at_most_four_megabytes() {
+async fn text_and_thoughts_of_a_reply_have_at_most_four_mebibytes() {
     let half = "x".repeat(MAX_REPLY_BYTES / 2);
     let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
-    let (engine, model) = scripted(vec![
+    let (engine, model) = scripted_engine(vec![
         [all.to_vec(), vec![StreamEvent::End]].concat(),
         [all.to_vec(), vec![token("x"), StreamEvent::End]].concat(),
     ]);
@@ -185,14 +185,14 @@ async fn text_and_thoughts_of_a_reply_have_at_most_four_megabytes() {
 
 #[tokio::test]
 async fn nothing_follows_the_end() {
-    let (engine, _) = scripted(vec![vec![StreamEvent::End, token("late")]]);
+    let (engine, _) = scripted_engine(vec![vec![StreamEvent::End, token("late")]]);
     assert_eq!(events(&engine).await, [StreamEvent::End]);
 }
 
 #[tokio::test]
 async fn a_slot_is_free_when_the_last_event_is_received() {
     for last in [StreamEvent::End, failure(AuthenticationError)] {
-        let (engine, _) = scripted(vec![vec![last.clone()]]);
+        let (engine, _) = scripted_engine(vec![vec![last.clone()]]);
         let mut first = engine.call(&config(), request());
         assert_eq!(first.next().await, Some(last));
         assert!(
@@ -207,7 +207,7 @@ async fn a_slot_is_free_when_the_last_event_is_received() {
 async fn a_slot_is_released_exactly_once() {
     for last in [Some(StreamEvent::End), Some(failure(NetworkError)), None] {
         let first = [Some(token("a")), last.clone()].into_iter().flatten().collect();
-        let (engine, _) = engine(Scripted::endless(vec![first, vec![token("b")], vec![token("c")]]));
+        let (engine, _) = engine(ScriptedModel::endless(vec![first, vec![token("b")], vec![token("c")]]));
         let mut stream = engine.call(&config(), request());
         assert_eq!(stream.next().await, Some(token("a")));
         if last.is_some() {
@@ -223,7 +223,7 @@ async fn a_slot_is_released_exactly_once() {
 
 #[tokio::test]
 async fn dropping_a_stream_frees_its_slot() {
-    let model = Scripted::endless(vec![vec![token("a")], vec![token("b")]]);
+    let model = ScriptedModel::endless(vec![vec![token("a")], vec![token("b")]]);
     let (engine, _) = engine(model);
     let mut first = engine.call(&config(), request());
     assert_eq!(first.next().await, Some(token("a")));
@@ -235,14 +235,14 @@ async fn dropping_a_stream_frees_its_slot() {
 
 #[tokio::test]
 async fn nothing_happens_before_a_stream_is_polled() {
-    let (engine, model) = scripted(Vec::new());
+    let (engine, model) = scripted_engine(Vec::new());
     drop(engine.call(&config(), request()));
     assert_eq!(model.calls.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
-    let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 5]);
+    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)]; 5]);
     assert!(call_model(&engine).await.is_err());
     let error = call_model(&engine).await.unwrap_err();
     assert_eq!(
@@ -250,7 +250,11 @@ async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
         5,
         "the fifth failure opened the circuit"
     );
-    assert_eq!(error, only_error(failure(NetworkError)), "a retry keeps its own error");
+    assert_eq!(
+        error,
+        only_error(failure(NetworkError)),
+        "the call fails with the error of its last attempt"
+    );
     let started = Instant::now();
     let error = call_model(&engine).await.unwrap_err();
     assert_eq!(started.elapsed(), Duration::ZERO);
@@ -262,7 +266,7 @@ async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
 
 #[tokio::test]
 async fn a_wrong_key_does_not_open_the_circuit() {
-    let (engine, model) = scripted(vec![vec![failure(AuthenticationError)]; 20]);
+    let (engine, model) = scripted_engine(vec![vec![failure(AuthenticationError)]; 20]);
     for _ in 0..20 {
         assert_eq!(call_model(&engine).await.unwrap_err().code, AuthenticationError);
     }
@@ -271,7 +275,7 @@ async fn a_wrong_key_does_not_open_the_circuit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_does_not_open_the_circuit() {
-    let (engine, model) = scripted(vec![vec![failure(RateLimited)]; 20]);
+    let (engine, model) = scripted_engine(vec![vec![failure(RateLimited)]; 20]);
     for _ in 0..5 {
         assert_eq!(call_model(&engine).await.unwrap_err().code, RateLimited);
     }
@@ -281,7 +285,7 @@ async fn a_rate_limit_does_not_open_the_circuit() {
 
 #[tokio::test(start_paused = true)]
 async fn few_of_a_thousand_calls_reach_a_failing_provider() {
-    let (engine, model) = scripted(vec![vec![failure(NetworkError)]; 1000]);
+    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)]; 1000]);
     let calls: Vec<_> = (0..1000).map(|_| call_model(&engine)).collect();
     let replies = futures_util::future::join_all(calls).await;
     assert!(replies.iter().all(Result::is_err));
@@ -291,7 +295,7 @@ async fn few_of_a_thousand_calls_reach_a_failing_provider() {
 
 #[tokio::test]
 async fn a_model_without_a_required_capability_is_not_called() {
-    let (engine, model) = scripted(Vec::new());
+    let (engine, model) = scripted_engine(Vec::new());
     let mut texts = Vec::new();
     for capability in [
         ModelCapability::Vision,
@@ -317,13 +321,13 @@ async fn a_reply_gets_its_cost() {
         output_tokens: Some(500_000),
         ..LlmMetadata::default()
     };
-    let (engine, _) = scripted(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
+    let (engine, _) = scripted_engine(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
     assert_eq!(call_model(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
 }
 
 #[tokio::test]
 async fn an_unknown_provider_ends_the_stream_with_an_error() {
-    let (engine, _) = scripted(Vec::new());
+    let (engine, _) = scripted_engine(Vec::new());
     let stream = engine.call(&RuntimeProviderConfig::new("x", "m"), request());
     assert_eq!(
         collect(stream).await.unwrap_err().code,
@@ -333,7 +337,7 @@ async fn an_unknown_provider_ends_the_stream_with_an_error() {
 
 #[tokio::test]
 async fn after_a_shutdown_no_call_is_made() {
-    let (engine, model) = scripted(Vec::new());
+    let (engine, model) = scripted_engine(Vec::new());
     engine.shutdown().await;
     assert_eq!(model.shutdowns.load(Ordering::SeqCst), 1);
     insta::assert_snapshot!(call_model(&engine).await.unwrap_err(), @"the host is shutting down and accepts no more model calls");
@@ -341,7 +345,7 @@ async fn after_a_shutdown_no_call_is_made() {
 
 #[tokio::test]
 async fn a_model_in_this_process_is_found_by_its_name() {
-    let engine = ReasoningEngine::with_model(Arc::new(Scripted::new(Vec::new())));
+    let engine = ReasoningEngine::with_model(Arc::new(ScriptedModel::new(Vec::new())));
     assert_eq!(engine.resolve("s").unwrap(), config());
     assert_eq!(engine.describe(&config()).unwrap().problem, None);
     assert!(engine.resolve("openai").is_err());

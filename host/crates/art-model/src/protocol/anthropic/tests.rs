@@ -9,7 +9,7 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::Anthropic;
 const SAMPLE: &[u8] = include_bytes!("../samples/anthropic.sse");
 
-fn message(events: &[Value]) -> String {
+fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "anthropic", events)
 }
 
@@ -140,13 +140,13 @@ fn only_signed_thoughts_with_calls_are_sent_back() {
         (vec![thought(""), call], false),
     ] {
         let events: Vec<Value> = events.into_iter().chain([reason.clone(), end.clone()]).collect();
-        assert_eq!(message(&events).contains("state anthropic"), wanted);
+        assert_eq!(decode(&events).contains("state anthropic"), wanted);
     }
 }
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, events_as_text) in [
+    for (reason, expected) in [
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
@@ -156,16 +156,16 @@ fn stop_reasons_are_mapped() {
         ("pause_turn", "pause_turn"),
     ] {
         assert_eq!(
-            message(&stop(word)),
-            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
+            decode(&stop(reason)),
+            format!("metadata {{\"stopReason\":\"{expected}\"}}\nend")
         );
     }
 }
 
 #[test]
-fn a_call_cut_off_by_the_length_is_dropped() {
+fn a_call_cut_off_by_the_length_limit_is_dropped() {
     let [reason, end] = stop("max_tokens");
-    let text = message(&[
+    let text = decode(&[
         start(0, &json!({"type": "tool_use", "id": "a", "name": "f", "input": {}})),
         delta(
             0,
@@ -189,7 +189,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
         ("request_too_large", "ContextLengthExceeded"),
         ("invalid_request_error", "Unknown"),
     ] {
-        let text = message(&[start(0, &json!({"type": "text", "text": "a"})), error(kind)]);
+        let text = decode(&[start(0, &json!({"type": "text", "text": "a"})), error(kind)]);
         assert!(text.starts_with(&format!("token a\nerror {code}: ")), "{text}");
     }
 }
@@ -198,14 +198,14 @@ fn an_error_event_ends_the_stream_with_its_code() {
 fn a_stream_without_a_stop_reason_is_interrupted() {
     let text = start(0, &json!({"type": "text", "text": "a"}));
     let [reason, _] = stop("end_turn");
-    assert!(message(&[text.clone(), reason]).ends_with("end"));
-    assert!(message(&[text]).contains("error NetworkError: the stream was interrupted"));
+    assert!(decode(&[text.clone(), reason]).ends_with("end"));
+    assert!(decode(&[text]).contains("error NetworkError: the stream was interrupted"));
 }
 
 #[test]
 fn fields_of_the_wrong_type_and_unknown_blocks_are_ignored() {
     let [reason, end] = stop("end_turn");
-    let text = message(&[
+    let text = decode(&[
         json!({"type": "message_start", "message": 3}),
         json!({"type": "content_block_start", "index": "x", "content_block": []}),
         start(

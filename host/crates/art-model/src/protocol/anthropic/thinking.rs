@@ -21,7 +21,7 @@ pub(super) fn set(
     let effort = effort.filter(|effort| *effort != "none");
     let budget = effort
         .filter(|_| !is_adaptive(model))
-        .and_then(|effort| budget(effort, max));
+        .and_then(|effort| budget_for_effort(effort, max));
     let allowed = turns_allow_budget(turns);
     let budget = budget.filter(|_| allowed);
     // The budget is part of `max_tokens`.
@@ -46,7 +46,7 @@ pub(super) fn set(
 }
 
 /// Returns the thinking budget in tokens, or `None` if the maximum reply length is too low for one.
-fn budget(effort: &str, max: Option<u64>) -> Option<u64> {
+fn budget_for_effort(effort: &str, max: Option<u64>) -> Option<u64> {
     let default_budget = match effort {
         "minimal" => MIN_BUDGET,
         "low" => 2048,

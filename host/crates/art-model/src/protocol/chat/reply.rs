@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Profile;
 use super::reasoning::Reasoning;
 use crate::protocol::calls::CallsTooLarge;
-use crate::protocol::reply::{self, ReplyBuilder, items, text};
+use crate::protocol::reply::{self, ReplyBuilder, items_at, text_at};
 
 /// The state of a chat reply that is being parsed.
 #[derive(Debug)]
@@ -44,34 +44,39 @@ impl Parser {
             }
             _ => {}
         }
-        let refusal = text(message, "/refusal");
+        let refusal = text_at(message, "/refusal");
         reply.state.refused |= !refusal.is_empty();
-        reply.text(refusal);
+        reply.add_text(refusal);
         if let Some(function) = message.get("function_call") {
             add_call_piece(None, "", function, reply)?;
         }
-        for piece in items(message, "/tool_calls") {
+        for piece in items_at(message, "/tool_calls") {
             let index = piece.get("index").and_then(Value::as_u64);
-            add_call_piece(index, text(piece, "/id"), piece.get("function").unwrap_or(piece), reply)?;
+            add_call_piece(
+                index,
+                text_at(piece, "/id"),
+                piece.get("function").unwrap_or(piece),
+                reply,
+            )?;
         }
         Ok(())
     }
 
     /// Reads the thoughts. A message may repeat them under several names, of which only one is reported.
     fn add_thoughts(&mut self, message: &Value, reply: &mut ReplyBuilder<'_>) {
-        let content = text(message, "/reasoning_content");
-        let details = items(message, "/reasoning_details");
+        let content = text_at(message, "/reasoning_content");
+        let details = items_at(message, "/reasoning_details");
         for detail in details {
             self.reasoning.add_detail(detail);
         }
         self.reasoning.add_thought(content);
-        let texts = [content, text(message, "/reasoning")];
+        let texts = [content, text_at(message, "/reasoning")];
         if let Some(thought) = texts.iter().find(|thought| !thought.is_empty()) {
-            return reply.thinking(thought);
+            return reply.add_thought(thought);
         }
         for detail in details {
-            reply.thinking(text(detail, "/text"));
-            reply.thinking(text(detail, "/summary"));
+            reply.add_thought(text_at(detail, "/text"));
+            reply.add_thought(text_at(detail, "/summary"));
         }
     }
 
@@ -80,11 +85,11 @@ impl Parser {
         if let Some(content) = part.as_str() {
             return self.add_text(content, reply);
         }
-        match text(part, "/type") {
-            "text" => self.add_text(text(part, "/text"), reply),
+        match text_at(part, "/type") {
+            "text" => self.add_text(text_at(part, "/text"), reply),
             "thinking" => {
-                for thought in items(part, "/thinking") {
-                    reply.thinking(text(thought, "/text"));
+                for thought in items_at(part, "/thinking") {
+                    reply.add_thought(text_at(thought, "/text"));
                 }
             }
             _ => {}
@@ -95,19 +100,19 @@ impl Parser {
         if self.profile.has_think_tags() {
             self.think.push(text, &mut |part| add_think_part(part, reply));
         } else {
-            reply.text(text);
+            reply.add_text(text);
         }
     }
 }
 
 impl reply::Parser for Parser {
     fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
-        reply.usage(event);
+        reply.add_usage(event);
         if self.profile.reports_cost() {
-            reply.cost(event);
+            reply.set_cost(event);
         }
         let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
-        let Some(choice) = items(event, "/choices").iter().find(is_first) else {
+        let Some(choice) = items_at(event, "/choices").iter().find(is_first) else {
             return Ok(());
         };
         if let Some(delta) = choice.get("delta").filter(|delta| delta.is_object()) {
@@ -117,7 +122,7 @@ impl reply::Parser for Parser {
             self.is_complete = true;
             self.add_message(message, reply)?;
         }
-        reply.stop(text(choice, "/finish_reason"));
+        reply.set_stop_reason(text_at(choice, "/finish_reason"));
         Ok(())
     }
 
@@ -134,15 +139,16 @@ impl reply::Parser for Parser {
     }
 }
 
-/// Adds a part of the text. The content of an unclosed block after its last closing tag is added again, as text.
+/// Adds a part of the text. If the reply ends inside a block, what follows the last closing tag in the block was already added as
+/// thoughts and is now added as text.
 fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
     match part {
-        ThinkPart::Text(text) => reply.text(text),
-        ThinkPart::Thought(thought) => reply.thinking(thought),
-        ThinkPart::Unclosed { content, is_whole } if !is_whole => reply.text(content),
+        ThinkPart::Text(text) => reply.add_text(text),
+        ThinkPart::Thought(thought) => reply.add_thought(thought),
+        ThinkPart::Unclosed { content, is_whole } if !is_whole => reply.add_text(content),
         // The text before the tag was already added. Add the tag too, so that the parser of the whole reply takes that
         // text for thoughts.
-        ThinkPart::Restart => reply.text("</think>"),
+        ThinkPart::Restart => reply.add_text("</think>"),
         ThinkPart::BlockEnd | ThinkPart::Unclosed { .. } => {}
     }
 }
@@ -162,5 +168,5 @@ fn add_call_piece(
     reply
         .state
         .calls
-        .add_piece(index, id, text(function, "/name"), &arguments)
+        .add_piece(index, id, text_at(function, "/name"), &arguments)
 }

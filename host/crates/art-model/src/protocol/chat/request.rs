@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{NAME, Profile};
 use crate::protocol::params::Params;
 use crate::protocol::turns::{self, Turn, TurnCall};
-use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY, data_url, input_schema, is_image};
+use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url, input_schema, is_image};
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
@@ -134,7 +134,7 @@ fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>
     let is_strict = matches!(profile, Profile::OpenAi | Profile::Mistral | Profile::Ollama);
     let format = match &call.request.reply_schema {
         Some(schema) if is_strict => {
-            json!({"type": "json_schema", "json_schema": {"name": REPLY, "strict": true, "schema": schema}})
+            json!({"type": "json_schema", "json_schema": {"name": REPLY_SCHEMA_NAME, "strict": true, "schema": schema}})
         }
         _ => json!({"type": "json_object"}),
     };

@@ -3,10 +3,10 @@ use serde_json::json;
 
 /// Errors of the providers: HTTP status, expected code, and body.
 const ERRORS: &str = r#"
-401  AuthenticationError   {"error": {"message": "Incorrect PROTOCOL key", "type": "invalid_request_error", "code": "invalid_api_key"}}
+401  AuthenticationError   {"error": {"message": "Incorrect API key", "type": "invalid_request_error", "code": "invalid_api_key"}}
 401  AuthenticationError   {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
 403  AuthenticationError   {"error": {"code": 403, "status": "PERMISSION_DENIED", "message": "no"}}
-400  AuthenticationError   {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "PROTOCOL key not valid.", "details": [{"reason": "API_KEY_INVALID"}]}}
+400  AuthenticationError   {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "API key not valid.", "details": [{"reason": "API_KEY_INVALID"}]}}
 404  ModelNotFound         {"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}
 404  ModelNotFound         [{"error": {"code": 404, "status": "NOT_FOUND", "message": "models/x is not found"}}]
 429  RateLimited           {"error": {"message": "Rate limit reached", "type": "requests", "code": "rate_limit_exceeded"}}
@@ -40,7 +40,7 @@ fn the_errors_of_every_protocol_have_the_right_code() {
     for line in ERRORS.trim().lines() {
         let (status, rest) = line.split_once(' ').unwrap();
         let (code, body) = rest.trim().split_once(' ').unwrap();
-        let error = error_of_body(status.parse().ok(), &serde_json::from_str(body).unwrap());
+        let error = error_from_body(status.parse().ok(), &serde_json::from_str(body).unwrap());
         assert_eq!(format!("{:?}", error.code), code, "{line}");
     }
 }
@@ -48,7 +48,7 @@ fn the_errors_of_every_protocol_have_the_right_code() {
 #[test]
 fn a_used_up_quota_is_not_retried_and_has_a_hint() {
     let body = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
-    let error = error_of_body(Some(429), &body);
+    let error = error_from_body(Some(429), &body);
     assert!(!error.code.is_retryable());
     insta::assert_snapshot!(error, @"the quota at the provider is used up; add credit or choose another model: You exceeded your current quota");
 }
@@ -56,10 +56,10 @@ fn a_used_up_quota_is_not_retried_and_has_a_hint() {
 #[test]
 fn a_delay_requested_in_the_body_is_read() {
     let body = json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34.5s"}]}});
-    assert_eq!(error_of_body(Some(429), &body).retry_after_ms, Some(34_500));
+    assert_eq!(error_from_body(Some(429), &body).retry_after_ms, Some(34_500));
     for none in ["1e300s", "0s", "0.0001s", "-1s", "7"] {
         let body = json!({"error": {"details": [{"retryDelay": none}]}});
-        assert_eq!(error_of_body(Some(429), &body).retry_after_ms, None, "{none}");
+        assert_eq!(error_from_body(Some(429), &body).retry_after_ms, None, "{none}");
     }
 }
 
@@ -70,18 +70,18 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
         "'gsk_0123456789'",
         "https://a.org/v1?key=AIzaSyA1234567",
     ] {
-        let body = json!({"error": {"message": format!("Incorrect PROTOCOL key provided: {secret}. Look it up.")}});
-        let message = error_of_body(Some(401), &body).message;
+        let body = json!({"error": {"message": format!("Incorrect API key provided: {secret}. Look it up.")}});
+        let message = error_from_body(Some(401), &body).message;
         assert!(!message.contains("1234") && message.contains("[removed]"), "{message}");
     }
-    let error = error_of_body(Some(400), &json!({"error": {"message": "a\u{1b}[2J\n".repeat(200)}}));
+    let error = error_from_body(Some(400), &json!({"error": {"message": "a\u{1b}[2J\n".repeat(200)}}));
     assert!(!error.message.contains(char::is_control));
-    let long = error_of_body(Some(400), &json!({"error": {"message": "\u{e9}".repeat(5000)}}));
+    let long = error_from_body(Some(400), &json!({"error": {"message": "\u{e9}".repeat(5000)}}));
     assert!(long.message.matches('\u{e9}').count() == MAX_MESSAGE_CHARS);
 }
 
 #[test]
-fn only_a_reply_with_an_error_field_is_an_error() {
+fn an_error_is_recognised_by_its_field_or_its_type() {
     assert!(error_in_reply(&json!({"error": {"message": "x"}})).is_some());
     assert!(error_in_reply(&json!({"type": "error", "message": "x"})).is_some());
     assert!(error_in_reply(&json!([{"error": {}}])).is_some());
@@ -126,7 +126,7 @@ fn an_unfinished_reply_is_an_error() {
 }
 
 #[test]
-fn errors_about_tools_are_recognized() {
+fn errors_about_tools_are_recognised() {
     let refuses = |status, error: Value| refuses_tools(status, &json!({ "error": error }));
     for (status, error) in [
         (

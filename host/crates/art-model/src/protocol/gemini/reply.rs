@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::NAME;
 use crate::protocol::calls::CallsTooLarge;
-use crate::protocol::reply::{self, MAX_STATE_BYTES, ReplyBuilder, items, text};
+use crate::protocol::reply::{self, MAX_STATE_BYTES, ReplyBuilder, items_at, text_at};
 
 /// The state of a reply that is being parsed.
 #[derive(Debug, Default)]
@@ -20,9 +20,9 @@ pub(super) struct Parser {
 
 impl Parser {
     fn add_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
-        let content = text(part, "/text");
-        let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
-        let signature = self.within_limit(text(part, "/thoughtSignature"));
+        let content = text_at(part, "/text");
+        let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
+        let signature = self.within_limit(text_at(part, "/thoughtSignature"));
         if let Some(call) = part.get("functionCall") {
             let index = u64::try_from(self.signatures.len()).unwrap_or(u64::MAX);
             self.signatures.push(signature.map_or(Value::Null, Value::from));
@@ -31,13 +31,13 @@ impl Parser {
             return reply
                 .state
                 .calls
-                .start(index, text(call, "/id"), text(call, "/name"), &arguments);
+                .start(index, text_at(call, "/id"), text_at(call, "/name"), &arguments);
         }
-        if thought {
-            reply.thinking(content);
+        if is_thought {
+            reply.add_thought(content);
             return Ok(());
         }
-        reply.text(content);
+        reply.add_text(content);
         if let Some(signature) = signature {
             self.text_signature = Some(signature.to_owned());
         }
@@ -53,14 +53,14 @@ impl Parser {
 
 impl reply::Parser for Parser {
     fn read(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
-        reply.usage(event);
-        if !text(event, "/promptFeedback/blockReason").is_empty() {
+        reply.add_usage(event);
+        if !text_at(event, "/promptFeedback/blockReason").is_empty() {
             reply.state.stop = Some(StopReason::ContentFilter);
         }
-        for part in items(event, "/candidates/0/content/parts") {
+        for part in items_at(event, "/candidates/0/content/parts") {
             self.add_part(part, reply)?;
         }
-        reply.stop(text(event, "/candidates/0/finishReason"));
+        reply.set_stop_reason(text_at(event, "/candidates/0/finishReason"));
         Ok(())
     }
 

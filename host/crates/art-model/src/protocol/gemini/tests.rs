@@ -10,7 +10,7 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::Gemini;
 const SAMPLE: &[u8] = include_bytes!("../samples/gemini.sse");
 
-fn content(events: &[Value]) -> String {
+fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "gemini", events)
 }
 
@@ -106,7 +106,7 @@ fn the_state_of_a_turn_with_a_dropped_call_is_dropped() {
         |name: &str, args: Value| json!({"functionCall": {"name": name, "args": args}, "thoughtSignature": "Y2FsbA=="});
     let ending = |reason: &str| {
         let calls = json!([call("f", json!({})), call("g", json!("cut"))]);
-        content(&[parts(&calls), stop(reason)])
+        decode(&[parts(&calls), stop(reason)])
     };
     assert!(ending("STOP").contains("\nstate gemini "), "{}", ending("STOP"));
     let cut = ending("MAX_TOKENS");
@@ -145,7 +145,7 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, events_as_text) in [
+    for (reason, expected) in [
         ("STOP", "stop"),
         ("MAX_TOKENS", "length"),
         ("SAFETY", "content_filter"),
@@ -154,8 +154,8 @@ fn stop_reasons_are_mapped() {
         ("MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL"),
     ] {
         assert_eq!(
-            content(&[stop(word)]),
-            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
+            decode(&[stop(reason)]),
+            format!("metadata {{\"stopReason\":\"{expected}\"}}\nend")
         );
     }
 }
@@ -164,7 +164,7 @@ fn stop_reasons_are_mapped() {
 fn a_blocked_prompt_has_the_stop_reason_content_filter() {
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
     assert_eq!(
-        content(&[blocked]),
+        decode(&[blocked]),
         "metadata {\"inputTokens\":4,\"stopReason\":\"content_filter\"}\nend"
     );
 }
@@ -172,7 +172,7 @@ fn a_blocked_prompt_has_the_stop_reason_content_filter() {
 #[test]
 fn an_error_event_ends_the_stream_with_its_code() {
     let error = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}});
-    let text = content(&[parts(&json!([{"text": "a"}])), error.clone(), stop("STOP")]);
+    let text = decode(&[parts(&json!([{"text": "a"}])), error.clone(), stop("STOP")]);
     assert_eq!(
         text,
         "token a\nerror NetworkError: the provider failed: The model is overloaded."
@@ -182,12 +182,12 @@ fn an_error_event_ends_the_stream_with_its_code() {
 
 #[test]
 fn a_stream_without_a_stop_reason_is_interrupted() {
-    assert!(content(&[parts(&json!([{"text": "a"}]))]).contains("error NetworkError: the stream was interrupted"));
+    assert!(decode(&[parts(&json!([{"text": "a"}]))]).contains("error NetworkError: the stream was interrupted"));
 }
 
 #[test]
 fn fields_of_the_wrong_type_are_ignored() {
-    let text = content(&[
+    let text = decode(&[
         json!({"candidates": {}}),
         json!({"candidates": [null], "usageMetadata": 3, "promptFeedback": []}),
         parts(&json!({"text": "not a list"})),

@@ -9,7 +9,7 @@ use super::NAME;
 use crate::protocol::params::Params;
 use crate::protocol::turn_state::arrange;
 use crate::protocol::turns::{self, Turn, TurnCall};
-use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY, data_url, input_schema, is_image};
+use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url, input_schema, is_image};
 
 /// Encodes `call`.
 pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelError> {
@@ -26,7 +26,7 @@ pub(super) fn request(call: &ProtocolCall<'_>) -> Result<ProtocolRequest, ModelE
     add_tools(call, &mut body)?;
     if call.request.reply_format == ReplyFormat::Json && turns::mentions_json(&turns, false) {
         let format = match &call.request.reply_schema {
-            Some(schema) => json!({"type": "json_schema", "name": REPLY, "strict": true, "schema": schema}),
+            Some(schema) => json!({"type": "json_schema", "name": REPLY_SCHEMA_NAME, "strict": true, "schema": schema}),
             None => json!({"type": "json_object"}),
         };
         body.insert("text".to_owned(), json!({ "format": format }));

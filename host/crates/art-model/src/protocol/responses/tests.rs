@@ -7,7 +7,7 @@ use crate::protocol::{KeyHeader, Protocol, codec, replay};
 const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 const SAMPLE: &[u8] = include_bytes!("../samples/responses.sse");
 
-fn response(events: &[Value]) -> String {
+fn decode(events: &[Value]) -> String {
     decode_stream(PROTOCOL, "openai", events)
 }
 
@@ -69,7 +69,7 @@ fn a_state_that_is_nested_too_deeply_is_dropped() {
         let nested = (0..levels).fold(json!([]), |inside, _| json!([inside]));
         let thought = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "g", "summary": nested});
         let end = completed(&json!({"status": "completed", "output": [thought, call]}));
-        assert_eq!(response(&[end]).contains("state openai-responses"), wanted, "{levels}");
+        assert_eq!(decode(&[end]).contains("state openai-responses"), wanted, "{levels}");
     }
 }
 
@@ -79,18 +79,18 @@ fn text_of_the_last_event_is_read_only_if_it_did_not_stream() {
     let delta = json!({"type": "response.output_text.delta", "delta": "42"});
     let end = completed(&json!({"status": "completed", "output": [message]}));
     let expected = "token 42\nmetadata {\"stopReason\":\"stop\"}\nend";
-    assert_eq!(response(std::slice::from_ref(&end)), expected);
-    assert_eq!(response(&[delta, end]), expected);
+    assert_eq!(decode(std::slice::from_ref(&end)), expected);
+    assert_eq!(decode(&[delta, end]), expected);
 }
 
 #[test]
 fn full_thoughts_and_their_summary_are_reported_once() {
-    let expected = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
+    let full = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
     let summary = json!({"type": "response.reasoning_summary_text.delta", "delta": "short"});
-    let text = response(&[
-        expected("a"),
+    let text = decode(&[
+        full("a"),
         summary,
-        expected("b"),
+        full("b"),
         completed(&json!({"status": "completed"})),
     ]);
     assert_eq!(text, "thinking ab\nmetadata {\"stopReason\":\"stop\"}\nend");
@@ -111,7 +111,7 @@ fn the_stop_reason_is_read_from_the_status() {
         (json!({"status": "incomplete"}), "length"),
     ] {
         assert_eq!(
-            super::tests::response(&[completed(&response)]),
+            decode(&[completed(&response)]),
             format!("metadata {{\"stopReason\":\"{reason}\"}}\nend")
         );
     }
@@ -121,14 +121,14 @@ fn the_stop_reason_is_read_from_the_status() {
 fn a_cancelled_response_is_an_error() {
     let cancelled = json!({"type": "response.cancelled", "response": {"status": "cancelled"}});
     for event in [cancelled, completed(&json!({"status": "cancelled"}))] {
-        assert!(response(&[event]).starts_with("error NetworkError: "));
+        assert!(decode(&[event]).starts_with("error NetworkError: "));
     }
 }
 
 #[test]
 fn a_refusal_is_text_with_the_stop_reason_content_filter() {
     let refusal = json!({"type": "response.refusal.delta", "delta": "I cannot."});
-    let text = response(&[refusal, completed(&json!({"status": "completed"}))]);
+    let text = decode(&[refusal, completed(&json!({"status": "completed"}))]);
     assert_eq!(
         text,
         "token I cannot.\nmetadata {\"stopReason\":\"content_filter\"}\nend"
@@ -136,8 +136,8 @@ fn a_refusal_is_text_with_the_stop_reason_content_filter() {
 }
 
 #[test]
-fn a_call_cut_off_by_the_length_is_dropped() {
-    let text = response(&[
+fn a_call_cut_off_by_the_length_limit_is_dropped() {
+    let text = decode(&[
         json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "function_call", "call_id": "a", "name": "f"}}),
         json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{\"path\":"}),
         json!({"type": "response.incomplete", "response": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}),
@@ -146,14 +146,14 @@ fn a_call_cut_off_by_the_length_is_dropped() {
 }
 
 #[test]
-fn calls_may_lack_a_start_event_and_an_index() {
+fn calls_may_lack_a_start_event_or_an_index() {
     let item = |id: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": ""});
-    let text = response(&[
+    let text = decode(&[
         json!({"type": "response.output_item.done", "output_index": 4, "item": {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}}),
         completed(&json!({"status": "completed"})),
     ]);
     assert!(text.starts_with("call a f {}\n"), "{text}");
-    let text = response(&[
+    let text = decode(&[
         json!({"type": "response.output_item.added", "item": item("a")}),
         json!({"type": "response.function_call_arguments.delta", "delta": "{\"x\":1}"}),
         json!({"type": "response.output_item.added", "item": item("b")}),
@@ -179,7 +179,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
             "RateLimited",
         ),
     ] {
-        let text = response(&[event, completed(&json!({"status": "completed"}))]);
+        let text = decode(&[event, completed(&json!({"status": "completed"}))]);
         assert!(
             text.starts_with(&format!("error {code}: ")) && text.lines().count() == 1,
             "{text}"
@@ -189,13 +189,13 @@ fn an_error_event_ends_the_stream_with_its_code() {
 
 #[test]
 fn a_stream_without_its_last_event_is_interrupted() {
-    let text = response(&[json!({"type": "response.output_text.delta", "delta": "a"})]);
+    let text = decode(&[json!({"type": "response.output_text.delta", "delta": "a"})]);
     assert!(text.ends_with("error NetworkError: the stream was interrupted before the reply was complete; try again"));
 }
 
 #[test]
 fn fields_of_the_wrong_type_are_ignored() {
-    let text = response(&[
+    let text = decode(&[
         json!({"type": 7}),
         json!({"type": "response.output_item.added", "item": []}),
         json!({"type": "response.output_item.done", "output_index": -1, "item": null}),

@@ -187,7 +187,7 @@ fn json() -> impl Strategy<Value = Value> {
 }
 
 /// Generates streams of events of a sample, in any order and number, with random events and bytes among them.
-fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+fn modified_sample(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let text = String::from_utf8_lossy(sample).replace("\r\n", "\n");
     let events: Vec<String> = text.split_inclusive("\n\n").map(str::to_owned).collect();
     let piece = prop_oneof![
@@ -200,19 +200,19 @@ fn mixed(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
 
 /// Checks that exactly one event ends the stream, that `End` follows the only `Metadata` event, that `Error` follows none, and
 /// that the events are not much larger than the bytes.
-fn check(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
+fn check_events(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
     let count = |matches: fn(&StreamEvent) -> bool| events.iter().filter(|event| matches(event)).count();
     let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));
     prop_assert_eq!(ends, 1);
-    let counts = count(|event| matches!(event, StreamEvent::Metadata(_)));
+    let metadata_events = count(|event| matches!(event, StreamEvent::Metadata(_)));
     match events.last() {
         Some(StreamEvent::End) => {
-            prop_assert_eq!(counts, 1);
+            prop_assert_eq!(metadata_events, 1);
             prop_assert!(matches!(events.iter().rev().nth(1), Some(StreamEvent::Metadata(_))));
         }
         last => {
             prop_assert!(matches!(last, Some(StreamEvent::Error(_))));
-            prop_assert_eq!(counts, 0);
+            prop_assert_eq!(metadata_events, 0);
         }
     }
     let size = events
@@ -230,7 +230,7 @@ proptest! {
     fn random_events_end_once_within_bounds(events in proptest::collection::vec(json(), 0..12)) {
         let bytes = stream(&events);
         for (protocol, provider, _) in SAMPLES {
-            check(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
+            check_events(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
         }
     }
 
@@ -238,7 +238,7 @@ proptest! {
     fn random_bodies_end_once_within_bounds(body in json()) {
         for (protocol, provider, _) in SAMPLES {
             let codec = codec(protocol, provider);
-            check(&codec.decode_body(&body), body.to_string().len())?;
+            check_events(&codec.decode_body(&body), body.to_string().len())?;
             prop_assert!(codec.models(&body).len() <= 4);
         }
     }
@@ -246,18 +246,18 @@ proptest! {
     #[test]
     fn random_bytes_end_once_within_bounds(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         for (protocol, provider, _) in SAMPLES {
-            check(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
+            check_events(&replay(protocol, provider, [bytes.as_slice()]), bytes.len())?;
         }
     }
 
     #[test]
     fn splitting_a_modified_sample_does_not_change_its_events(
-        (which, bytes) in (0..SAMPLES.len()).prop_flat_map(|which| (Just(which), mixed(SAMPLES[which].2))),
+        (which, bytes) in (0..SAMPLES.len()).prop_flat_map(|which| (Just(which), modified_sample(SAMPLES[which].2))),
         size in 1usize..40,
     ) {
         let (protocol, provider, _) = SAMPLES[which];
         let expected = replay(protocol, provider, [bytes.as_slice()]);
-        check(&expected, bytes.len())?;
+        check_events(&expected, bytes.len())?;
         prop_assert_eq!(replay(protocol, provider, bytes.chunks(size)), expected);
     }
 }

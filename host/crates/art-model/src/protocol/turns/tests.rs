@@ -5,7 +5,7 @@ use art_core::stream::{Phase, ProviderState};
 use art_core::tool::{FunctionCall, FunctionKind, ToolCallRequest};
 use serde_json::json;
 
-fn request(id: &str) -> ToolCallRequest {
+fn call(id: &str) -> ToolCallRequest {
     ToolCallRequest {
         id: id.to_owned(),
         kind: FunctionKind::Function,
@@ -57,7 +57,7 @@ fn turn_line(turn: &Turn<'_>) -> String {
 #[test]
 fn results_are_moved_directly_after_their_calls() {
     let turns = turn_lines(vec![
-        Message::assistant_calls("", vec![request("a"), request("b")]),
+        Message::assistant_calls("", vec![call("a"), call("b")]),
         Message::tool_result("b", "tool_b", "2"),
         Message::user("and?"),
         Message::tool_result("a", "tool_a", "1"),
@@ -73,7 +73,7 @@ fn a_result_without_an_earlier_call_becomes_text() {
     let turns = turn_lines(vec![
         Message::tool_result("a", "tool_a", "1"),
         Message::tool_result("z", "other", "2"),
-        Message::assistant_calls("", vec![request("a")]),
+        Message::assistant_calls("", vec![call("a")]),
     ]);
     let expected = [
         "user result of `tool_a`: 1",
@@ -98,10 +98,10 @@ fn a_separate_call_message_is_an_assistant_turn() {
 #[test]
 fn empty_and_repeated_identifiers_become_unique() {
     let turns = turn_lines(vec![
-        Message::assistant_calls("", vec![request(""), request("")]),
+        Message::assistant_calls("", vec![call(""), call("")]),
         Message::tool_result("", "", "1"),
         Message::tool_result("", "", "2"),
-        Message::assistant_calls("", vec![request("call_0")]),
+        Message::assistant_calls("", vec![call("call_0")]),
         Message::tool_result("call_0", "", "3"),
     ]);
     let expected = [

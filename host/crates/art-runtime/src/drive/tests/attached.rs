@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-fn with_file(name: &str, text: Option<&str>, base64: Option<&str>) -> Question {
+fn question_with_file(name: &str, text: Option<&str>, base64: Option<&str>) -> Question {
     let attachment = QueryAttachment {
         name: name.to_owned(),
         media_type: "text/csv".to_owned(),
@@ -21,10 +21,10 @@ fn with_file(name: &str, text: Option<&str>, base64: Option<&str>) -> Question {
 /// returns the list to which the tool adds the arguments of its calls.
 fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Value>>>) {
     let call = json!({"toolCalls": [{"toolName": "read", "arguments": {"file": format!("attachment:{name}")}}]});
-    let (home, runtime) = scripted::scripted([
-        scripted::plan(&json!([])),
+    let (home, runtime) = scripted::scripted_runtime([
+        scripted::plan_reply(&json!([])),
         scripted::text_reply("Thank you."),
-        scripted::one_step(),
+        scripted::one_step_plan(),
         Ok(call.to_string()),
         scripted::completing_reply(),
         scripted::text_reply("Read."),
@@ -44,8 +44,8 @@ fn runtime_reading(name: &str) -> (tempfile::TempDir, Runtime, Arc<Mutex<Vec<Val
 #[tokio::test]
 async fn a_later_question_of_the_thread_can_use_a_file_of_an_earlier_one() {
     for (file, content) in [
-        (with_file("a.csv", Some("x,y"), None), "x,y"),
-        (with_file("a.csv", None, Some("/wA=")), "/wA="),
+        (question_with_file("a.csv", Some("x,y"), None), "x,y"),
+        (question_with_file("a.csv", None, Some("/wA=")), "/wA="),
     ] {
         let (_home, runtime, seen) = runtime_reading("a.csv");
         let answer = ask(&runtime, file, CancellationToken::new()).await.unwrap();
@@ -58,7 +58,7 @@ async fn a_later_question_of_the_thread_can_use_a_file_of_an_earlier_one() {
 #[tokio::test]
 async fn a_question_of_another_thread_cannot_use_the_file() {
     let (_home, runtime, seen) = runtime_reading("a.csv");
-    let file = with_file("a.csv", Some("x,y"), None);
+    let file = question_with_file("a.csv", Some("x,y"), None);
     ask(&runtime, file, CancellationToken::new()).await.unwrap();
     ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert_eq!(*seen.lock().unwrap(), Vec::<Value>::new());
@@ -67,7 +67,7 @@ async fn a_question_of_another_thread_cannot_use_the_file() {
 #[tokio::test]
 async fn the_message_of_a_question_names_its_files_and_the_store_has_their_content() {
     let (_home, runtime) = runtime_with_population_tool();
-    let file = with_file("a.csv", Some("x,y"), None);
+    let file = question_with_file("a.csv", Some("x,y"), None);
     let answer = ask(&runtime, file, CancellationToken::new()).await.unwrap();
     let messages = runtime
         .store

@@ -6,7 +6,10 @@ use art_core::stream::{ModelReply, StreamEvent};
 use art_core::tool::ParsedToolCall;
 use art_tools::{ToolProgress, ToolReport};
 
-use super::scripted::{Reply, calls, completing_reply, failing_reply, one_step, plan, scripted, text_reply, tool};
+use super::scripted::{
+    Reply, calling_reply, completing_reply, failing_reply, one_step_plan, plan_reply, scripted_runtime, text_reply,
+    tool,
+};
 use super::*;
 
 /// Records all calls with their spans, but only those pieces of replies that are text.
@@ -14,13 +17,13 @@ use super::*;
 struct Recorder {
     lines: Vec<(SpanContext, String)>,
     /// Length of the longest tool output, in bytes.
-    largest: usize,
+    largest_output: usize,
     /// Number of the call at which to panic.
     panics_at: Option<usize>,
 }
 
 impl Recorder {
-    fn note(&mut self, span: &SpanContext, line: impl Into<String>) {
+    fn record(&mut self, span: &SpanContext, line: impl Into<String>) {
         self.lines.push((span.clone(), line.into()));
         assert_ne!(Some(self.lines.len()), self.panics_at, "as requested");
     }
@@ -49,33 +52,33 @@ impl Recorder {
 
 impl Watcher for Recorder {
     fn run_started(&mut self, span: &SpanContext, query: &str) {
-        self.note(span, format!("run started: {query}"));
+        self.record(span, format!("run started: {query}"));
     }
 
     fn model_called(&mut self, span: &SpanContext, model: &RuntimeProviderConfig, request: &ModelRequest) {
         let line = format!("model called: {} for {:?}", model.provider_name, request.phase);
-        self.note(span, line);
+        self.record(span, line);
     }
 
     fn stream(&mut self, piece: &Streamed<'_>) {
         if let StreamEvent::Token(_) = piece.event {
-            self.note(piece.span, "token");
+            self.record(piece.span, "token");
         }
     }
 
     fn model_replied(&mut self, span: &SpanContext, reply: &ModelReply) {
-        self.note(
+        self.record(
             span,
             format!("model replied: {} tokens", reply.metadata.usage().total_tokens),
         );
     }
 
     fn model_failed(&mut self, span: &SpanContext, error: &ModelError) {
-        self.note(span, format!("model failed: {error}"));
+        self.record(span, format!("model failed: {error}"));
     }
 
     fn tool_called(&mut self, span: &SpanContext, call: &ParsedToolCall) {
-        self.note(span, format!("tool called: {}{}", call.tool_name, call.arguments));
+        self.record(span, format!("tool called: {}{}", call.tool_name, call.arguments));
     }
 
     fn tool_progressed(&mut self, span: &SpanContext, progress: &ToolProgress) {
@@ -85,28 +88,28 @@ impl Watcher for Recorder {
             percent,
             ..
         } = progress;
-        self.note(span, format!("tool progressed: {parent_id:?} {title} {percent:?}"));
+        self.record(span, format!("tool progressed: {parent_id:?} {title} {percent:?}"));
     }
 
     fn tool_returned(&mut self, span: &SpanContext, report: &ToolReport) {
         let output = report.result.output.as_ref().map(Value::to_string).unwrap_or_default();
-        self.largest = self.largest.max(output.len());
-        self.note(span, format!("tool returned: {}", report.ending.as_str()));
+        self.largest_output = self.largest_output.max(output.len());
+        self.record(span, format!("tool returned: {}", report.ending.as_str()));
     }
 
     fn run_failed(&mut self, span: &SpanContext, error: &ArtError) {
-        self.note(span, format!("run failed: {:?}, {error}", error.code));
+        self.record(span, format!("run failed: {:?}, {error}", error.code));
     }
 
     fn run_ended(&mut self, span: &SpanContext, answer: &str) {
         let answer = answer.lines().next().unwrap_or_default();
-        self.note(span, format!("run ended: {answer}"));
+        self.record(span, format!("run ended: {answer}"));
     }
 }
 
 /// Asks a question of a model that gives `replies`. Returns the answer and the recorded calls.
-async fn recorded(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
-    let (_home, runtime) = scripted(replies);
+async fn record_run(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
+    let (_home, runtime) = scripted_runtime(replies);
     let mut recorder = Recorder::default();
     let answer = runtime
         .ask_watched(question(), CancellationToken::new(), &mut recorder)
@@ -116,7 +119,7 @@ async fn recorded(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder
 
 #[tokio::test]
 async fn a_run_without_tools_is_reported_from_start_to_end() {
-    let (_, recorder) = recorded([plan(&json!([])), text_reply("2 million")]).await;
+    let (_, recorder) = record_run([plan_reply(&json!([])), text_reply("2 million")]).await;
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
@@ -131,10 +134,10 @@ async fn a_run_without_tools_is_reported_from_start_to_end() {
 
 #[tokio::test]
 async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
-    let (_, recorder) = recorded([
-        one_step(),
-        calls(&["one"]),
-        calls(&["two"]),
+    let (_, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["one"]),
+        calling_reply(&["two"]),
         completing_reply(),
         text_reply("3"),
     ])
@@ -166,7 +169,13 @@ async fn consecutive_tool_calls_are_reported_between_the_model_calls() {
 
 #[tokio::test]
 async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
-    let (_, recorder) = recorded([one_step(), calls(&["two", "one"]), completing_reply(), text_reply("3")]).await;
+    let (_, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["two", "one"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
     1 model called: embedded for Planning
@@ -191,9 +200,9 @@ async fn calls_of_one_reply_are_reported_before_the_next_model_call() {
 
 #[tokio::test]
 async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
-    let (answer, recorder) = recorded([
-        one_step(),
-        calls(&["fails", "panics"]),
+    let (answer, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["fails", "panics"]),
         completing_reply(),
         text_reply("3"),
     ])
@@ -212,8 +221,13 @@ async fn a_failed_tool_call_has_an_end_and_the_run_continues() {
 }
 
 /// Asks a question whose tool reports its progress. Returns the answer and the journal as text.
-async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
-    let (_home, runtime) = scripted([one_step(), calls(&["works"]), completing_reply(), text_reply("3")]);
+async fn ask_with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
+    let (_home, runtime) = scripted_runtime([
+        one_step_plan(),
+        calling_reply(&["works"]),
+        completing_reply(),
+        text_reply("3"),
+    ]);
     let schema = serde_json::from_value(json!({
         "name": "works", "description": "Works.", "inputSchema": {"type": "object"},
     }));
@@ -234,7 +248,7 @@ async fn with_progress(watcher: &mut dyn Watcher) -> (Answer, String) {
 #[tokio::test(start_paused = true)]
 async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
     let mut recorder = Recorder::default();
-    with_progress(&mut recorder).await;
+    ask_with_progress(&mut recorder).await;
     let expected = [
         "tool called: works{}",
         "tool progressed: Some(\"a\") halfway Some(50)",
@@ -245,16 +259,16 @@ async fn progress_of_a_tool_is_reported_between_its_start_and_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_of_a_tool_is_not_part_of_the_run() {
-    let (answer, journal) = with_progress(&mut Unwatched).await;
+    let (answer, journal) = ask_with_progress(&mut Unwatched).await;
     assert_eq!(answer.report.response.response.content, "3");
     assert!(!journal.contains("halfway"), "{journal}");
 }
 
 #[tokio::test]
-async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
-    let (answer, recorder) = recorded([
-        one_step(),
-        calls(&["nobody", "one"]),
+async fn a_call_of_a_tool_that_does_not_exist_is_not_reported() {
+    let (answer, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["nobody", "one"]),
         completing_reply(),
         text_reply("3"),
     ])
@@ -268,13 +282,19 @@ async fn a_tool_that_does_not_exist_is_neither_called_nor_returned() {
 
 #[tokio::test]
 async fn a_watcher_gets_a_large_result_in_full() {
-    let (_, recorder) = recorded([one_step(), calls(&["large"]), completing_reply(), text_reply("3")]).await;
-    assert_eq!(recorder.largest, 100_002);
+    let (_, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["large"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
+    assert_eq!(recorder.largest_output, 100_002);
 }
 
 #[tokio::test]
-async fn a_model_that_fails_fails_the_run_before_its_end() {
-    let (answer, recorder) = recorded([failing_reply()]).await;
+async fn a_failure_of_the_model_is_reported_before_the_end_of_the_run() {
+    let (answer, recorder) = record_run([failing_reply()]).await;
     assert_eq!(answer.report.response.metadata.status, RunStatus::Error);
     insta::assert_snapshot!(recorder.transcript(), @r"
     0 run started: What is the population of Paris?
@@ -287,7 +307,13 @@ async fn a_model_that_fails_fails_the_run_before_its_end() {
 
 #[tokio::test]
 async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
-    let (answer, recorder) = recorded([one_step(), calls(&["one"]), completing_reply(), failing_reply()]).await;
+    let (answer, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["one"]),
+        completing_reply(),
+        failing_reply(),
+    ])
+    .await;
     assert_eq!(answer.report.response.metadata.status, RunStatus::Partial);
     assert_eq!(recorder.lines_with("model failed"), ["model failed: the key is wrong"]);
     assert_eq!(recorder.lines_with("run").len(), 2);
@@ -295,7 +321,7 @@ async fn a_model_that_fails_at_the_end_does_not_fail_a_run_with_results() {
 
 #[tokio::test]
 async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
-    let (_home, runtime) = scripted([]);
+    let (_home, runtime) = scripted_runtime([]);
     let attachment = QueryAttachment {
         name: "large.txt".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
@@ -320,10 +346,10 @@ async fn a_run_that_the_store_refuses_is_reported_as_failed_and_ended() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
     let cancel = CancellationToken::new();
-    let (_home, runtime) = scripted([one_step(), calls(&["waits"])]);
-    let on_call = cancel.clone();
+    let (_home, runtime) = scripted_runtime([one_step_plan(), calling_reply(&["waits"])]);
+    let cancel_in_tool = cancel.clone();
     let waits = tool("waits", move || {
-        on_call.cancel();
+        cancel_in_tool.cancel();
         std::future::pending()
     });
     runtime.tools.registry().register(waits).unwrap();
@@ -349,15 +375,15 @@ async fn a_call_that_is_cancelled_returns_before_its_run_ends() {
 async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
     let replies = || {
         [
-            one_step(),
-            calls(&["one", "fails"]),
+            one_step_plan(),
+            calling_reply(&["one", "fails"]),
             completing_reply(),
             text_reply("3"),
         ]
     };
-    let (_, undisturbed) = recorded(replies()).await;
+    let (_, undisturbed) = record_run(replies()).await;
     for n in 1..=undisturbed.lines.len() {
-        let (_home, runtime) = scripted(replies());
+        let (_home, runtime) = scripted_runtime(replies());
         let mut recorder = Recorder {
             panics_at: Some(n),
             ..Recorder::default()
@@ -372,15 +398,15 @@ async fn a_watcher_that_panics_is_not_called_again_and_the_run_continues() {
 }
 
 #[tokio::test]
-async fn a_watcher_that_does_not_panic_is_not_counted() {
-    let (answer, _) = recorded([plan(&json!([])), text_reply("3")]).await;
+async fn the_panic_count_is_0_if_the_watcher_does_not_panic() {
+    let (answer, _) = record_run([plan_reply(&json!([])), text_reply("3")]).await;
     assert_eq!(answer.watcher_panics, 0);
 }
 
 #[tokio::test]
 #[should_panic = "as requested"]
 async fn a_panic_of_a_strict_watcher_panics_the_run() {
-    let (_home, runtime) = scripted([plan(&json!([])), text_reply("3")]);
+    let (_home, runtime) = scripted_runtime([plan_reply(&json!([])), text_reply("3")]);
     let mut question = question();
     question.settings.strict_watcher = true;
     let mut recorder = Recorder {
@@ -395,8 +421,13 @@ async fn a_panic_of_a_strict_watcher_panics_the_run() {
 }
 
 #[tokio::test]
-async fn a_watcher_that_does_nothing_changes_nothing() {
-    let (_home, runtime) = scripted([one_step(), calls(&["one"]), completing_reply(), text_reply("3")]);
+async fn a_run_without_a_watcher_has_the_same_answer() {
+    let (_home, runtime) = scripted_runtime([
+        one_step_plan(),
+        calling_reply(&["one"]),
+        completing_reply(),
+        text_reply("3"),
+    ]);
     let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert_eq!(answer.report.response.response.content, "3");
 }
@@ -404,7 +435,13 @@ async fn a_watcher_that_does_nothing_changes_nothing() {
 // A83: identifiers of traces and spans.
 #[tokio::test]
 async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
-    let (answer, recorder) = recorded([one_step(), calls(&["one"]), completing_reply(), text_reply("3")]).await;
+    let (answer, recorder) = record_run([
+        one_step_plan(),
+        calling_reply(&["one"]),
+        completing_reply(),
+        text_reply("3"),
+    ])
+    .await;
     let trace = answer.trace_id.replace('-', "");
     let root = &recorder.lines[0].0;
     assert!(recorder.lines.iter().all(|(span, _)| span.trace_id == trace));
@@ -423,7 +460,12 @@ async fn the_calls_of_a_run_are_children_of_its_root_in_one_trace() {
 // A83: identifiers of traces and spans.
 #[tokio::test]
 async fn two_runs_are_two_traces() {
-    let (_home, runtime) = scripted([plan(&json!([])), text_reply("1"), plan(&json!([])), text_reply("2")]);
+    let (_home, runtime) = scripted_runtime([
+        plan_reply(&json!([])),
+        text_reply("1"),
+        plan_reply(&json!([])),
+        text_reply("2"),
+    ]);
     let mut recorder = Recorder::default();
     for _ in 0..2 {
         let answer = runtime

@@ -9,11 +9,11 @@ use art_core::suspension::{DecidedBy, Decision, ExpiryAction};
 use art_core::tool::BlockingToolConfig;
 use art_store::{Owner, SqliteStore, StoreError, SuspensionStatus};
 
-use super::scripted::{Reply, calls, completing_reply, one_step, scripted, text_reply};
+use super::scripted::{Reply, calling_reply, completing_reply, one_step_plan, scripted_runtime, text_reply};
 use super::*;
 
 /// Returns a tool that asks a person, and that counts its approved calls in `effects`.
-fn asking(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
+fn asking_tool(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
     let blocking_config = config.map(|config| serde_json::from_value::<BlockingToolConfig>(config).unwrap());
     let schema = ToolSchema {
         name: "asks".to_owned(),
@@ -46,14 +46,19 @@ fn asking(config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<DirectTool> {
 }
 
 fn replies() -> Vec<Reply> {
-    vec![one_step(), calls(&["asks"]), completing_reply(), text_reply("Done.")]
+    vec![
+        one_step_plan(),
+        calling_reply(&["asks"]),
+        completing_reply(),
+        text_reply("Done."),
+    ]
 }
 
 /// Returns a runtime whose run calls a tool that asks.
 fn runtime_that_asks(config: Option<Value>) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
-    let (home, runtime) = scripted(replies());
+    let (home, runtime) = scripted_runtime(replies());
     let effects = Arc::new(AtomicU32::new(0));
-    let tool = asking(config, Arc::clone(&effects));
+    let tool = asking_tool(config, Arc::clone(&effects));
     runtime.tools.registry().register(tool).unwrap();
     (home, runtime, effects)
 }
@@ -63,7 +68,7 @@ fn approval() -> Feedback {
 }
 
 /// Returns the identifier of the only suspension that a run waits for.
-fn waits_for(answer: &Answer) -> String {
+fn only_suspension_id(answer: &Answer) -> String {
     assert_eq!(answer.status(), RunStatus::Suspended, "{answer}");
     let [record] = &answer.waits_for[..] else {
         panic!("{:?}", answer.waits_for)
@@ -85,10 +90,10 @@ async fn resume_execution(runtime: &Runtime, thread: &str, id: &str) -> Result<A
 
 // A33, A40: a run that waits, and its decision.
 #[tokio::test]
-async fn a_run_waits_for_a_decision_and_goes_on_after_it() {
+async fn a_run_waits_for_a_decision_and_continues_after_it() {
     let (_home, runtime, effects) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     assert_eq!(effects.load(Ordering::SeqCst), 0);
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();
     assert_eq!(run.status, RunState::Suspended);
@@ -113,7 +118,7 @@ async fn a_run_waits_for_a_decision_and_goes_on_after_it() {
 async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"completesOnApproval": true})));
     let answer = runtime.ask("q").await.unwrap();
-    let done = resume_execution(&runtime, &answer.thread_id, &waits_for(&answer))
+    let done = resume_execution(&runtime, &answer.thread_id, &only_suspension_id(&answer))
         .await
         .unwrap();
     assert_eq!(done.status(), RunStatus::Success);
@@ -123,10 +128,10 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
 }
 
 /// Lets 200 clients resume one suspension, and checks that only one of them has an effect.
-async fn race(runtime: Runtime, effects: &AtomicU32) {
+async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
     let runtime = Arc::new(runtime);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     let clients: Vec<_> = (0..200)
         .map(|_| {
             let (runtime, thread, id) = (Arc::clone(&runtime), answer.thread_id.clone(), id.clone());
@@ -151,7 +156,7 @@ async fn race(runtime: Runtime, effects: &AtomicU32) {
 async fn of_200_clients_that_resume_the_same_suspension_one_has_an_effect() {
     for _ in 0..100 {
         let (_home, runtime, effects) = runtime_that_asks(None);
-        race(runtime, &effects).await;
+        race_clients(runtime, &effects).await;
     }
 }
 
@@ -162,16 +167,16 @@ async fn of_200_clients_that_resume_the_same_suspension_in_a_database_one_has_an
     for _ in 0..rounds {
         let (home, mut runtime, effects) = runtime_that_asks(None);
         runtime.store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
-        race(runtime, &effects).await;
+        race_clients(runtime, &effects).await;
     }
 }
 
 // A host stops after the decision is stored and before the run takes it.
 #[tokio::test]
-async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
+async fn a_stored_decision_is_taken_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     let decided = runtime.decide(&id, approval()).await.unwrap();
     assert_eq!(decided.status, SuspensionStatus::Decided);
     assert_eq!(effects.load(Ordering::SeqCst), 0);
@@ -181,12 +186,12 @@ async fn a_decision_that_its_run_has_not_taken_is_taken_by_whoever_goes_on() {
 }
 
 #[tokio::test]
-async fn going_on_with_a_run_that_still_waits_changes_nothing() {
+async fn resuming_a_run_that_still_waits_changes_nothing() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let before = runtime.store.read_journal(&answer.trace_id).await.unwrap();
     let again = resume(&runtime, &answer).await.unwrap();
-    assert_eq!(waits_for(&again), waits_for(&answer));
+    assert_eq!(only_suspension_id(&again), only_suspension_id(&answer));
     assert_eq!(runtime.store.read_journal(&answer.trace_id).await.unwrap(), before);
 }
 
@@ -195,7 +200,7 @@ async fn going_on_with_a_run_that_still_waits_changes_nothing() {
 async fn decisions_that_cannot_be_taken_are_refused() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     let unknown = resume_execution(&runtime, &answer.thread_id, "x").await.unwrap_err();
     let of_other_thread = resume_execution(&runtime, "other", &id).await.unwrap_err();
     let of_stranger = runtime
@@ -220,12 +225,12 @@ async fn decisions_that_cannot_be_taken_are_refused() {
     );
 }
 
-// B: a new question while the run waits.
+// A new question while the run waits.
 #[tokio::test]
 async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     let error = runtime
         .ask(Question::from("w").in_thread(&answer.thread_id))
         .await
@@ -248,12 +253,12 @@ async fn a_thread_that_waits_refuses_another_question_until_its_run_is_cancelled
     );
 }
 
-// Another version of the tool.
+// A tool that is removed while its call waits.
 #[tokio::test]
-async fn an_approval_does_not_hold_for_another_version_of_the_tool() {
+async fn an_approval_is_refused_if_the_tool_was_removed() {
     let (_home, runtime, effects) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
-    let id = waits_for(&answer);
+    let id = only_suspension_id(&answer);
     runtime.tools.registry().unregister("asks");
     let error = runtime.decide(&id, approval()).await.unwrap_err();
     assert!(
@@ -268,12 +273,12 @@ async fn an_approval_does_not_hold_for_another_version_of_the_tool() {
 
 // Q4: SUSPENSION_TIMEOUT is recorded when a host next resumes the run.
 #[tokio::test]
-async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_the_run() {
+async fn an_expired_question_is_rejected_when_the_run_is_resumed() {
     let (_home, runtime, effects) = runtime_that_asks(Some(json!({"timeoutMs": 1, "completesOnApproval": false})));
     let answer = runtime.ask("q").await.unwrap();
     // The question may expire before the run is stored as suspended.
     if answer.status() == RunStatus::Suspended {
-        let id = waits_for(&answer);
+        let id = only_suspension_id(&answer);
         tokio::time::sleep(Duration::from_millis(5)).await;
         let late = runtime.decide(&id, approval()).await.unwrap_err();
         assert!(
@@ -297,7 +302,7 @@ async fn a_question_whose_time_is_over_is_rejected_when_somebody_goes_on_with_th
 
 // Q4: the operator's limit and default.
 #[tokio::test]
-async fn an_operator_may_let_questions_without_an_answer_count_as_approved_after_a_time() {
+async fn an_expired_confirmation_is_approved_if_the_operator_has_set_this() {
     for (form, effect) in [("confirm", 1), ("text", 0)] {
         let form = json!({"inputType": form, "prompt": "Sure?"});
         let (_home, mut runtime, effects) =
@@ -322,7 +327,7 @@ async fn changed_arguments_are_refused_unless_the_question_allows_them() {
         modified_args: Some(json!({"path": "/b"})),
         ..approval()
     };
-    let error = runtime.decide(&waits_for(&answer), changed).await.unwrap_err();
+    let error = runtime.decide(&only_suspension_id(&answer), changed).await.unwrap_err();
     assert!(matches!(error, RuntimeError::Decision { .. }), "{error}");
 }
 
@@ -338,7 +343,10 @@ async fn an_approved_tool_runs_with_the_changed_arguments_and_the_answer() {
         modified_args: Some(json!({"path": "/b"})),
         ..approval()
     };
-    let decided = runtime.decide(&waits_for(&answer), feedback.clone()).await.unwrap();
+    let decided = runtime
+        .decide(&only_suspension_id(&answer), feedback.clone())
+        .await
+        .unwrap();
     let by = DecidedBy::Person { user_id: None };
     assert_eq!(decided.decision, Some(Decision { feedback, by }));
     let done = resume(&runtime, &answer).await.unwrap();

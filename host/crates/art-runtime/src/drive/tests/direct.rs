@@ -6,7 +6,7 @@ use art_core::tool::ToolStatus;
 use super::*;
 
 /// Returns a runtime without a model whose tool `any` returns its arguments.
-async fn echoing() -> Runtime {
+async fn echoing_runtime() -> Runtime {
     let schema = json!({"name": "any", "description": "Returns its arguments.", "inputSchema": {"type": "object"}});
     let tool = DirectTool::new(serde_json::from_value(schema).unwrap(), async |call: DirectCall| {
         success(&call.arguments)
@@ -24,7 +24,7 @@ async fn call(runtime: &Runtime, tool: &str, arguments: Value) -> Result<Answer,
 
 #[tokio::test]
 async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
-    let runtime = echoing().await;
+    let runtime = echoing_runtime().await;
     for arguments in [
         json!({"a": {"$from": "call", "path": "/x"}, "b": [{"$param": "p"}]}),
         json!({"$literal": {"$literal": 1}}),
@@ -39,7 +39,7 @@ async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
 
 #[tokio::test]
 async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
-    let runtime = Arc::new(echoing().await);
+    let runtime = Arc::new(echoing_runtime().await);
     let store = Arc::clone(&runtime.store);
     let tool = DirectTool::typed(
         "looks",
@@ -63,7 +63,7 @@ async fn the_intent_of_a_direct_call_is_committed_before_it_is_made() {
 
 #[tokio::test]
 async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
-    let runtime = echoing().await;
+    let runtime = echoing_runtime().await;
     let answer = call(&runtime, "any", json!({})).await.unwrap();
     let of_calls = ObservationFilter {
         types: vec![ObservationType::ToolExecution],
@@ -80,7 +80,7 @@ async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
 
 #[tokio::test]
 async fn a_direct_call_of_a_tool_that_does_not_exist_is_refused_and_logged() {
-    let runtime = echoing().await;
+    let runtime = echoing_runtime().await;
     let answer = call(&runtime, "nobody", json!({})).await.unwrap();
     assert_eq!(answer.called.as_ref().unwrap().result.status, ToolStatus::Error);
     let run = runtime.store.get_run(&answer.trace_id).await.unwrap().unwrap();

@@ -6,17 +6,17 @@ use art_core::stream::StreamEvent;
 use art_model::{Model, ReasoningEngine};
 use futures_util::stream::BoxStream;
 
-use super::scripted::{Reply, failing_reply, one_step, scripted, text_reply};
+use super::scripted::{Reply, failing_reply, one_step_plan, scripted_runtime, text_reply};
 use super::*;
 
 /// The embedded model, with a record of whether it was shut down.
 #[derive(Debug)]
-struct Noted {
+struct ShutdownRecordingModel {
     model: Arc<dyn Model>,
     shut_down: Arc<AtomicBool>,
 }
 
-impl Model for Noted {
+impl Model for ShutdownRecordingModel {
     fn config(&self) -> &RuntimeProviderConfig {
         self.model.config()
     }
@@ -34,10 +34,10 @@ impl Model for Noted {
     }
 }
 
-fn runtime_with_noted_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
+fn runtime_with_recorded_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>) {
     let (home, mut runtime) = runtime_with_population_tool();
     let shut_down = Arc::new(AtomicBool::new(false));
-    runtime.engine = ReasoningEngine::with_model(Arc::new(Noted {
+    runtime.engine = ReasoningEngine::with_model(Arc::new(ShutdownRecordingModel {
         model: Arc::new(crate::compose::embedded_model()),
         shut_down: Arc::clone(&shut_down),
     }));
@@ -46,7 +46,7 @@ fn runtime_with_noted_shutdown() -> (tempfile::TempDir, Runtime, Arc<AtomicBool>
 
 /// Asks a model that plans a step, fails to carry out the step, and then replies with `answer`.
 async fn ask_failing(answer: Reply) -> Answer {
-    let (_home, runtime) = scripted([one_step(), failing_reply(), answer]);
+    let (_home, runtime) = scripted_runtime([one_step_plan(), failing_reply(), answer]);
     ask(&runtime, question(), CancellationToken::new()).await.unwrap()
 }
 
@@ -67,7 +67,7 @@ async fn a_model_failure_that_the_run_recovers_from_is_not_reported() {
 
 #[tokio::test]
 async fn closing_a_runtime_shuts_its_model_down() {
-    let (_home, runtime, shut_down) = runtime_with_noted_shutdown();
+    let (_home, runtime, shut_down) = runtime_with_recorded_shutdown();
     ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     assert!(!shut_down.load(Ordering::Relaxed));
     runtime.close().await;

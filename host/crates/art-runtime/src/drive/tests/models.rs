@@ -6,7 +6,7 @@ use art_core::provider::RuntimeProviderConfig;
 use super::*;
 
 /// Creates the thread `t` with this model.
-async fn thread_with_model(runtime: &Runtime, provider: &str, model: &str) {
+async fn create_thread_with_model(runtime: &Runtime, provider: &str, model: &str) {
     let config = ThreadConfig {
         provider_config: Some(RuntimeProviderConfig::new(provider, model)),
         ..ThreadConfig::default()
@@ -24,22 +24,25 @@ async fn runtime_with_providers() -> Runtime {
     Runtime::builder().build().await.unwrap()
 }
 
-async fn model_of(runtime: &Runtime, question: Question) -> String {
+async fn model_name_for(runtime: &Runtime, question: Question) -> String {
     runtime.model_for(&question).await.unwrap().config.to_string()
 }
 
 #[tokio::test]
 async fn a_question_uses_the_model_of_its_thread() {
     let runtime = runtime_with_providers().await;
-    thread_with_model(&runtime, "ollama", "qwen3").await;
-    assert_eq!(model_of(&runtime, question().in_thread("t")).await, "ollama:qwen3");
-    assert_eq!(model_of(&runtime, question()).await, runtime.model.to_string());
+    create_thread_with_model(&runtime, "ollama", "qwen3").await;
+    assert_eq!(
+        model_name_for(&runtime, question().in_thread("t")).await,
+        "ollama:qwen3"
+    );
+    assert_eq!(model_name_for(&runtime, question()).await, runtime.model.to_string());
 }
 
 #[tokio::test]
 async fn a_run_starts_with_the_model_of_its_thread_and_leaves_it_in_the_settings() {
     let runtime = runtime_with_providers().await;
-    thread_with_model(&runtime, "ollama", "qwen3").await;
+    create_thread_with_model(&runtime, "ollama", "qwen3").await;
     let asked = question().in_thread("t");
     let (start, _) = prepare::prepare(&runtime, asked, &CancellationToken::new())
         .await
@@ -50,30 +53,30 @@ async fn a_run_starts_with_the_model_of_its_thread_and_leaves_it_in_the_settings
 }
 
 #[tokio::test]
-async fn a_model_that_a_person_chose_wins_over_the_one_of_the_thread() {
+async fn a_model_that_a_person_chose_takes_precedence_over_that_of_the_thread() {
     let mut runtime = runtime_with_providers().await;
-    thread_with_model(&runtime, "ollama", "qwen3").await;
+    create_thread_with_model(&runtime, "ollama", "qwen3").await;
     runtime.use_model("embedded").unwrap();
     assert_eq!(
-        model_of(&runtime, question().in_thread("t")).await,
+        model_name_for(&runtime, question().in_thread("t")).await,
         runtime.model.to_string()
     );
 }
 
 #[tokio::test]
-async fn a_model_that_the_question_names_wins_over_all_others() {
+async fn a_model_that_the_question_names_takes_precedence_over_all_others() {
     let mut runtime = runtime_with_providers().await;
-    thread_with_model(&runtime, "ollama", "qwen3").await;
+    create_thread_with_model(&runtime, "ollama", "qwen3").await;
     runtime.use_model("embedded").unwrap();
     let mut asked = question().in_thread("t");
     asked.settings.model = Some("ollama:llama3".to_owned());
-    assert_eq!(model_of(&runtime, asked).await, "ollama:llama3");
+    assert_eq!(model_name_for(&runtime, asked).await, "ollama:llama3");
 }
 
 #[tokio::test]
 async fn the_error_for_a_model_that_is_not_set_up_names_the_setting_of_the_thread() {
     let runtime = runtime_with_providers().await;
-    thread_with_model(&runtime, "nobody", "x").await;
+    create_thread_with_model(&runtime, "nobody", "x").await;
     let error = runtime.ask(question().in_thread("t")).await.unwrap_err();
     assert!(matches!(error, RuntimeError::ThreadModel { .. }), "{error:?}");
     let text = crate::error::in_one_line(&error);

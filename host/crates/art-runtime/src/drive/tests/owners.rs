@@ -12,14 +12,14 @@ type User = Option<&'static str>;
 
 const USERS: [User; 3] = [Some("ada"), Some("bob"), None];
 
-fn question_of(user: User) -> Question {
+fn user_question(user: User) -> Question {
     Question {
         user_id: user.map(str::to_owned),
         ..question()
     }
 }
 
-fn run_of(trace_id: &str, user: User) -> RunOf {
+fn user_run(trace_id: &str, user: User) -> RunOf {
     match user {
         Some(user) => RunOf::from(trace_id).of_user(user),
         None => RunOf::from(trace_id),
@@ -27,8 +27,8 @@ fn run_of(trace_id: &str, user: User) -> RunOf {
 }
 
 /// Creates a thread of a user, and in it a run whose host stopped. Returns the identifiers of both.
-async fn thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, String) {
-    let (start, lease) = prepare::prepare(runtime, question_of(user), &CancellationToken::new())
+async fn create_thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, String) {
+    let (start, lease) = prepare::prepare(runtime, user_question(user), &CancellationToken::new())
         .await
         .unwrap();
     let (thread_id, trace_id) = (start.props.thread_id.clone(), start.props.trace_id.clone().unwrap());
@@ -46,7 +46,7 @@ async fn thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, 
         lease: lease.lease().clone(),
         events: vec![NewEvent {
             kind: "started".to_owned(),
-            payload: crate::testing::text(&started),
+            payload: crate::testing::json_text(&started),
         }],
         ..Commit::default()
     };
@@ -56,41 +56,41 @@ async fn thread_with_interrupted_run(runtime: &Runtime, user: User) -> (String, 
 }
 
 /// Calls every method of the runtime that takes a thread or a run, for a user. Returns their errors, or `ok`.
-async fn call_each(runtime: &Runtime, thread_id: &str, trace_id: &str, user: User) -> Vec<String> {
-    fn shown<T>(result: Result<T, RuntimeError>, id: &str) -> String {
+async fn call_each_method(runtime: &Runtime, thread_id: &str, trace_id: &str, user: User) -> Vec<String> {
+    fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
     }
-    let in_thread = || question_of(user).in_thread(thread_id);
+    let in_thread = || user_question(user).in_thread(thread_id);
     let with_plan = Question {
         plan: Some(PlanToRun::default()),
         ..in_thread()
     };
     let cancel = CancellationToken::new();
-    let resumed = runtime.resume(run_of(trace_id, user), cancel, &mut Unwatched).await;
+    let resumed = runtime.resume(user_run(trace_id, user), cancel, &mut Unwatched).await;
     vec![
-        shown(runtime.model_for(&in_thread()).await, thread_id),
-        shown(runtime.plan(in_thread()).await, thread_id),
-        shown(runtime.review_plan(with_plan).await, thread_id),
-        shown(resumed, trace_id),
-        shown(runtime.ask(in_thread()).await, thread_id),
+        result_text(runtime.model_for(&in_thread()).await, thread_id),
+        result_text(runtime.plan(in_thread()).await, thread_id),
+        result_text(runtime.review_plan(with_plan).await, thread_id),
+        result_text(resumed, trace_id),
+        result_text(runtime.ask(in_thread()).await, thread_id),
     ]
 }
 
 // B23: threads and runs of other persons.
 #[tokio::test]
-async fn what_belongs_to_others_fails_like_what_does_not_exist() {
+async fn threads_and_runs_of_others_fail_like_unknown_ones() {
     for owner in USERS {
         for user in USERS {
             let (_home, runtime) = runtime_with_population_tool();
-            let (thread_id, trace_id) = thread_with_interrupted_run(&runtime, owner).await;
-            let of_owner = call_each(&runtime, &thread_id, &trace_id, user).await;
-            let unknown = call_each(&runtime, "unknown", "missing", user).await;
+            let (thread_id, trace_id) = create_thread_with_interrupted_run(&runtime, owner).await;
+            let results = call_each_method(&runtime, &thread_id, &trace_id, user).await;
+            let unknown = call_each_method(&runtime, "unknown", "missing", user).await;
             let expected = if owner == user {
                 vec!["ok".to_owned(); 5]
             } else {
                 unknown
             };
-            assert_eq!(of_owner, expected, "{owner:?} {user:?}");
+            assert_eq!(results, expected, "{owner:?} {user:?}");
         }
     }
 }
@@ -98,9 +98,9 @@ async fn what_belongs_to_others_fails_like_what_does_not_exist() {
 #[tokio::test]
 async fn a_refused_request_changes_nothing() {
     let (_home, runtime) = runtime_with_population_tool();
-    let (thread_id, trace_id) = thread_with_interrupted_run(&runtime, Some("ada")).await;
+    let (thread_id, trace_id) = create_thread_with_interrupted_run(&runtime, Some("ada")).await;
     let before = runtime.store.get_thread(&thread_id).await.unwrap();
-    call_each(&runtime, &thread_id, &trace_id, Some("bob")).await;
+    call_each_method(&runtime, &thread_id, &trace_id, Some("bob")).await;
     assert_eq!(runtime.store.get_thread(&thread_id).await.unwrap(), before);
     assert_eq!(runtime.store.read_journal(&trace_id).await.unwrap().len(), 1);
 }
@@ -108,7 +108,7 @@ async fn a_refused_request_changes_nothing() {
 #[tokio::test]
 async fn interrupted_runs_are_listed_for_their_owner() {
     let (_home, runtime) = runtime_with_population_tool();
-    let (_, trace_id) = thread_with_interrupted_run(&runtime, Some("ada")).await;
+    let (_, trace_id) = create_thread_with_interrupted_run(&runtime, Some("ada")).await;
     for (owner, found) in [
         (Owner::user(Some("ada")), true),
         (Owner::user(Some("bob")), false),
@@ -124,9 +124,9 @@ async fn interrupted_runs_are_listed_for_their_owner() {
 async fn the_person_and_the_session_are_in_the_thread_the_journal_the_answer_and_the_calls() {
     let seen = Arc::new(Mutex::new(None));
     let in_tool = Arc::clone(&seen);
-    let (_home, runtime) = scripted::scripted([
-        scripted::one_step(),
-        scripted::calls(&["who"]),
+    let (_home, runtime) = scripted::scripted_runtime([
+        scripted::one_step_plan(),
+        scripted::calling_reply(&["who"]),
         scripted::completing_reply(),
         scripted::text_reply("done"),
     ]);

@@ -4,33 +4,33 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use art_store::{Commit, JournalEntry, NewEvent, NewRun, StoreError};
 
-use super::scripted::{Reply, calls, completing_reply, plan, scripted, text_reply, tool};
+use super::scripted::{Reply, calling_reply, completing_reply, plan_reply, scripted_runtime, text_reply, tool};
 use super::*;
-use crate::testing::text;
+use crate::testing::json_text;
 
 /// Returns the replies of a run with two steps, each of which calls two tools at the same time.
 fn script() -> Vec<Reply> {
     let step = |id| json!({"id": id, "description": format!("do {id}"), "stepType": "tool", "dependencies": []});
     vec![
-        plan(&json!([step("a"), step("b")])),
-        calls(&["counted", "one"]),
+        plan_reply(&json!([step("a"), step("b")])),
+        calling_reply(&["counted", "one"]),
         completing_reply(),
-        calls(&["counted", "two"]),
+        calling_reply(&["counted", "two"]),
         completing_reply(),
         text_reply("The answer."),
     ]
 }
 
 /// Returns a question whose steps run one after the other, so that each gets its own replies.
-fn one_at_a_time() -> Question {
+fn question_with_sequential_steps() -> Question {
     let mut question = Question::from("q");
     question.settings.execution.max_parallel_items = Some(1);
     question
 }
 
 /// Returns a runtime with these replies and a tool `counted`, which counts its calls.
-fn counting(replies: Vec<Reply>, repeatable: bool) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
-    let (home, runtime) = scripted(replies);
+fn counting_runtime(replies: Vec<Reply>, repeatable: bool) -> (tempfile::TempDir, Runtime, Arc<AtomicU32>) {
+    let (home, runtime) = scripted_runtime(replies);
     let count = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&count);
     let tool = tool("counted", move || {
@@ -44,7 +44,7 @@ fn counting(replies: Vec<Reply>, repeatable: bool) -> (tempfile::TempDir, Runtim
 }
 
 /// Returns a store with a run whose host stopped after `journal`.
-async fn stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEntry]) -> MemoryStore {
+async fn store_stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEntry]) -> MemoryStore {
     let (thread_id, trace_id) = (answer.thread_id.clone(), answer.trace_id.clone());
     let store = MemoryStore::new();
     let thread = runtime.store.get_thread(&thread_id).await.unwrap().unwrap();
@@ -57,7 +57,7 @@ async fn stopped_after(runtime: &Runtime, answer: &Answer, journal: &[JournalEnt
     let lease = store.acquire_lease(&thread_id).await.unwrap();
     let events = journal.iter().map(|entry| NewEvent {
         kind: entry.kind.clone(),
-        payload: text(&payload(entry)),
+        payload: json_text(&parse_payload(entry)),
     });
     let commit = Commit {
         begin: Some(NewRun {
@@ -86,33 +86,34 @@ fn count(journal: &[JournalEntry], kind: &str) -> usize {
 
 // P86, B33: recovery after a crash.
 #[tokio::test]
-async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
-    let (_home, first, made) = counting(script(), true);
-    let answer = first.ask(one_at_a_time()).await.unwrap();
-    assert_eq!((answer.text(), made.load(Ordering::SeqCst)), ("The answer.", 2));
-    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
+async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
+    let (_home, first, calls_made) = counting_runtime(script(), true);
+    let answer = first.ask(question_with_sequential_steps()).await.unwrap();
+    assert_eq!((answer.text(), calls_made.load(Ordering::SeqCst)), ("The answer.", 2));
+    let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     for stop in 1..journal.len() {
-        let kept = &journal[..stop];
-        let replied = count(kept, "model_replied");
-        let (_home, mut second, made) = counting(script().split_off(replied), true);
-        second.store = Arc::new(stopped_after(&first, &answer, kept).await);
+        let entries_before_stop = &journal[..stop];
+        let replied = count(entries_before_stop, "model_replied");
+        let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), true);
+        second.store = Arc::new(store_stopped_after(&first, &answer, entries_before_stop).await);
         let resumed = resume(&second, &answer.trace_id).await.unwrap();
         assert_eq!(
             (resumed.text(), resumed.status()),
             ("The answer.", RunStatus::Success),
             "{stop}"
         );
-        let ended = |entry: &&JournalEntry| payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
-        let ended = kept.iter().filter(ended).count();
+        let ended =
+            |entry: &&JournalEntry| parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
+        let ended = entries_before_stop.iter().filter(ended).count();
         assert_eq!(
-            made.load(Ordering::SeqCst) as usize,
+            calls_made.load(Ordering::SeqCst) as usize,
             2 - ended,
             "{stop}: nothing that ended runs again"
         );
         assert_eq!(
             resumed.calls.len(),
             4,
-            "{stop}: those before the stop are listed as well"
+            "{stop}: calls before the stop are listed as well"
         );
         let run = second.store.get_run(&answer.trace_id).await.unwrap().unwrap();
         assert_eq!(run.status, RunState::Success, "{stop}");
@@ -120,22 +121,22 @@ async fn a_run_that_was_stopped_after_any_event_goes_on_to_the_same_answer() {
 }
 
 #[tokio::test]
-async fn a_call_in_progress_of_a_tool_with_effects_is_not_made_again_and_its_outcome_is_unknown() {
-    let (_home, first, _) = counting(script(), false);
-    let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
-    let ends = |entry: &JournalEntry| payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
+async fn an_interrupted_call_that_is_not_repeatable_has_an_unknown_outcome() {
+    let (_home, first, _) = counting_runtime(script(), false);
+    let answer = first.ask(question_with_sequential_steps()).await.unwrap();
+    let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
+    let ends = |entry: &JournalEntry| parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
     let stop = journal.iter().position(ends).unwrap();
     let replied = count(&journal[..stop], "model_replied");
-    let (_home, mut second, made) = counting(script().split_off(replied), false);
-    second.store = Arc::new(stopped_after(&first, &answer, &journal[..stop]).await);
+    let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), false);
+    second.store = Arc::new(store_stopped_after(&first, &answer, &journal[..stop]).await);
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
     let called = count(&journal[..stop], "tool_called");
     let announced = journal[..stop]
         .iter()
-        .filter(|entry| payload(entry)["toolName"] == "counted");
+        .filter(|entry| parse_payload(entry)["toolName"] == "counted");
     assert!(called > 0);
-    assert_eq!(made.load(Ordering::SeqCst) as usize, 2 - announced.count());
+    assert_eq!(calls_made.load(Ordering::SeqCst) as usize, 2 - announced.count());
     let results = resumed.steps().flat_map(|step| &step.tool_results);
     let unknown: Vec<_> = results
         .filter(|result| result.code == Some(art_core::error::ToolErrorCode::UnknownOutcome))
@@ -163,16 +164,16 @@ async fn a_run_that_ended_or_does_not_exist_cannot_be_resumed() {
 }
 
 #[tokio::test]
-async fn a_run_that_an_earlier_version_began_is_ended() {
-    let (_home, first, _) = counting(script(), true);
-    let answer = first.ask(one_at_a_time()).await.unwrap();
-    let mut journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
+async fn a_run_of_an_earlier_version_of_the_host_ends_with_an_error() {
+    let (_home, first, _) = counting_runtime(script(), true);
+    let answer = first.ask(question_with_sequential_steps()).await.unwrap();
+    let mut journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     journal.truncate(1);
-    let mut start = payload(&journal[0]);
+    let mut start = parse_payload(&journal[0]);
     start["start"]["version"] = json!(1);
     journal[0].payload = start.to_string();
-    let (_home, mut second, _) = counting(script(), true);
-    second.store = Arc::new(stopped_after(&first, &answer, &journal).await);
+    let (_home, mut second, _) = counting_runtime(script(), true);
+    second.store = Arc::new(store_stopped_after(&first, &answer, &journal).await);
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
     assert_eq!(resumed.status(), RunStatus::Error);
     assert!(resumed.text().contains("an earlier version of the host"), "{resumed}");
@@ -180,11 +181,11 @@ async fn a_run_that_an_earlier_version_began_is_ended() {
 
 #[tokio::test]
 async fn a_run_on_which_another_host_works_cannot_be_resumed() {
-    let (_home, first, _) = counting(script(), true);
-    let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
-    let (_home, mut second, _) = counting(script(), true);
-    let store = stopped_after(&first, &answer, &journal[..1]).await;
+    let (_home, first, _) = counting_runtime(script(), true);
+    let answer = first.ask(question_with_sequential_steps()).await.unwrap();
+    let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
+    let (_home, mut second, _) = counting_runtime(script(), true);
+    let store = store_stopped_after(&first, &answer, &journal[..1]).await;
     store.acquire_lease(&answer.thread_id).await.unwrap();
     second.store = Arc::new(store);
     let busy = resume(&second, &answer.trace_id).await.unwrap_err();
@@ -195,12 +196,12 @@ async fn a_run_on_which_another_host_works_cannot_be_resumed() {
 }
 
 #[tokio::test]
-async fn the_next_question_of_a_thread_ends_the_run_that_was_interrupted_there() {
-    let (_home, first, _) = counting(script(), true);
-    let answer = first.ask(one_at_a_time()).await.unwrap();
-    let journal = journal_of(first.store.as_ref(), &answer.trace_id).await;
-    let (_home, mut second, _) = counting(script(), true);
-    second.store = Arc::new(stopped_after(&first, &answer, &journal[..3]).await);
+async fn the_next_question_of_a_thread_ends_its_interrupted_run() {
+    let (_home, first, _) = counting_runtime(script(), true);
+    let answer = first.ask(question_with_sequential_steps()).await.unwrap();
+    let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
+    let (_home, mut second, _) = counting_runtime(script(), true);
+    second.store = Arc::new(store_stopped_after(&first, &answer, &journal[..3]).await);
     assert_eq!(
         second.interrupted_runs(art_store::Owner::Anyone).await.unwrap().len(),
         1
@@ -236,13 +237,13 @@ async fn questions_of_one_thread_are_answered_one_after_the_other() {
 /// A host that was stopped for so long that another one took its thread over.
 #[tokio::test]
 async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
-    let (_home, runtime) = scripted([super::scripted::one_step(), calls(&["slow"])]);
+    let (_home, runtime) = scripted_runtime([super::scripted::one_step_plan(), calling_reply(&["slow"])]);
     let store = Arc::clone(&runtime.store);
     let (started, is_started) = tokio::sync::oneshot::channel();
     let started = std::sync::Mutex::new(Some(started));
-    let (thief, thief_is_done) = tokio::sync::watch::channel(false);
+    let (taken_over, is_taken_over) = tokio::sync::watch::channel(false);
     let slow = tool("slow", move || {
-        let mut done = thief_is_done.clone();
+        let mut done = is_taken_over.clone();
         if let Some(started) = started.lock().unwrap().take() {
             started.send(()).unwrap();
         }
@@ -252,7 +253,7 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
         }
     });
     runtime.tools.registry().register(slow).unwrap();
-    let steals = async {
+    let take_over = async {
         is_started.await.unwrap();
         let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
         // A lease can be released by its number alone.
@@ -262,10 +263,10 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
         };
         store.release_lease(&lease).await.unwrap();
         store.acquire_lease(&run.thread_id).await.unwrap();
-        thief.send(true).unwrap();
+        taken_over.send(true).unwrap();
         run
     };
-    let (answer, run) = tokio::join!(runtime.ask("q"), steals);
+    let (answer, run) = tokio::join!(runtime.ask("q"), take_over);
     let error = answer.unwrap_err();
     assert!(error.is_lost_lease(), "{error}");
     let after = store.get_run(&run.trace_id).await.unwrap().unwrap();
@@ -276,7 +277,7 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
 }
 
 #[test]
-fn a_suspended_run_says_that_it_waits_and_what_to_do() {
+fn the_error_for_a_suspended_run_says_that_it_waits_and_what_to_do() {
     let error = RuntimeError::RunHasEnded {
         id: "r".to_owned(),
         status: RunState::Suspended,

@@ -17,12 +17,12 @@ pub(super) type Reply = Result<String, ModelError>;
 
 /// A model that replies from a list, and fails when the list is empty.
 #[derive(Debug)]
-struct Scripted {
+struct ScriptedModel {
     embedded: Arc<dyn Model>,
     replies: Mutex<VecDeque<Reply>>,
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn config(&self) -> &RuntimeProviderConfig {
         self.embedded.config()
     }
@@ -50,18 +50,18 @@ impl Model for Scripted {
     }
 }
 
-pub(super) fn plan(items: &Value) -> Reply {
+pub(super) fn plan_reply(items: &Value) -> Reply {
     let plan = json!({"title": "T", "intent": "I", "plan": "P", "todoList": items});
     Ok(format!("---JSON_OUTPUT_START---\n{plan}\n---JSON_OUTPUT_END---"))
 }
 
 /// Returns a plan with one step.
-pub(super) fn one_step() -> Reply {
-    plan(&json!([{"id": "a", "description": "do a", "stepType": "tool", "dependencies": []}]))
+pub(super) fn one_step_plan() -> Reply {
+    plan_reply(&json!([{"id": "a", "description": "do a", "stepType": "tool", "dependencies": []}]))
 }
 
 /// Returns a reply that calls each of `tools` once, without arguments.
-pub(super) fn calls(tools: &[&str]) -> Reply {
+pub(super) fn calling_reply(tools: &[&str]) -> Reply {
     let calls: Vec<_> = tools
         .iter()
         .map(|tool| json!({"toolName": tool, "arguments": {}}))
@@ -102,8 +102,8 @@ where
 pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Runtime) {
     let call = |n| json!({"toolName": tool, "arguments": {"n": n}});
     let calls: Vec<_> = (0..count).map(call).collect();
-    scripted([
-        one_step(),
+    scripted_runtime([
+        one_step_plan(),
         Ok(json!({ "toolCalls": calls }).to_string()),
         completing_reply(),
         text_reply("3"),
@@ -111,7 +111,7 @@ pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Run
 }
 
 /// Creates a runtime with the tools `one`, `two`, `fails`, `panics` and `large`, whose model gives `replies`.
-pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
+pub(super) fn scripted_runtime(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
     let (home, mut runtime) = runtime_with_population_tool();
     let tools = runtime.tools.registry();
     let answers = |name, output: Value| tool(name, move || std::future::ready(success(&output)));
@@ -132,7 +132,7 @@ pub(super) fn scripted(replies: impl IntoIterator<Item = Reply>) -> (tempfile::T
 
 /// Creates a model that gives `replies`.
 pub(super) fn scripted_model(replies: impl IntoIterator<Item = Reply>) -> Arc<dyn Model> {
-    Arc::new(Scripted {
+    Arc::new(ScriptedModel {
         embedded: Arc::new(crate::compose::embedded_model()),
         replies: Mutex::new(replies.into_iter().collect()),
     })

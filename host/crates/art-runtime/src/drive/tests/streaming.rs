@@ -6,17 +6,17 @@ use art_model::{Model, ReasoningEngine};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
-use super::scripted::{completing_reply, one_step, scripted_model, text_reply};
+use super::scripted::{completing_reply, one_step_plan, scripted_model, text_reply};
 use super::*;
 
 /// A model with a counter of the pieces that it has sent.
 #[derive(Debug)]
-struct Counted {
+struct CountingModel {
     model: Arc<dyn Model>,
     sent: Arc<AtomicUsize>,
 }
 
-impl Model for Counted {
+impl Model for CountingModel {
     fn config(&self) -> &RuntimeProviderConfig {
         self.model.config()
     }
@@ -36,39 +36,39 @@ impl Model for Counted {
 
 /// Records every piece, and how many pieces the model was ahead.
 #[derive(Default)]
-struct Reader {
+struct PieceRecorder {
     sent: Arc<AtomicUsize>,
     pieces: Vec<(Phase, Option<String>, StreamEvent)>,
     /// Maximum number of pieces that the model had sent and the watcher did not have yet.
-    ahead: usize,
+    max_ahead: usize,
 }
 
-impl Watcher for Reader {
+impl Watcher for PieceRecorder {
     fn stream(&mut self, piece: &Streamed<'_>) {
         let step = piece.step.map(|step| step.step_id.clone());
         self.pieces.push((piece.phase, step, piece.event.clone()));
         let sent = self.sent.load(Ordering::Relaxed);
-        self.ahead = self.ahead.max(sent - self.pieces.len());
+        self.max_ahead = self.max_ahead.max(sent - self.pieces.len());
     }
 }
 
-async fn read() -> (tempfile::TempDir, Runtime, Answer, Reader) {
+async fn ask_and_record() -> (tempfile::TempDir, Runtime, Answer, PieceRecorder) {
     let (home, mut runtime) = runtime_with_population_tool();
-    let mut reader = Reader::default();
-    runtime.engine = ReasoningEngine::with_model(Arc::new(Counted {
-        model: scripted_model([one_step(), completing_reply(), text_reply("done")]),
-        sent: Arc::clone(&reader.sent),
+    let mut recorder = PieceRecorder::default();
+    runtime.engine = ReasoningEngine::with_model(Arc::new(CountingModel {
+        model: scripted_model([one_step_plan(), completing_reply(), text_reply("done")]),
+        sent: Arc::clone(&recorder.sent),
     }));
     let answer = runtime
-        .ask_watched(question(), CancellationToken::new(), &mut reader)
+        .ask_watched(question(), CancellationToken::new(), &mut recorder)
         .await;
-    (home, runtime, answer.unwrap(), reader)
+    (home, runtime, answer.unwrap(), recorder)
 }
 
 #[tokio::test]
-async fn pieces_of_replies_come_with_their_phase_and_step() {
-    let (_home, _runtime, answer, reader) = read().await;
-    let in_phase = |phase| reader.pieces.iter().filter(move |piece| piece.0 == phase);
+async fn pieces_of_replies_have_their_phase_and_step() {
+    let (_home, _runtime, answer, recorder) = ask_and_record().await;
+    let in_phase = |phase| recorder.pieces.iter().filter(move |piece| piece.0 == phase);
     assert!(in_phase(Phase::Planning).all(|piece| piece.1.is_none()));
     let step = answer.report.items.first().map(|item| item.id.clone());
     assert!(in_phase(Phase::Execution).all(|piece| piece.1 == step));
@@ -82,23 +82,23 @@ async fn pieces_of_replies_come_with_their_phase_and_step() {
 
 #[tokio::test]
 async fn no_piece_is_requested_before_the_watcher_has_the_previous_one() {
-    let (_home, _runtime, _answered, reader) = read().await;
-    assert_eq!(reader.ahead, 0);
+    let (_home, _runtime, _answered, recorder) = ask_and_record().await;
+    assert_eq!(recorder.max_ahead, 0);
 }
 
 #[tokio::test]
 async fn the_journal_has_each_complete_reply_once() {
-    let (_home, runtime, answer, reader) = read().await;
+    let (_home, runtime, answer, recorder) = ask_and_record().await;
     let mut streamed = String::new();
-    for piece in &reader.pieces {
+    for piece in &recorder.pieces {
         if let StreamEvent::Token(text) = &piece.2 {
             streamed.push_str(text);
         }
     }
-    let journal = journal_of(runtime.store.as_ref(), &answer.trace_id).await;
+    let journal = stored_journal(runtime.store.as_ref(), &answer.trace_id).await;
     let replies = journal
         .iter()
-        .filter_map(|entry| payload(entry).pointer("/reply/text").cloned());
+        .filter_map(|entry| parse_payload(entry).pointer("/reply/text").cloned());
     let journaled: String = replies.filter_map(|text| text.as_str().map(str::to_owned)).collect();
     assert_eq!(journaled, streamed);
 }

@@ -60,7 +60,7 @@ async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>
     let event = events
         .next()
         .await
-        .unwrap_or_else(|| StreamEvent::Error(incomplete_reply()));
+        .unwrap_or_else(|| StreamEvent::Error(incomplete_reply_error()));
     if matches!(event, StreamEvent::End | StreamEvent::Error(_)) {
         streamed.events = None;
     }
@@ -85,10 +85,10 @@ fn end_event(ended: StreamedCall) -> WorkEvent {
             received: ended.received,
         },
     };
-    WorkEvent::Replied(Box::new(event))
+    WorkEvent::ModelEnded(Box::new(event))
 }
 
-fn incomplete_reply() -> ModelError {
+fn incomplete_reply_error() -> ModelError {
     ModelError {
         code: ModelErrorCode::InvalidResponse,
         message: "the reply of the model stopped before its end; ask again".to_owned(),

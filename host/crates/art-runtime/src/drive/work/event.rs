@@ -15,8 +15,8 @@ pub(in crate::drive) enum WorkEvent {
         /// The piece.
         event: Box<StreamEvent>,
     },
-    /// A model call ended: its event for the journal.
-    Replied(Box<RunEvent>),
+    /// The event for the journal of a model call that ended.
+    ModelEnded(Box<RunEvent>),
     /// Progress of a tool call.
     ToolProgress(CallProgress),
     /// A tool call ended.

@@ -44,7 +44,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         files,
         approval,
     } = call;
-    let scope = of_item(scope, &item_id);
+    let scope = scope_for_item(scope, &item_id);
     if let Some(approval) = &approval {
         decisions::make_grants(runtime, approval).await;
     }
@@ -55,10 +55,12 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     let input = digest(admitted.input_json().as_bytes());
     let mut standing_approval = None;
     let admitted = match (verdict(runtime, &admitted, &scope), approval) {
-        (Decided::Refuse { reason }, _) => return Err(refused(admitted.call(), &reason)),
-        (_, Some(approval)) => approved(&approval, admitted, &input)?,
-        (Decided::Ask { reason }, None) => return Ok(Admission::Suspended(question_of(runtime, &admitted, &reason))),
-        (Decided::Run { by }, None) => {
+        (RuleDecision::Refuse { reason }, _) => return Err(refusal_report(admitted.call(), &reason)),
+        (_, Some(approval)) => check_approved(&approval, admitted, &input)?,
+        (RuleDecision::Ask { reason }, None) => {
+            return Ok(Admission::Suspended(rule_question(runtime, &admitted, &reason)));
+        }
+        (RuleDecision::Run { by }, None) => {
             standing_approval = by;
             admitted
         }
@@ -101,25 +103,25 @@ fn ask_for_grant(
 
 /// Returns the question to a person about a call that is not made yet. Returns `None` if the call may run without a question, and
 /// if it is refused or invalid. A refusal becomes the result of the call later, when it is to be made.
-pub(super) async fn question(
+pub(super) async fn question_about_call(
     runtime: &Runtime,
     item: &str,
     call: ParsedToolCall,
     files: &[FileArgument],
     scope: &CallScope,
 ) -> Option<Box<SuspendedCall>> {
-    let scope = of_item(scope, item);
+    let scope = scope_for_item(scope, item);
     let admitted = match insert_and_admit(runtime, call, files, &scope).await {
         Ok(admitted) => admitted,
         Err(report) => return ask_for_grant(runtime, report, false).ok(),
     };
     match verdict(runtime, &admitted, &scope) {
-        Decided::Ask { reason } => Some(question_of(runtime, &admitted, &reason)),
-        Decided::Run { .. } | Decided::Refuse { .. } => None,
+        RuleDecision::Ask { reason } => Some(rule_question(runtime, &admitted, &reason)),
+        RuleDecision::Run { .. } | RuleDecision::Refuse { .. } => None,
     }
 }
 
-fn of_item(scope: &CallScope, item: &str) -> CallScope {
+fn scope_for_item(scope: &CallScope, item: &str) -> CallScope {
     CallScope {
         parent_id: Some(item.to_owned()),
         ..scope.clone()
@@ -140,7 +142,7 @@ async fn insert_and_admit(
 }
 
 /// The decision of the rules and the standing approvals about a call.
-enum Decided {
+enum RuleDecision {
     /// The call runs. If a rule would have asked otherwise, `by` is the standing approval.
     Run {
         by: Option<String>,
@@ -153,21 +155,21 @@ enum Decided {
     },
 }
 
-fn verdict(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> Decided {
+fn verdict(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> RuleDecision {
     let policy = &runtime.config.approval.value;
     match policy.verdict(admitted.schema(), &admitted.call().arguments) {
-        Verdict::Run => Decided::Run { by: None },
-        Verdict::Refuse { reason } => Decided::Refuse { reason },
+        Verdict::Run => RuleDecision::Run { by: None },
+        Verdict::Refuse { reason } => RuleDecision::Refuse { reason },
         Verdict::Ask { reason } => {
             match StandingApprovals::of(&runtime.config).find(admitted, scope.user_id.as_deref()) {
-                Some(id) => Decided::Run { by: Some(id) },
-                None => Decided::Ask { reason },
+                Some(id) => RuleDecision::Run { by: Some(id) },
+                None => RuleDecision::Ask { reason },
             }
         }
     }
 }
 
-fn question_of(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
+fn rule_question(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<SuspendedCall> {
     let mut question = admitted.question_by_rule(reason, now());
     runtime.config.approval.value.limit(&mut question, now());
     Box::new(question)
@@ -175,23 +177,23 @@ fn question_of(runtime: &Runtime, admitted: &AdmittedCall, reason: &str) -> Box<
 
 /// Returns a call that a person approved, with the decision. Refuses a call that differs from the approved one in the version of
 /// the tool or in the arguments.
-fn approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
+fn check_approved(approval: &Approval, admitted: AdmittedCall, input: &str) -> Result<AdmittedCall, Box<ToolReport>> {
     let asked = &approval.suspension;
     let problem = if admitted.tool_digest() != asked.tool_digest.as_deref() {
         "its tool was replaced by another version"
     } else if approval.decision.feedback.modified_args.is_none() && input != asked.input {
         "its arguments are not the ones that were shown"
     } else {
-        return Ok(match decisions::context(approval) {
+        return Ok(match decisions::hitl_context(approval) {
             Some(decision) => admitted.decided(decision),
             None => admitted,
         });
     };
     let reason = format!("a person approved it, but {problem}; call it again to ask again");
-    Err(refused(admitted.call(), &reason))
+    Err(refusal_report(admitted.call(), &reason))
 }
 
-fn refused(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
+fn refusal_report(call: &ParsedToolCall, reason: &str) -> Box<ToolReport> {
     let message = format!("`{}` is not called: {reason}", call.tool_name);
     Box::new(ToolReport::not_run(call, ToolErrorCode::PermissionDenied, message))
 }

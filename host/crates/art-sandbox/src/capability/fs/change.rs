@@ -15,14 +15,14 @@ use super::mount::Place;
 use super::overlay::{Found, Overlay};
 use super::path::GuestPath;
 use super::status::file_times;
-use super::tree::{FileTree, Granted, Target};
+use super::tree::{FileTree, GrantedPath, Target};
 
 /// Something that may be removed, moved or replaced.
 enum Removable {
     /// A place on the host.
-    Place(Granted, Place),
+    Place(GrantedPath, Place),
     /// A path of a grant whose changes are staged: the overlay, and the path on the host.
-    Staged(Arc<Overlay>, PathBuf, Granted),
+    Staged(Arc<Overlay>, PathBuf, GrantedPath),
 }
 
 impl FileTree {
@@ -40,11 +40,11 @@ impl FileTree {
         if place.is_right_itself() {
             return Err(ErrorCode::Exist.into());
         }
-        creating(&granted, || place.dir.create_dir(&place.path))
+        create_within_quota(&granted, || place.dir.create_dir(&place.path))
     }
 
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = match self.removable(directory, path)? {
+        let (granted, place) = match self.find_removable(directory, path)? {
             Removable::Place(granted, place) => (granted, place),
             Removable::Staged(overlay, path, _) => return Ok(overlay.remove_directory(&path)?),
         };
@@ -53,7 +53,7 @@ impl FileTree {
     }
 
     pub(super) fn remove_file(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (granted, place) = match self.removable(directory, path)? {
+        let (granted, place) = match self.find_removable(directory, path)? {
             Removable::Place(granted, place) => (granted, place),
             Removable::Staged(.., granted) if granted.path.is_directory => return Err(ErrorCode::NotDirectory.into()),
             Removable::Staged(overlay, path, _) => return Ok(overlay.remove_file(&path)?),
@@ -67,22 +67,22 @@ impl FileTree {
 
     /// Moves a file or a directory within one grant. A link is not moved: what it leads to depends on where it is.
     pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
-        let ((old, old_place), (new, new_place)) = match (self.removable(from.0, from.1)?, self.removable(to.0, to.1)?)
-        {
-            (Removable::Place(old, old_place), Removable::Place(new, new_place)) => {
-                ((old, old_place), (new, new_place))
-            }
-            (Removable::Staged(overlay, old, from), Removable::Staged(_, new, to)) => {
-                check_same_grant(&from, &to)?;
-                return Ok(overlay.rename(&old, &new)?);
-            }
-            _ => return Err(ErrorCode::CrossDevice.into()),
-        };
+        let ((old, old_place), (new, new_place)) =
+            match (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?) {
+                (Removable::Place(old, old_place), Removable::Place(new, new_place)) => {
+                    ((old, old_place), (new, new_place))
+                }
+                (Removable::Staged(overlay, old, from), Removable::Staged(_, new, to)) => {
+                    check_same_grant(&from, &to)?;
+                    return Ok(overlay.rename(&old, &new)?);
+                }
+                _ => return Err(ErrorCode::CrossDevice.into()),
+            };
         check_same_grant(&old, &new)?;
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
         if metadata.is_symlink() {
-            return Err(no_links(&old));
+            return Err(link_fault(&old));
         }
         if !metadata.is_dir() && (old.path.is_directory || new.path.is_directory) {
             return Err(ErrorCode::NotDirectory.into());
@@ -94,7 +94,7 @@ impl FileTree {
     /// Gives a file a second name within one grant.
     pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
         let (Removable::Place(old, old_place), Removable::Place(new, new_place)) =
-            (self.removable(from.0, from.1)?, self.removable(to.0, to.1)?)
+            (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?)
         else {
             // The two names would become separate files as soon as one of them is committed.
             return Err(ErrorCode::NotPermitted.into());
@@ -103,12 +103,12 @@ impl FileTree {
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
         if !metadata.is_file() {
-            return Err(no_links(&old));
+            return Err(link_fault(&old));
         }
         if old.path.is_directory || new.path.is_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        creating(&new, || {
+        create_within_quota(&new, || {
             old_place
                 .dir
                 .hard_link(&old_place.path, &new_place.dir, &new_place.path)
@@ -117,8 +117,8 @@ impl FileTree {
 
     /// Refuses to create a link, which could lead the host or another tool out of what is granted.
     pub(super) fn create_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
-        let (Removable::Place(granted, _) | Removable::Staged(.., granted)) = self.removable(directory, path)?;
-        Err(no_links(&granted))
+        let (Removable::Place(granted, _) | Removable::Staged(.., granted)) = self.find_removable(directory, path)?;
+        Err(link_fault(&granted))
     }
 
     /// Returns the target of a link. A link with an absolute target is refused, and so is every link in a staged grant.
@@ -172,7 +172,7 @@ impl FileTree {
     }
 
     /// Returns the file or directory below a right that `path` leads to. The directory of the right itself is refused.
-    fn removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
+    fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {
             Target::Above(path) => return Err(Fault::no_grant(&path, Access::ReadWrite)),
@@ -186,14 +186,19 @@ impl FileTree {
         if place.is_right_itself() {
             let reason = "the directory of a grant itself cannot be removed or moved";
             let path = granted.path.as_str();
-            return Err(Fault::never(ErrorCode::NotPermitted, path, Access::ReadWrite, reason));
+            return Err(Fault::never_allowed(
+                ErrorCode::NotPermitted,
+                path,
+                Access::ReadWrite,
+                reason,
+            ));
         }
         Ok(Removable::Place(granted, place))
     }
 }
 
 /// Creates a file or directory within the quota.
-fn creating(granted: &Granted, create: impl FnOnce() -> io::Result<()>) -> Result<(), Fault> {
+fn create_within_quota(granted: &GrantedPath, create: impl FnOnce() -> io::Result<()>) -> Result<(), Fault> {
     let quota = &granted.mount.quota;
     quota.add_file()?;
     create().map_err(|error| {
@@ -202,14 +207,14 @@ fn creating(granted: &Granted, create: impl FnOnce() -> io::Result<()>) -> Resul
     })
 }
 
-fn check_same_grant(old: &Granted, new: &Granted) -> Result<(), ErrorCode> {
+fn check_same_grant(old: &GrantedPath, new: &GrantedPath) -> Result<(), ErrorCode> {
     let is_same = old.mount.is_of_same_grant(&new.mount);
     if is_same { Ok(()) } else { Err(ErrorCode::CrossDevice) }
 }
 
-fn no_links(granted: &Granted) -> Fault {
+fn link_fault(granted: &GrantedPath) -> Fault {
     let reason = "a tool cannot create or move links";
-    Fault::never(
+    Fault::never_allowed(
         ErrorCode::NotPermitted,
         granted.path.as_str(),
         Access::ReadWrite,

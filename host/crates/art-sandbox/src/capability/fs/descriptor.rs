@@ -49,8 +49,8 @@ impl Descriptor {
             Self::Directory(_) => (true, is_writable, DescriptorFlags::MUTATE_DIRECTORY),
             Self::File(file) => (file.may_read, file.may_write, DescriptorFlags::WRITE),
         };
-        let granted = |is_granted, flag| if is_granted { flag } else { DescriptorFlags::empty() };
-        granted(has_read, DescriptorFlags::READ) | granted(has_write, write)
+        let flag_if = |is_set, flag| if is_set { flag } else { DescriptorFlags::empty() };
+        flag_if(has_read, DescriptorFlags::READ) | flag_if(has_write, write)
     }
 
     /// Waits until a file is stored on its device.

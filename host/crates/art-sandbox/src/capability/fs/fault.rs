@@ -54,7 +54,7 @@ impl Fault {
     }
 
     /// Creates the fault for an operation that no grant allows.
-    pub(super) fn never(code: ErrorCode, path: &str, access: Access, reason: &'static str) -> Self {
+    pub(super) fn never_allowed(code: ErrorCode, path: &str, access: Access, reason: &'static str) -> Self {
         Self::denied(code, path, access, Some(reason))
     }
 
@@ -73,7 +73,7 @@ impl Fault {
             Some(code) => Self::Code(code_of(Errno::from_raw_os_error(code))),
             // This is how `cap-std` reports a path or a link that leads out of its directory.
             None if error.kind() == io::ErrorKind::PermissionDenied => {
-                Self::never(ErrorCode::Access, path, access, "it leads out of what is granted")
+                Self::never_allowed(ErrorCode::Access, path, access, "it leads out of what is granted")
             }
             None => Self::Code(code_of_kind(error.kind())),
         }

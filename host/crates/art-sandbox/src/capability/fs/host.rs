@@ -81,7 +81,7 @@ impl preopens::Host for CallState {
 
 impl types::Host for CallState {
     fn convert_error_code(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
-        self.code_of(fault)
+        self.guest_code(fault)
     }
 
     fn filesystem_error_code(&mut self, error: Resource<IoError>) -> wasmtime::Result<Option<ErrorCode>> {
@@ -179,7 +179,7 @@ impl types::HostDescriptor for CallState {
     fn stat(&mut self, handle: Handle) -> FsResult<DescriptorStat> {
         self.operate(|state| {
             let descriptor = state.descriptor(&handle)?;
-            Ok(state.file_tree().status_of(&descriptor)?.stat())
+            Ok(state.file_tree().descriptor_status(&descriptor)?.stat())
         })
     }
 
@@ -249,17 +249,17 @@ impl types::HostDescriptor for CallState {
         let is_same = self.operate(|state| {
             let (one, other) = (state.descriptor(&one)?, state.descriptor(&other)?);
             let tree = state.file_tree();
-            let hash = |descriptor| tree.status_of(descriptor).ok().map(|status| status.hash());
+            let hash = |descriptor| tree.descriptor_status(descriptor).ok().map(|status| status.hash());
             let (one, other) = (hash(&one), hash(&other));
             Ok(one.is_some_and(|one| other.is_some_and(|other| (one.lower, one.upper) == (other.lower, other.upper))))
         });
-        is_same.or_else(|fault| self.code_of(fault).map(|_| false))
+        is_same.or_else(|fault| self.guest_code(fault).map(|_| false))
     }
 
     fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {
         self.operate(|state| {
             let descriptor = state.descriptor(&handle)?;
-            Ok(state.file_tree().status_of(&descriptor)?.hash())
+            Ok(state.file_tree().descriptor_status(&descriptor)?.hash())
         })
     }
 

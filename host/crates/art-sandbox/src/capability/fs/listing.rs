@@ -6,7 +6,7 @@ use cap_std::fs::{DirEntry, FileType, FileTypeExt as _, ReadDir};
 use super::Fault;
 use super::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use super::path::GuestPath;
-use super::tree::{FileTree, Granted, Target};
+use super::tree::{FileTree, GrantedPath, Target};
 
 /// Maximum number of entries of one directory that a guest gets.
 pub(super) const MAX_ENTRIES: u32 = 100_000;
@@ -16,7 +16,7 @@ pub(super) const MAX_ENTRIES: u32 = 100_000;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct Listing {
     entries: Entries,
-    left: u32,
+    remaining: u32,
 }
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ enum Entries {
     /// Names that are known already.
     Names(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
-    Directory(Granted, ReadDir),
+    Directory(GrantedPath, ReadDir),
 }
 
 impl FileTree {
@@ -35,7 +35,7 @@ impl FileTree {
             Target::Granted(granted) => {
                 if let Some((overlay, path)) = granted.overlay() {
                     let entries = overlay.list(&path)?;
-                    return Ok(Listing::of_names(entries));
+                    return Ok(Listing::from_names(entries));
                 }
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
@@ -45,7 +45,7 @@ impl FileTree {
         };
         Ok(Listing {
             entries,
-            left: MAX_ENTRIES,
+            remaining: MAX_ENTRIES,
         })
     }
 
@@ -68,13 +68,13 @@ impl FileTree {
 impl Listing {
     /// Creates a listing without entries.
     pub(super) fn empty() -> Self {
-        Self::of_names(Vec::new())
+        Self::from_names(Vec::new())
     }
 
-    fn of_names(names: Vec<DirectoryEntry>) -> Self {
+    fn from_names(names: Vec<DirectoryEntry>) -> Self {
         Self {
             entries: Entries::Names(names.into_iter()),
-            left: MAX_ENTRIES,
+            remaining: MAX_ENTRIES,
         }
     }
 
@@ -86,7 +86,7 @@ impl Listing {
                 let Some(entry) = entries.next() else {
                     return Ok(None);
                 };
-                self.left = self.left.checked_sub(1).ok_or(ErrorCode::Overflow)?;
+                self.remaining = self.remaining.checked_sub(1).ok_or(ErrorCode::Overflow)?;
                 let entry = entry.map_err(|error| granted.fault(&error, Access::Read))?;
                 directory_entry(&entry).map(Some)
             }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::Fault;
 use super::overlay::Overlay;
 use super::quota::Quota;
-use super::tree::Granted;
+use super::tree::GrantedPath;
 
 /// A right of the call, with the directory beneath which its files are opened.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Mount {
     }
 
     /// Returns the path of the right as the guest sees it.
-    pub(super) fn guest(&self) -> &str {
+    pub(super) fn guest_path(&self) -> &str {
         &self.right.guest
     }
 
@@ -94,7 +94,7 @@ impl Mount {
         match self.base.get() {
             Some(base) => base.place(rest),
             None => {
-                let base = self.open()?;
+                let base = self.open_base()?;
                 let place = base.place(rest);
                 // If nothing exists at the path, a file or a directory may be created there later.
                 if base.exists() {
@@ -105,14 +105,14 @@ impl Mount {
         }
     }
 
-    fn open(&self) -> io::Result<Base> {
+    fn open_base(&self) -> io::Result<Base> {
         let granted = &self.right.grant.path;
         match Dir::open_ambient_dir(granted, ambient_authority()) {
             Ok(dir) => {
                 let below = self.right.path.strip_prefix(granted).unwrap_or(Path::new(""));
                 Base::below(Arc::new(dir), below)
             }
-            Err(error) if is_no_directory(&error) => Base::of_file(granted),
+            Err(error) if is_not_directory(&error) => Base::of_other(granted),
             Err(error) => Err(error),
         }
     }
@@ -126,7 +126,7 @@ impl Base {
         } else {
             match dir.open_dir(path) {
                 Ok(directory) => Kind::Directory(Arc::new(directory)),
-                Err(error) if is_no_directory(&error) => Kind::Other { is_granted: false },
+                Err(error) if is_not_directory(&error) => Kind::Other { is_granted: false },
                 Err(error) => return Err(error),
             }
         };
@@ -135,7 +135,7 @@ impl Base {
     }
 
     /// Returns the base of a granted path that is not a directory.
-    fn of_file(granted: &Path) -> io::Result<Self> {
+    fn of_other(granted: &Path) -> io::Result<Self> {
         let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(Errno::NOENT.into());
@@ -172,7 +172,7 @@ impl Base {
     }
 }
 
-fn is_no_directory(error: &io::Error) -> bool {
+fn is_not_directory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
 }
 
@@ -194,7 +194,7 @@ impl Place {
     }
 }
 
-impl Granted {
+impl GrantedPath {
     /// Returns the overlay for changes of this path, and the path on the host. `None` if changes are not staged.
     pub(super) fn overlay(&self) -> Option<(&Arc<Overlay>, PathBuf)> {
         let overlay = self.mount.overlay.as_ref()?;

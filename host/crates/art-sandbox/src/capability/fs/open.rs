@@ -15,7 +15,7 @@ use super::descriptor::{Descriptor, OpenFile};
 use super::mount::Place;
 use super::overlay::{Found, Overlay, OverlayOpening};
 use super::path::GuestPath;
-use super::tree::{FileTree, Granted, Target};
+use super::tree::{FileTree, GrantedPath, Target};
 
 /// How the guest wants to open something.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ impl FileTree {
     }
 }
 
-fn open_granted(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, Fault> {
     if let Some((overlay, path)) = granted.overlay() {
         return open_staged(granted, overlay, &path, opening);
     }
@@ -82,7 +82,7 @@ fn open_granted(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault
         return open_directory(granted, opening);
     }
     let (file, metadata) = if opening.has(OpenFlags::CREATE) {
-        create(granted, &place, opening)?
+        open_or_create(granted, &place, opening)?
     } else {
         open_existing(granted, &place, opening)?
     };
@@ -93,11 +93,11 @@ fn open_granted(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault
         return Err(ErrorCode::NotDirectory.into());
     }
     let may_set_times = granted.mount.access().may_write();
-    Ok(descriptor(granted, opening, file.into_std(), may_set_times))
+    Ok(file_descriptor(granted, opening, file.into_std(), may_set_times))
 }
 
 /// Opens a path whose changes are staged: a file of the host to read it, or a file of the draft.
-fn open_staged(granted: &Granted, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
+fn open_staged(granted: &GrantedPath, overlay: &Overlay, path: &Path, opening: Opening) -> Result<Descriptor, Fault> {
     let writes = opening.access().may_write();
     if writes {
         granted.check_writable()?;
@@ -107,7 +107,7 @@ fn open_staged(granted: &Granted, overlay: &Overlay, path: &Path, opening: Openi
         return open_directory(granted, opening);
     }
     if found.is_special() {
-        return Err(special(granted, opening.access()));
+        return Err(special_file_fault(granted, opening.access()));
     }
     if opening.has(OpenFlags::DIRECTORY) || granted.path.is_directory {
         return Err(if matches!(found, Found::Nothing) {
@@ -120,13 +120,13 @@ fn open_staged(granted: &Granted, overlay: &Overlay, path: &Path, opening: Openi
     let how = OverlayOpening {
         writes,
         creates: opening.has(OpenFlags::CREATE),
-        is_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
+        must_be_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
         truncates: opening.has(OpenFlags::TRUNCATE),
     };
-    Ok(descriptor(granted, opening, overlay.open(path, how)?, writes))
+    Ok(file_descriptor(granted, opening, overlay.open(path, how)?, writes))
 }
 
-fn descriptor(granted: &Granted, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
+fn file_descriptor(granted: &GrantedPath, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
     Descriptor::File(Arc::new(OpenFile {
         file,
         mount: Arc::clone(&granted.mount),
@@ -136,7 +136,7 @@ fn descriptor(granted: &Granted, opening: Opening, file: std::fs::File, may_set_
     }))
 }
 
-fn open_directory(granted: &Granted, opening: Opening) -> Result<Descriptor, Fault> {
+fn open_directory(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, Fault> {
     match opening.access() {
         Access::Read => Ok(Descriptor::Directory(granted.path.as_str().into())),
         Access::ReadWrite if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
@@ -145,7 +145,7 @@ fn open_directory(granted: &Granted, opening: Opening) -> Result<Descriptor, Fau
 }
 
 /// Opens what exists, or creates it within the quota.
-fn create(granted: &Granted, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+fn open_or_create(granted: &GrantedPath, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
     if !opening.has(OpenFlags::EXCLUSIVE) {
         match open(granted, place, opening, &options(place, opening)) {
             Err(Fault::Code(ErrorCode::NoEntry)) => {}
@@ -161,19 +161,24 @@ fn create(granted: &Granted, place: &Place, opening: Opening) -> Result<(File, M
     created.inspect_err(|_| quota.return_file())
 }
 
-fn open_existing(granted: &Granted, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
+fn open_existing(granted: &GrantedPath, place: &Place, opening: Opening) -> Result<(File, Metadata), Fault> {
     open(granted, place, opening, &options(place, opening))
 }
 
 /// Opens a file or a directory, and refuses everything else. It never waits: pipes and devices are opened without blocking, and are
 /// closed again.
-fn open(granted: &Granted, place: &Place, opening: Opening, options: &OpenOptions) -> Result<(File, Metadata), Fault> {
+fn open(
+    granted: &GrantedPath,
+    place: &Place,
+    opening: Opening,
+    options: &OpenOptions,
+) -> Result<(File, Metadata), Fault> {
     let opened = place.dir.open_with(&place.path, options);
     let opened = opened.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     let access = opening.access();
-    let (file, metadata) = opened.map_err(|error| fault(granted, &error, access))?;
+    let (file, metadata) = opened.map_err(|error| open_fault(granted, &error, access))?;
     if !metadata.is_file() && !metadata.is_dir() {
-        return Err(special(granted, access));
+        return Err(special_file_fault(granted, access));
     }
     if metadata.is_file() && opening.has(OpenFlags::TRUNCATE) {
         file.set_len(0).map_err(|error| granted.fault(&error, access))?;
@@ -181,17 +186,17 @@ fn open(granted: &Granted, place: &Place, opening: Opening, options: &OpenOption
     Ok((file, metadata))
 }
 
-fn fault(granted: &Granted, error: &io::Error, access: Access) -> Fault {
+fn open_fault(granted: &GrantedPath, error: &io::Error, access: Access) -> Fault {
     // A pipe without a reader and a socket fail with this error.
     if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
-        return special(granted, access);
+        return special_file_fault(granted, access);
     }
     granted.fault(error, access)
 }
 
-fn special(granted: &Granted, access: Access) -> Fault {
+fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
     let reason = "it is no regular file and no directory";
-    Fault::never(ErrorCode::Access, granted.path.as_str(), access, reason)
+    Fault::never_allowed(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
 /// Returns the options to open an existing file. They do not truncate it: the caller does that after it has checked the type.

@@ -69,7 +69,7 @@ impl Found {
 pub(super) struct OverlayOpening {
     pub(super) writes: bool,
     pub(super) creates: bool,
-    pub(super) is_new: bool,
+    pub(super) must_be_new: bool,
     pub(super) truncates: bool,
 }
 
@@ -84,12 +84,12 @@ impl Overlay {
     }
 
     /// Returns whether this is the overlay of `grant`.
-    pub(super) fn is_of(&self, grant: &Arc<FsGrant>) -> bool {
+    pub(super) fn belongs_to(&self, grant: &Arc<FsGrant>) -> bool {
         Arc::ptr_eq(&self.grant, grant)
     }
 
     /// Calls `operation` with the state and the path below its directory. `path` is the path on the host.
-    fn with<T>(&self, path: &Path, operation: impl FnOnce(&mut State, &str) -> Result<T>) -> Result<T> {
+    fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut State, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
             *state = Some(State::open(&self.grant.path, &self.area)?);
@@ -106,16 +106,16 @@ impl Overlay {
     }
 
     pub(super) fn find(&self, path: &Path) -> Result<Found> {
-        self.with(path, |state, key| state.find(key))
+        self.with_state(path, |state, key| state.find(key))
     }
 
     /// Opens a file, in the draft if it is written to.
     pub(super) fn open(&self, path: &Path, opening: OverlayOpening) -> Result<File> {
-        self.with(path, |state, key| match state.find(key)? {
+        self.with_state(path, |state, key| match state.find(key)? {
             Found::Nothing if opening.creates => state.create(key, &self.quota),
             Found::Nothing => Err(ErrorCode::NoEntry),
-            _ if opening.is_new => Err(ErrorCode::Exist),
-            Found::Staged(file) => emptied(file, opening.truncates),
+            _ if opening.must_be_new => Err(ErrorCode::Exist),
+            Found::Staged(file) => truncate_if(file, opening.truncates),
             Found::NewDirectory => Err(ErrorCode::IsDirectory),
             Found::Host(metadata) if metadata.is_dir() => Err(ErrorCode::IsDirectory),
             Found::Host(metadata) if !metadata.is_file() => Err(ErrorCode::Access),
@@ -125,11 +125,11 @@ impl Overlay {
     }
 
     pub(super) fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
-        self.with(path, State::list)
+        self.with_state(path, State::list)
     }
 
     pub(super) fn create_directory(&self, path: &Path) -> Result<()> {
-        self.with(path, |state, key| {
+        self.with_state(path, |state, key| {
             state.check_new(key)?;
             self.quota.add_file()?;
             state.put(key, EntryKind::Directory)
@@ -137,7 +137,7 @@ impl Overlay {
     }
 
     pub(super) fn remove_directory(&self, path: &Path) -> Result<()> {
-        self.with(path, |state, key| {
+        self.with_state(path, |state, key| {
             match state.find(key)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if !found.is_directory() => return Err(ErrorCode::NotDirectory),
@@ -152,7 +152,7 @@ impl Overlay {
     }
 
     pub(super) fn remove_file(&self, path: &Path) -> Result<()> {
-        self.with(path, |state, key| match state.find(key)? {
+        self.with_state(path, |state, key| match state.find(key)? {
             Found::Nothing => Err(ErrorCode::NoEntry),
             found if found.is_directory() => Err(ErrorCode::IsDirectory),
             _ => state.put(key, EntryKind::Nothing),
@@ -164,7 +164,7 @@ impl Overlay {
         if from == to {
             return self.find(from).map(drop);
         }
-        self.with(from, |state, old| {
+        self.with_state(from, |state, old| {
             match state.find(old)? {
                 Found::Nothing => return Err(ErrorCode::NoEntry),
                 found if found.is_directory() => return Err(ErrorCode::NotPermitted),
@@ -174,7 +174,7 @@ impl Overlay {
             }
             let below = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
             let new = below
-                .filter(|_| state.is_of_directory())
+                .filter(|_| state.grants_directory())
                 .ok_or(ErrorCode::CrossDevice)?;
             state.move_file(old, new)
         })
@@ -199,7 +199,7 @@ impl Overlay {
     }
 }
 
-fn emptied(file: File, truncates: bool) -> Result<File> {
+fn truncate_if(file: File, truncates: bool) -> Result<File> {
     if truncates {
         file.set_len(0).map_err(|error| code_of_error(&error))?;
     }

@@ -34,7 +34,7 @@ impl GuestPath {
         if path.starts_with('/') {
             return Err(Fault::no_grant(path, access));
         }
-        let text = joined(directory, &parts.join("/"));
+        let text = join_texts(directory, &parts.join("/"));
         if text.len() > MAX_PATH_BYTES {
             return Err(ErrorCode::NameTooLong.into());
         }
@@ -62,7 +62,7 @@ fn check(path: &str) -> Result<(), ErrorCode> {
 }
 
 /// Joins a directory and a path below it.
-fn joined(directory: &str, below: &str) -> String {
+fn join_texts(directory: &str, below: &str) -> String {
     match (directory, below) {
         ("", below) => below.to_owned(),
         (directory, "") => directory.to_owned(),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_does_not_leave_its_directory() {
+    fn a_path_that_leaves_its_directory_or_is_invalid_is_refused() {
         for path in ["..", "a/../..", "../home/a", "/etc/passwd", "/", "", "a\0b"] {
             assert_eq!(join("home", path), None, "{path:?}");
         }
@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_a_directory_is_known_by_its_end() {
+    fn the_end_of_a_path_shows_whether_it_is_a_directory() {
         let is_directory = |path| GuestPath::join("", path, Access::Read).unwrap().is_directory;
         assert!(["a/", "a/.", "a/b/..", "."].into_iter().all(is_directory));
         assert!(!["a", "a/.b", "a..", "a/b"].into_iter().any(is_directory));
     }
 
     #[test]
-    fn only_whole_parts_are_below_a_directory() {
+    fn a_directory_matches_only_whole_parts_of_a_path() {
         assert_eq!(below("data/a/b", "data"), Some("a/b"));
         assert_eq!(below("data", "data"), Some(""));
         assert_eq!(below("data2/a", "data"), None);

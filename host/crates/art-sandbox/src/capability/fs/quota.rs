@@ -28,7 +28,7 @@ impl Quota {
     }
 
     /// Returns whether this is the quota of `grant`.
-    pub(super) fn is_of(&self, grant: &Arc<FsGrant>) -> bool {
+    pub(super) fn belongs_to(&self, grant: &Arc<FsGrant>) -> bool {
         Arc::ptr_eq(&self.grant, grant)
     }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_taken_and_what_does_not_fit_takes_nothing() {
+    fn bytes_beyond_the_quota_are_refused_and_use_none_of_it() {
         let quota = quota(10, 1);
         quota.add_bytes(8).unwrap();
         assert_eq!(quota.denial(), None);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_created_is_given_back() {
+    fn a_returned_file_can_be_added_again() {
         let quota = quota(0, 1);
         quota.add_file().unwrap();
         quota.add_file().unwrap_err();

@@ -29,12 +29,12 @@ impl CallState {
     /// Carries out an operation on files, and records its result. In a replay, returns the recorded result instead.
     pub(super) fn operate<T: FileResult>(&mut self, operation: impl FnOnce(&mut Self) -> FsResult<T>) -> FsResult<T> {
         let kind = CrossingKind::File;
-        if let Some(recorded) = self.outside.replayed(kind).map_err(Fault::Trap)? {
+        if let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
             self.outside.record(recorded.clone());
-            return result_of(recorded).unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit(kind))));
+            return recorded_result(recorded).unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit_error(kind))));
         }
         let result = match operation(self) {
-            Err(fault) => Err(self.code_of(fault).map_err(Fault::Trap)?),
+            Err(fault) => Err(self.guest_code(fault).map_err(Fault::Trap)?),
             Ok(value) => Ok(value),
         };
         let answer = match &result {
@@ -49,7 +49,7 @@ impl CallState {
     ///
     /// # Errors
     /// Fails if the fault ends the call.
-    pub(super) fn code_of(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
+    pub(super) fn guest_code(&mut self, fault: Fault) -> wasmtime::Result<ErrorCode> {
         match fault {
             Fault::Code(code) => Ok(code),
             Fault::Trap(error) => Err(error),
@@ -63,7 +63,7 @@ impl CallState {
 }
 
 /// Returns the recorded result, or `None` if the answer is that of another operation.
-fn result_of<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
+fn recorded_result<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
     match recorded {
         Answer::File(FileAnswer::Failed(code)) => code_named(&code).map(|code| Err(code.into())),
         Answer::File(answer) => T::of_answer(answer).map(Ok),
@@ -127,7 +127,7 @@ const TYPES: [(DescriptorType, &str); 8] = [
     (DescriptorType::Socket, "socket"),
 ];
 
-fn name_of(kind: DescriptorType) -> String {
+fn type_name(kind: DescriptorType) -> String {
     let found = TYPES.iter().find(|(other, _)| *other == kind);
     found.map_or("unknown", |(_, name)| name).to_owned()
 }
@@ -201,7 +201,7 @@ impl FileResult for String {
 
 impl FileResult for DescriptorType {
     fn answer(&self) -> FileAnswer {
-        FileAnswer::Type(name_of(*self))
+        FileAnswer::Type(type_name(*self))
     }
 
     fn of_answer(answer: FileAnswer) -> Option<Self> {
@@ -235,7 +235,7 @@ impl FileResult for DescriptorStat {
             self.status_change_timestamp,
         ];
         FileAnswer::Status(FileStatus {
-            r#type: name_of(self.type_),
+            r#type: type_name(self.type_),
             links: self.link_count,
             size: self.size,
             times: times.map(|time| time.map(|time| (time.seconds, time.nanoseconds))),
@@ -277,7 +277,7 @@ impl FileResult for MetadataHashValue {
 impl FileResult for Option<DirectoryEntry> {
     fn answer(&self) -> FileAnswer {
         match self {
-            Some(entry) => FileAnswer::Entry(name_of(entry.type_), entry.name.clone()),
+            Some(entry) => FileAnswer::Entry(type_name(entry.type_), entry.name.clone()),
             None => FileAnswer::End,
         }
     }
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_found_by_its_name() {
+    fn a_code_is_found_by_its_name() {
         // The first code, one in the middle, and the last one.
         for code in [ErrorCode::Access, ErrorCode::NoEntry, ErrorCode::CrossDevice] {
             assert_eq!(code_named(code.name()), Some(code));
@@ -330,8 +330,8 @@ mod tests {
     }
 
     #[test]
-    fn every_result_is_the_same_after_it_was_recorded() {
-        fn returned<T: FileResult>(value: &T) -> FileAnswer {
+    fn a_result_is_the_same_after_it_was_recorded() {
+        fn round_trip<T: FileResult>(value: &T) -> FileAnswer {
             T::of_answer(value.answer()).unwrap().answer()
         }
         let stat = DescriptorStat {
@@ -348,18 +348,18 @@ mod tests {
                 nanoseconds: 7,
             }),
         };
-        assert_eq!(returned(&stat), stat.answer());
+        assert_eq!(round_trip(&stat), stat.answer());
         let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
-        assert_eq!(returned(&flags), flags.answer());
+        assert_eq!(round_trip(&flags), flags.answer());
         let entry = Some(DirectoryEntry {
             type_: DescriptorType::Fifo,
             name: "f".to_owned(),
         });
-        assert_eq!(returned(&entry), entry.answer());
+        assert_eq!(round_trip(&entry), entry.answer());
         for (kind, _) in TYPES {
-            assert_eq!(returned(&kind), kind.answer());
+            assert_eq!(round_trip(&kind), kind.answer());
         }
-        assert_eq!(returned(&(b"abc".to_vec(), true)), (b"abc".to_vec(), true).answer());
+        assert_eq!(round_trip(&(b"abc".to_vec(), true)), (b"abc".to_vec(), true).answer());
         assert_eq!(bool::of_answer(FileAnswer::Done), None);
     }
 }

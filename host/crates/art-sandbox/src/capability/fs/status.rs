@@ -15,13 +15,13 @@ use super::listing::type_of;
 use super::mount::identity;
 use super::overlay::Found;
 use super::path::GuestPath;
-use super::tree::{FileTree, Granted, Target};
+use super::tree::{FileTree, GrantedPath, Target};
 
 /// What is known about a file or a directory.
 #[derive(Debug)]
 pub(super) enum Status {
-    /// A directory above rights, or one that the call created in a draft, with its path.
-    Above(String),
+    /// A directory above rights, or one that the call created in a draft. Only its path is known.
+    PathOnly(String),
     /// A file or directory on the host.
     Host(Box<Metadata>),
 }
@@ -30,10 +30,10 @@ impl FileTree {
     /// Returns what is known about a path relative to a directory of the guest.
     pub(super) fn status(&self, directory: &str, path: &str, follow: bool) -> Result<Status, Fault> {
         match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
-            Target::Above(path) => Ok(Status::Above(path)),
+            Target::Above(path) => Ok(Status::PathOnly(path)),
             Target::Granted(granted) => {
                 if let Some((overlay, path)) = granted.overlay() {
-                    return staged(&granted, overlay.find(&path)?, follow);
+                    return staged_status(&granted, overlay.find(&path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
                 let metadata = place.metadata(follow || granted.path.is_directory);
@@ -47,7 +47,7 @@ impl FileTree {
     }
 
     /// Returns what is known about an open file or directory.
-    pub(super) fn status_of(&self, descriptor: &Descriptor) -> Result<Status, Fault> {
+    pub(super) fn descriptor_status(&self, descriptor: &Descriptor) -> Result<Status, Fault> {
         match descriptor {
             Descriptor::Directory(path) => self.status(path, ".", true),
             Descriptor::File(open) => {
@@ -59,13 +59,13 @@ impl FileTree {
 }
 
 /// Returns what is known about a path whose changes are staged.
-fn staged(granted: &Granted, found: Found, follow: bool) -> Result<Status, Fault> {
+fn staged_status(granted: &GrantedPath, found: Found, follow: bool) -> Result<Status, Fault> {
     if granted.path.is_directory && !found.is_directory() && !matches!(found, Found::Nothing) {
         return Err(ErrorCode::NotDirectory.into());
     }
     match found {
         Found::Nothing => Err(ErrorCode::NoEntry.into()),
-        Found::NewDirectory => Ok(Status::Above(granted.path.as_str().to_owned())),
+        Found::NewDirectory => Ok(Status::PathOnly(granted.path.as_str().to_owned())),
         Found::Staged(file) => {
             let metadata = file.metadata().map_err(|error| code_of_error(&error))?;
             Ok(Status::Host(Box::new(Metadata::from_just_metadata(metadata))))
@@ -78,7 +78,7 @@ fn staged(granted: &Granted, found: Found, follow: bool) -> Result<Status, Fault
 impl Status {
     pub(super) fn stat(&self) -> DescriptorStat {
         match self {
-            Self::Above(_) => DescriptorStat {
+            Self::PathOnly(_) => DescriptorStat {
                 type_: DescriptorType::Directory,
                 link_count: 1,
                 size: 0,
@@ -101,7 +101,7 @@ impl Status {
     pub(super) fn hash(&self) -> MetadataHashValue {
         let mut hasher = blake3::Hasher::new();
         match self {
-            Self::Above(path) => hasher.update(b"above").update(path.as_bytes()),
+            Self::PathOnly(path) => hasher.update(b"above").update(path.as_bytes()),
             Self::Host(metadata) => {
                 let (device, number) = identity(metadata);
                 hasher.update(&device.to_le_bytes()).update(&number.to_le_bytes())

@@ -13,7 +13,7 @@ use super::descriptor::{MAX_TRANSFER_BYTES, OpenFile};
 #[error("the file cannot be used: {}", .0.name())]
 pub(crate) struct StreamFault(pub(crate) ErrorCode);
 
-fn failed(code: ErrorCode) -> StreamError {
+fn stream_error(code: ErrorCode) -> StreamError {
     StreamError::LastOperationFailed(StreamFault(code).into())
 }
 
@@ -34,7 +34,7 @@ impl InputStream for FileReader {
         if size == 0 {
             return Ok(Bytes::new());
         }
-        let read = self.file.read(size as u64, self.position).map_err(failed)?;
+        let read = self.file.read(size as u64, self.position).map_err(stream_error)?;
         if read.is_empty() {
             return Err(StreamError::Closed);
         }
@@ -70,10 +70,10 @@ impl OutputStream for FileWriter {
         }
         match &mut self.position {
             Some(position) => {
-                self.file.write(&bytes, *position).map_err(failed)?;
+                self.file.write(&bytes, *position).map_err(stream_error)?;
                 *position = position.saturating_add(bytes.len() as u64);
             }
-            None => self.file.append(&bytes).map_err(failed)?,
+            None => self.file.append(&bytes).map_err(stream_error)?,
         }
         Ok(())
     }

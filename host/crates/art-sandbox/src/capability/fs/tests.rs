@@ -15,7 +15,7 @@ use super::descriptor::{Descriptor, OpenFile};
 use super::open::Opening;
 use super::*;
 
-/// A folder with `inside/`, which is granted as `data`, and `canary.txt` beside it.
+/// A folder with `inside/`, which is granted as `data`, and `canary.txt` and `outside/` beside it.
 struct Sandbox {
     folder: TempDir,
     tree: FileTree,
@@ -52,7 +52,7 @@ fn sandbox(access: Access) -> Sandbox {
 }
 
 impl Sandbox {
-    fn host(&self, path: &str) -> PathBuf {
+    fn host_path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
@@ -128,9 +128,9 @@ impl Sandbox {
 
     /// Asserts that nothing outside of the grant was touched.
     fn assert_outside_is_untouched(&self) {
-        assert_eq!(fs::read_to_string(self.host("canary.txt")).unwrap(), "canary");
-        assert_eq!(fs::metadata(self.host("canary.txt")).unwrap().nlink(), 1);
-        assert_eq!(fs::read_dir(self.host("outside")).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(self.host_path("canary.txt")).unwrap(), "canary");
+        assert_eq!(fs::metadata(self.host_path("canary.txt")).unwrap().nlink(), 1);
+        assert_eq!(fs::read_dir(self.host_path("outside")).unwrap().count(), 0);
         let names = fs::read_dir(self.folder.path()).unwrap().count();
         assert_eq!(names, 3, "something was created beside the grant");
     }
@@ -145,7 +145,7 @@ fn code(fault: Fault) -> ErrorCode {
 }
 
 /// Returns paths that lead out of the grant, or that are not paths on any system.
-fn escapes() -> Vec<String> {
+fn escaping_paths() -> Vec<String> {
     let mut paths: Vec<String> = [
         "",
         "..",
@@ -205,12 +205,12 @@ fn escapes() -> Vec<String> {
 
 /// Puts links into the grant that lead out of it.
 fn plant_links(sandbox: &Sandbox) {
-    let inside = sandbox.host("inside");
+    let inside = sandbox.host_path("inside");
     let plant = |target: &str, name: &str| symlink(target, inside.join(name)).unwrap();
     plant("../outside", "out");
     plant("..", "up");
     plant("../canary.txt", "file_out");
-    plant(sandbox.host("canary.txt").to_str().unwrap(), "absolute");
+    plant(sandbox.host_path("canary.txt").to_str().unwrap(), "absolute");
     plant("/etc/passwd", "passwd");
     plant("/", "root");
     plant("/proc/self/fd", "self_fd");
@@ -225,7 +225,7 @@ const ON_THE_LINK: [&str; 3] = ["lstat", "readlink", "unlink"];
 
 #[test]
 fn no_operation_leaves_a_grant() {
-    for path in escapes() {
+    for path in escaping_paths() {
         let sandbox = sandbox(Access::ReadWrite);
         plant_links(&sandbox);
         let mut worked = sandbox.try_all(&path);
@@ -242,8 +242,8 @@ fn no_operation_leaves_a_grant() {
 #[test]
 fn links_that_stay_inside_are_followed() {
     let sandbox = sandbox(Access::Read);
-    symlink("a.txt", sandbox.host("inside/link")).unwrap();
-    symlink("../a.txt", sandbox.host("inside/sub/link")).unwrap();
+    symlink("a.txt", sandbox.host_path("inside/link")).unwrap();
+    symlink("../a.txt", sandbox.host_path("inside/sub/link")).unwrap();
     assert_eq!(sandbox.read("data/link").unwrap(), b"inside");
     assert_eq!(sandbox.read("data/sub/link").unwrap(), b"inside");
     let type_of = |follow| sandbox.tree.status("", "data/link", follow).unwrap().stat().type_;
@@ -254,19 +254,19 @@ fn links_that_stay_inside_are_followed() {
 }
 
 #[test]
-fn a_part_with_two_dots_removes_the_part_before_it_also_if_that_is_a_link() {
+fn two_dots_remove_the_part_before_them_even_if_it_is_a_link() {
     let sandbox = sandbox(Access::ReadWrite);
     plant_links(&sandbox);
     assert_eq!(sandbox.read("data/out/../a.txt").unwrap(), b"inside");
     sandbox.create("data/out/../new.txt").unwrap();
-    assert!(sandbox.host("inside/new.txt").exists());
+    assert!(sandbox.host_path("inside/new.txt").exists());
     sandbox.assert_outside_is_untouched();
 }
 
 #[test]
 fn a_tool_cannot_create_or_move_links() {
     let sandbox = sandbox(Access::ReadWrite);
-    symlink("a.txt", sandbox.host("inside/link")).unwrap();
+    symlink("a.txt", sandbox.host_path("inside/link")).unwrap();
     assert_eq!(
         sandbox.tree.create_link("", "data/new").map_err(code),
         Err(ErrorCode::NotPermitted)
@@ -278,7 +278,7 @@ fn a_tool_cannot_create_or_move_links() {
 }
 
 #[test]
-fn a_directory_is_not_left_through_its_descriptor() {
+fn a_path_relative_to_an_open_directory_cannot_leave_it() {
     let sandbox = sandbox(Access::Read);
     let open = |path| sandbox.open_in("data/sub", path, OpenFlags::empty(), DescriptorFlags::READ);
     open(".").unwrap();
@@ -289,18 +289,18 @@ fn a_directory_is_not_left_through_its_descriptor() {
 #[test]
 fn a_read_only_grant_changes_nothing() {
     let sandbox = sandbox(Access::Read);
-    let before = fs::metadata(sandbox.host("inside/a.txt")).unwrap();
+    let before = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
     for path in ["data/a.txt", "data/new.txt", "data/sub", "data"] {
         let mut worked = sandbox.try_all(path);
         worked.retain(|name| !["stat", "lstat", "read", "list"].contains(name));
         assert!(worked.is_empty(), "`{path}`: {worked:?}");
     }
-    let after = fs::metadata(sandbox.host("inside/a.txt")).unwrap();
+    let after = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
     assert_eq!(
         (before.mtime_nsec(), before.len(), before.nlink()),
         (after.mtime_nsec(), after.len(), after.nlink())
     );
-    assert_eq!(fs::read_dir(sandbox.host("inside")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(sandbox.host_path("inside")).unwrap().count(), 2);
     let file = sandbox
         .file("data/a.txt", OpenFlags::empty(), DescriptorFlags::READ)
         .unwrap();
@@ -308,15 +308,15 @@ fn a_read_only_grant_changes_nothing() {
     assert_eq!(file.append(b"x"), Err(ErrorCode::NotPermitted));
     assert_eq!(file.set_length(0), Err(ErrorCode::NotPermitted));
     assert_eq!(file.set_times(fs::FileTimes::new()), Err(ErrorCode::NotPermitted));
-    assert_eq!(fs::read_to_string(sandbox.host("inside/a.txt")).unwrap(), "inside");
+    assert_eq!(fs::read_to_string(sandbox.host_path("inside/a.txt")).unwrap(), "inside");
 }
 
 #[test]
 fn special_files_are_refused_without_waiting() {
     let sandbox = sandbox(Access::ReadWrite);
-    let pipe = sandbox.host("inside/pipe");
+    let pipe = sandbox.host_path("inside/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let _socket = std::os::unix::net::UnixListener::bind(sandbox.host("inside/socket")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(sandbox.host_path("inside/socket")).unwrap();
     for path in ["data/pipe", "data/socket"] {
         assert_eq!(sandbox.read(path), Err(ErrorCode::Access), "{path}");
         assert_eq!(sandbox.create(path).unwrap_err(), ErrorCode::Access, "{path}");
@@ -346,9 +346,9 @@ fn a_granted_pipe_is_refused_without_waiting() {
     assert_eq!(sandbox.read("pipe"), Err(ErrorCode::Access));
 }
 
-fn with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
+fn sandbox_with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
     let mut sandbox = sandbox(Access::ReadWrite);
-    let path = sandbox.host("inside");
+    let path = sandbox.host_path("inside");
     let grant = Arc::new(FsGrant {
         max_bytes,
         max_files,
@@ -365,19 +365,19 @@ fn with_quota(max_bytes: u64, max_files: u64) -> Sandbox {
 }
 
 #[test]
-fn all_writes_of_a_grant_share_its_bytes() {
-    let sandbox = with_quota(10, 10);
+fn all_rights_of_a_grant_share_its_byte_quota() {
+    let sandbox = sandbox_with_quota(10, 10);
     sandbox.create("data/one").unwrap().write(b"123456", 0).unwrap();
     let two = sandbox.create("~/data/two").unwrap();
     assert_eq!(two.write(b"12345", 0), Err(ErrorCode::InsufficientSpace));
     two.append(b"1234").unwrap();
     assert_eq!(two.append(b"1"), Err(ErrorCode::InsufficientSpace));
-    assert_eq!(fs::read(sandbox.host("inside/two")).unwrap(), b"1234");
+    assert_eq!(fs::read(sandbox.host_path("inside/two")).unwrap(), b"1234");
 }
 
 #[test]
 fn holes_in_files_count_as_bytes() {
-    let sandbox = with_quota(1_000, 10);
+    let sandbox = sandbox_with_quota(1_000, 10);
     let file = sandbox.create("data/one").unwrap();
     assert_eq!(file.set_length(1 << 60), Err(ErrorCode::InsufficientSpace));
     assert_eq!(file.write(b"x", 1 << 60), Err(ErrorCode::InsufficientSpace));
@@ -388,8 +388,8 @@ fn holes_in_files_count_as_bytes() {
 }
 
 #[test]
-fn files_and_directories_and_names_count_as_files() {
-    let sandbox = with_quota(1_000, 3);
+fn files_directories_and_hard_links_count_as_files() {
+    let sandbox = sandbox_with_quota(1_000, 3);
     sandbox.create("data/one").unwrap();
     sandbox.tree.create_directory("", "data/two").unwrap();
     sandbox.tree.link(("", "data/one"), ("", "data/three")).unwrap();
@@ -401,12 +401,12 @@ fn files_and_directories_and_names_count_as_files() {
         full
     );
     sandbox.create("data/one").unwrap();
-    assert!(!sandbox.host("inside/four").exists());
+    assert!(!sandbox.host_path("inside/four").exists());
 }
 
 #[test]
-fn what_was_not_created_takes_nothing_from_the_quota() {
-    let sandbox = with_quota(1_000, 1);
+fn a_failed_creation_takes_nothing_from_the_quota() {
+    let sandbox = sandbox_with_quota(1_000, 1);
     for _ in 0..5 {
         sandbox.create("data/missing/file").unwrap_err();
         sandbox.tree.create_directory("", "data/sub").unwrap_err();
@@ -415,7 +415,7 @@ fn what_was_not_created_takes_nothing_from_the_quota() {
 }
 
 #[test]
-fn only_the_way_to_a_right_is_shown_above_it() {
+fn a_directory_above_rights_shows_only_names_that_lead_to_them() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("me/notes")).unwrap();
     fs::create_dir_all(folder.path().join("me/secret")).unwrap();
@@ -467,7 +467,7 @@ fn a_single_file_can_be_created_and_nothing_beside_it() {
 fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
     let sandbox = sandbox(Access::Read);
     plant_links(&sandbox);
-    let inside = sandbox.host("inside");
+    let inside = sandbox.host_path("inside");
     let grant = Arc::new(FsGrant::new(inside.clone(), Access::ReadWrite));
     for name in [
         "file_out",
@@ -506,9 +506,9 @@ fn a_right_below_a_grant_does_not_follow_a_link_out_of_the_grant() {
 }
 
 #[test]
-fn the_right_to_a_part_has_what_a_wider_right_allows() {
+fn a_right_allows_at_least_what_a_right_above_it_allows() {
     let sandbox = sandbox(Access::ReadWrite);
-    let (wide, part) = (sandbox.host("inside"), sandbox.host("inside/sub"));
+    let (wide, part) = (sandbox.host_path("inside"), sandbox.host_path("inside/sub"));
     let rights = vec![
         right("data", wide, Access::ReadWrite),
         right("data/sub", part, Access::Read),
@@ -521,7 +521,7 @@ fn the_right_to_a_part_has_what_a_wider_right_allows() {
 }
 
 #[test]
-fn nothing_is_moved_from_one_grant_to_another() {
+fn nothing_is_moved_or_linked_from_one_grant_to_another() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["one", "two"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -536,12 +536,16 @@ fn nothing_is_moved_from_one_grant_to_another() {
 }
 
 #[test]
-fn a_name_that_is_no_text_is_an_error_of_its_entry() {
+fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     use std::os::unix::ffi::OsStrExt as _;
     let sandbox = sandbox(Access::Read);
-    fs::write(sandbox.host("inside").join(std::ffi::OsStr::from_bytes(b"\xff")), "").unwrap();
-    fs::write(sandbox.host("inside/two\nlines"), "").unwrap();
-    fs::write(sandbox.host("inside").join("n".repeat(255)), "").unwrap();
+    fs::write(
+        sandbox.host_path("inside").join(std::ffi::OsStr::from_bytes(b"\xff")),
+        "",
+    )
+    .unwrap();
+    fs::write(sandbox.host_path("inside/two\nlines"), "").unwrap();
+    fs::write(sandbox.host_path("inside").join("n".repeat(255)), "").unwrap();
     let mut listing = sandbox.tree.list("data").unwrap();
     let (mut names, mut errors) = (0, Vec::new());
     loop {
@@ -555,7 +559,7 @@ fn a_name_that_is_no_text_is_an_error_of_its_entry() {
 }
 
 #[test]
-fn a_refusal_names_the_grant_that_is_missing() {
+fn a_denial_names_the_command_that_grants_the_right() {
     let grants = Grants {
         tool: "file_read".into(),
         ..Grants::clone(&Grants::by_default())
@@ -593,6 +597,6 @@ proptest! {
         prop_assert_ne!(read.as_slice(), b"canary");
         sandbox.try_all(&path);
         sandbox.assert_outside_is_untouched();
-        prop_assert!(Path::new(&sandbox.host("inside")).is_dir());
+        prop_assert!(Path::new(&sandbox.host_path("inside")).is_dir());
     }
 }

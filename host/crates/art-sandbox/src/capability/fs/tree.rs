@@ -28,12 +28,12 @@ pub(super) enum Target {
     /// A directory above a right. The guest sees in it only the names that lead to rights.
     Above(String),
     /// Something that a right covers.
-    Granted(Granted),
+    Granted(GrantedPath),
 }
 
 /// A path that a right covers.
 #[derive(Debug)]
-pub(super) struct Granted {
+pub(super) struct GrantedPath {
     pub(super) mount: Arc<Mount>,
     /// The path as the guest named it, for denials.
     pub(super) path: GuestPath,
@@ -48,15 +48,15 @@ impl FileTree {
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
         for right in &grants.fs {
-            let quota = match quotas.iter().find(|quota| quota.is_of(&right.grant)) {
+            let quota = match quotas.iter().find(|quota| quota.belongs_to(&right.grant)) {
                 Some(quota) => Arc::clone(quota),
                 None => Arc::new(Quota::new(&right.grant)),
             };
             quotas.push(Arc::clone(&quota));
-            let overlay = overlay_of(right, area, &quota, &mut overlays);
+            let overlay = find_or_create_overlay(right, area, &quota, &mut overlays);
             let access = match right.grant.stage && overlay.is_none() {
                 true => Access::Read,
-                false => access_of(right, &grants.fs),
+                false => effective_access(right, &grants.fs),
             };
             let right = FsRight {
                 access,
@@ -65,7 +65,7 @@ impl FileTree {
             mounts.push(Arc::new(Mount::new(right, quota, overlay)));
         }
         // Of two rights with the same path, the one that allows more is found first.
-        mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest().len(), mount.access())));
+        mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest_path().len(), mount.access())));
         Self {
             mounts,
             overlays,
@@ -78,13 +78,13 @@ impl FileTree {
         let covering = self
             .mounts
             .iter()
-            .find_map(|mount| Some((mount, below(path.as_str(), mount.guest())?.to_owned())));
+            .find_map(|mount| Some((mount, below(path.as_str(), mount.guest_path())?.to_owned())));
         match covering {
             Some((mount, rest)) => {
                 if mount.access() >= access {
                     mount.add_use(&rest, access, &mut self.uses());
                 }
-                Ok(Target::Granted(Granted {
+                Ok(Target::Granted(GrantedPath {
                     mount: Arc::clone(mount),
                     path,
                     rest,
@@ -104,9 +104,13 @@ impl FileTree {
         self.uses().take()
     }
 
-    /// Returns whether the root or a directory is above a right.
+    /// Returns whether a path is the root or a directory above a right.
     fn is_above(&self, path: &str) -> bool {
-        path.is_empty() || self.mounts.iter().any(|mount| below(mount.guest(), path).is_some())
+        path.is_empty()
+            || self
+                .mounts
+                .iter()
+                .any(|mount| below(mount.guest_path(), path).is_some())
     }
 
     /// Returns the names in a directory above rights. A name that is a right has its mount, and one that leads to rights has
@@ -114,7 +118,7 @@ impl FileTree {
     pub(super) fn names(&self, directory: &str) -> BTreeMap<String, Option<Arc<Mount>>> {
         let mut names = BTreeMap::new();
         for mount in &self.mounts {
-            let Some(rest) = below(mount.guest(), directory) else {
+            let Some(rest) = below(mount.guest_path(), directory) else {
                 continue;
             };
             match rest.split_once('/') {
@@ -145,14 +149,14 @@ impl FileTree {
 }
 
 /// Returns the overlay for the changes under a right, or `None` if they are not staged. Rights of one grant share an overlay.
-fn overlay_of(
+fn find_or_create_overlay(
     right: &FsRight,
     area: Option<&StagingArea>,
     quota: &Arc<Quota>,
     overlays: &mut Vec<Arc<Overlay>>,
 ) -> Option<Arc<Overlay>> {
     let area = area.filter(|_| right.grant.stage)?;
-    if let Some(overlay) = overlays.iter().find(|overlay| overlay.is_of(&right.grant)) {
+    if let Some(overlay) = overlays.iter().find(|overlay| overlay.belongs_to(&right.grant)) {
         return Some(Arc::clone(overlay));
     }
     let overlay = Arc::new(Overlay::new(&right.grant, area.clone(), Arc::clone(quota)));
@@ -161,7 +165,7 @@ fn overlay_of(
 }
 
 /// Returns what a right allows: at least what a right to a directory above it allows for the same files.
-fn access_of(right: &FsRight, all: &[FsRight]) -> Access {
+fn effective_access(right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
         wide.grant.stage == right.grant.stage
             && below(&right.guest, &wide.guest)

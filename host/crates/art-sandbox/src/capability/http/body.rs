@@ -62,20 +62,25 @@ pub(super) struct RequestBody {
     sent: u64,
     is_complete: bool,
     traffic: Traffic,
-    canaries: Filter,
+    canary_filter: Filter,
     /// Receives the canary that was found.
-    seen: Arc<OnceLock<String>>,
+    found_canary: Arc<OnceLock<String>>,
 }
 
 impl RequestBody {
-    pub(super) fn new(body: WasiBody, traffic: Traffic, canaries: &Redactor, seen: Arc<OnceLock<String>>) -> Self {
+    pub(super) fn new(
+        body: WasiBody,
+        traffic: Traffic,
+        canaries: &Redactor,
+        found_canary: Arc<OnceLock<String>>,
+    ) -> Self {
         Self {
             body,
             sent: 0,
             is_complete: false,
             traffic,
-            canaries: Filter::new(canaries),
-            seen,
+            canary_filter: Filter::new(canaries),
+            found_canary,
         }
     }
 
@@ -85,15 +90,15 @@ impl RequestBody {
             Some(part) => {
                 self.sent = self.sent.saturating_add(part.len() as u64);
                 self.traffic.add(part.len());
-                self.canaries.push(part)
+                self.canary_filter.push(part)
             }
             None => {
                 self.is_complete = true;
-                self.canaries.finish()
+                self.canary_filter.finish()
             }
         };
-        if let Some(canary) = self.canaries.canary() {
-            self.seen.get_or_init(|| canary.to_owned());
+        if let Some(canary) = self.canary_filter.canary() {
+            self.found_canary.get_or_init(|| canary.to_owned());
             return Err(Error::HttpRequestDenied);
         }
         if self.sent > MAX_REQUEST_BODY_BYTES {
@@ -125,11 +130,11 @@ impl Body for RequestBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_complete || self.body.is_end_stream() && !self.canaries.holds_bytes()
+        self.is_complete || self.body.is_end_stream() && !self.canary_filter.holds_bytes()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self.canaries.holds_bytes() {
+        match self.canary_filter.holds_bytes() {
             // What is held back is not in the hint of the body.
             true => SizeHint::default(),
             false => self.body.size_hint(),

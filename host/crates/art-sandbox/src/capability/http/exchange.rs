@@ -18,7 +18,7 @@ use wasmtime_wasi_http::Error;
 use super::body::{Filter, Part, RequestBody};
 use super::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MAX_RESPONSE_BYTES, Timeouts};
 use super::network::{ConnectError, Network};
-use super::secret::clean;
+use super::secret::clean_headers;
 use super::wire::{ResponseTooLarge, Wire};
 
 /// Why there is no response.
@@ -51,7 +51,7 @@ impl Exchange {
         let limit = self.timeouts.connect;
         let connection = match network.connect(&self.target, self.private, limit).await {
             Ok(connection) => TokioIo::new(Wire::new(connection)),
-            Err(error) => return fail(self.head, not_connected(&error)),
+            Err(error) => return fail(self.head, connect_failure(&error)),
         };
         let handshake = http1::Builder::new()
             .max_headers(MAX_HEADERS)
@@ -60,18 +60,18 @@ impl Exchange {
             .await;
         let (sender, connection) = match handshake {
             Ok(connected) => connected,
-            Err(error) => return fail(self.head, Failure::Other(broken(&error))),
+            Err(error) => return fail(self.head, Failure::Other(connection_error(&error))),
         };
-        let conversation = self.converse(sender);
-        tokio::pin!(conversation);
+        let exchange = self.send_and_receive(sender);
+        tokio::pin!(exchange);
         tokio::select! {
-            () = &mut conversation => {}
+            () = &mut exchange => {}
             // The connection is closed, and the rest of the response may still have to be passed on.
-            _ = connection => conversation.await,
+            _ = connection => exchange.await,
         }
     }
 
-    async fn converse(self, mut sender: http1::SendRequest<RequestBody>) {
+    async fn send_and_receive(self, mut sender: http1::SendRequest<RequestBody>) {
         let Timeouts {
             first_byte,
             between_bytes,
@@ -79,11 +79,11 @@ impl Exchange {
         } = self.timeouts;
         let response = match timeout(first_byte, sender.send_request(self.request)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return fail(self.head, Failure::Other(broken(&error))),
+            Ok(Err(error)) => return fail(self.head, Failure::Other(connection_error(&error))),
             Err(_) => return fail(self.head, Failure::Other(Error::HttpResponseTimeout)),
         };
         let (mut head, mut body) = response.into_parts();
-        if let Err(error) = clean(&mut head.headers, &self.redactor, self.carries_secret) {
+        if let Err(error) = clean_headers(&mut head.headers, &self.redactor, self.carries_secret) {
             return fail(self.head, Failure::Other(error));
         }
         if self.head.send(Ok(Response::from_parts(head, ()))).is_err() {
@@ -132,16 +132,16 @@ fn fail(head: oneshot::Sender<Result<Response<()>, Failure>>, failure: Failure) 
 async fn next_part(body: &mut Incoming) -> Result<Part, Error> {
     match body.frame().await {
         Some(Ok(frame)) => Ok(frame.into_data().map_or(Part::End, Part::Data)),
-        Some(Err(error)) => Err(broken(&error)),
+        Some(Err(error)) => Err(connection_error(&error)),
         None => Ok(Part::End),
     }
 }
 
 /// Returns the failure to connect as the guest sees it. It contains no address.
-fn not_connected(error: &ConnectError) -> Failure {
+fn connect_failure(error: &ConnectError) -> Failure {
     Failure::Other(match error {
         ConnectError::NotPublic => return Failure::NotPublic,
-        ConnectError::Unknown => Error::DnsError {
+        ConnectError::UnknownHost => Error::DnsError {
             rcode: None,
             info_code: None,
         },
@@ -155,15 +155,18 @@ fn not_connected(error: &ConnectError) -> Failure {
 }
 
 fn is_certificate_error(error: &std::io::Error) -> bool {
-    matches!(find::<rustls::Error>(error), Some(rustls::Error::InvalidCertificate(_)))
+    matches!(
+        find_cause::<rustls::Error>(error),
+        Some(rustls::Error::InvalidCertificate(_))
+    )
 }
 
-/// Returns what broke a connection.
-fn broken(error: &hyper::Error) -> Error {
-    if find::<ResponseTooLarge>(error).is_some() {
+/// Returns the error that ended a connection, as the guest sees it.
+fn connection_error(error: &hyper::Error) -> Error {
+    if find_cause::<ResponseTooLarge>(error).is_some() {
         return Error::HttpResponseBodySize(Some(MAX_RESPONSE_BYTES));
     }
-    match find::<Error>(error) {
+    match find_cause::<Error>(error) {
         Some(Error::HttpRequestBodySize(size)) => return Error::HttpRequestBodySize(*size),
         Some(Error::HttpRequestDenied) => return Error::HttpRequestDenied,
         _ => {}
@@ -180,7 +183,7 @@ fn broken(error: &hyper::Error) -> Error {
 }
 
 /// Returns the first error of type `T` among an error and its causes. Also looks inside I/O errors.
-fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+fn find_cause<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<T>() {

@@ -25,7 +25,7 @@ pub(super) const BODY_PART_BYTES: usize = 8 << 10;
 /// Number of addresses of a host that are tried.
 pub(super) const MAX_ADDRESSES: usize = 4;
 
-/// The times that parts of a request may take. A call has a limit of its own for all of it.
+/// The times that parts of a request may take. The deadline of the call applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timeouts {
     /// Finding the addresses of the host, and then connecting to one of them, with TLS.
@@ -46,11 +46,11 @@ impl Timeouts {
     /// Returns the times that a guest wishes, none of them longer than allowed.
     pub(super) fn new(options: Option<RequestOptions>) -> Self {
         let options = options.unwrap_or_default();
-        let shorter = |wish: Option<Duration>, max: Duration| wish.map_or(max, |wish| wish.min(max));
+        let at_most = |wish: Option<Duration>, max: Duration| wish.map_or(max, |wish| wish.min(max));
         Self {
-            connect: shorter(options.connect_timeout, Self::MAX.connect),
-            first_byte: shorter(options.first_byte_timeout, Self::MAX.first_byte),
-            between_bytes: shorter(options.between_bytes_timeout, Self::MAX.between_bytes),
+            connect: at_most(options.connect_timeout, Self::MAX.connect),
+            first_byte: at_most(options.first_byte_timeout, Self::MAX.first_byte),
+            between_bytes: at_most(options.between_bytes_timeout, Self::MAX.between_bytes),
         }
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_can_shorten_times_and_not_lengthen_them() {
+    fn a_guest_can_shorten_timeouts_but_not_lengthen_them() {
         let wish = |seconds| RequestOptions {
             connect_timeout: Some(Duration::from_secs(seconds)),
             first_byte_timeout: Some(Duration::from_secs(seconds)),

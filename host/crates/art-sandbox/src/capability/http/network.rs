@@ -44,7 +44,7 @@ pub(super) enum ConnectError {
     /// An address of the host is not public, and the grant is only for public ones.
     NotPublic,
     /// The addresses of the host were not found.
-    Unknown,
+    UnknownHost,
     /// It took too long to find the addresses.
     ResolveTimeout,
     /// No address accepted the connection.
@@ -88,7 +88,9 @@ impl Network {
 
     /// Runs a task on the thread of the network. Returns `None` if there is no such thread.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Option<NetworkTask> {
-        let runtime = self.runtime.get_or_init(|| start().inspect_err(log_failure).ok());
+        let runtime = self
+            .runtime
+            .get_or_init(|| start_runtime().inspect_err(log_failure).ok());
         runtime.as_ref().map(|runtime| NetworkTask(runtime.spawn(task)))
     }
 
@@ -100,7 +102,7 @@ impl Network {
         private: bool,
         limit: Duration,
     ) -> Result<Box<dyn Connection>, ConnectError> {
-        let addresses = self.addresses(target, limit).await?;
+        let addresses = self.look_up_addresses(target, limit).await?;
         if !private && !addresses.iter().all(|address| is_public(address.ip())) {
             return Err(ConnectError::NotPublic);
         }
@@ -111,14 +113,14 @@ impl Network {
         Ok(Box::new(stream))
     }
 
-    async fn addresses(&self, target: &Target, limit: Duration) -> Result<Vec<SocketAddr>, ConnectError> {
+    async fn look_up_addresses(&self, target: &Target, limit: Duration) -> Result<Vec<SocketAddr>, ConnectError> {
         if let Ok(address) = target.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, target.port)]);
         }
         let lookup = self.resolver.resolve(target.host.clone(), target.port);
         match timeout(limit, lookup).await {
             Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses),
-            Ok(Ok(_) | Err(_)) => Err(ConnectError::Unknown),
+            Ok(Ok(_) | Err(_)) => Err(ConnectError::UnknownHost),
             Err(_) => Err(ConnectError::ResolveTimeout),
         }
     }
@@ -160,7 +162,7 @@ impl Drop for NetworkTask {
     }
 }
 
-fn start() -> io::Result<Runtime> {
+fn start_runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .max_blocking_threads(RESOLVER_THREADS)
@@ -173,7 +175,7 @@ fn log_failure(error: &io::Error) {
     tracing::error!(%error, "failed to start the thread for requests of tools");
 }
 
-/// Returns the TLS configuration with the certificates of the system. Returns `None` and logs the error if that fails.
+/// Returns a TLS connector that trusts the certificates of the system. Returns `None` and logs the error if that fails.
 fn system_tls() -> Option<TlsConnector> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -187,7 +189,7 @@ fn system_tls() -> Option<TlsConnector> {
 async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<TcpStream, ConnectError> {
     let tried = addresses.len().clamp(1, MAX_ADDRESSES);
     let share = limit / u32::try_from(tried).unwrap_or(1);
-    let mut failure = ConnectError::Unknown;
+    let mut failure = ConnectError::UnknownHost;
     for address in addresses.iter().take(tried) {
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok(stream),

@@ -53,18 +53,18 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 impl CallState {
     /// Returns the next recorded answer about a request, or `None` if the call is not a replay.
     fn recorded_answer(&mut self) -> wasmtime::Result<Option<ResponseAnswer>> {
-        match self.outside.replayed(CrossingKind::Response)? {
+        match self.outside.next_recorded(CrossingKind::Response)? {
             Some(Answer::Response(answer)) => {
                 self.outside.record(Answer::Response(answer.clone()));
                 Ok(Some(answer))
             }
-            Some(_) => Err(self.unfit()),
+            Some(_) => Err(self.unfit_error()),
             None => Ok(None),
         }
     }
 
-    fn unfit(&mut self) -> wasmtime::Error {
-        self.outside.unfit(CrossingKind::Response)
+    fn unfit_error(&mut self) -> wasmtime::Error {
+        self.outside.unfit_error(CrossingKind::Response)
     }
 
     fn get_response(&mut self, future: Resource<HostFutureIncomingResponse>) -> wasmtime::Result<Arrival<Response>> {
@@ -73,7 +73,7 @@ impl CallState {
             return self.recorded_response(recorded);
         }
         let arrival = types::HostFutureIncomingResponse::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| recordable(&code))));
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| to_recordable(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
@@ -93,7 +93,7 @@ impl CallState {
             ResponseAnswer::Taken => return Ok(Some(Err(()))),
             ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code(failure))))),
             ResponseAnswer::Head(status, headers) => (status, headers),
-            ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit()),
+            ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_error()),
         };
         let headers = self.field_map(headers)?;
         // What the guest reads of the body comes from the record.
@@ -112,7 +112,7 @@ impl CallState {
             return self.recorded_trailers(recorded);
         }
         let arrival = types::HostFutureTrailers::get(&mut self.http(), future)?;
-        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| recordable(&code))));
+        let arrival = arrival.map(|taken| taken.map(|result| result.map_err(|code| to_recordable(&code))));
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
@@ -134,7 +134,7 @@ impl CallState {
                 let trailers = self.field_map(trailers)?;
                 Ok(Some(Ok(Ok(Some(self.table.push(trailers)?)))))
             }
-            ResponseAnswer::Head(..) => Err(self.unfit()),
+            ResponseAnswer::Head(..) => Err(self.unfit_error()),
         }
     }
 
@@ -152,13 +152,13 @@ impl CallState {
             return match recorded {
                 ResponseAnswer::Done => Ok(Ok(())),
                 ResponseAnswer::Failed(failure) => Ok(Err(code(failure))),
-                _ => Err(self.unfit()),
+                _ => Err(self.unfit_error()),
             };
         }
         let finished = types::HostOutgoingBody::finish(&mut self.http(), body, trailers);
         let finished = match finished {
             Ok(()) => Ok(()),
-            Err(error) => Err(recordable(&error.downcast()?)),
+            Err(error) => Err(to_recordable(&error.downcast()?)),
         };
         let answer = match &finished {
             Ok(()) => ResponseAnswer::Done,
@@ -173,7 +173,7 @@ impl CallState {
         let mut map = HeaderMap::new();
         for (name, Body(value)) in fields {
             let field = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-            let (name, value) = field.ok_or_else(|| self.unfit())?;
+            let (name, value) = field.ok_or_else(|| self.unfit_error())?;
             map.append(name, value);
         }
         let (http, _) = self.requests_and_table();
@@ -188,7 +188,7 @@ fn fields(map: &HeaderMap) -> Vec<(String, Body)> {
 }
 
 /// Returns a code after a round trip through its recorded form, so that the guest gets the same code in a replay.
-fn recordable(original: &ErrorCode) -> ErrorCode {
+fn to_recordable(original: &ErrorCode) -> ErrorCode {
     code(failure(original))
 }
 
@@ -258,15 +258,15 @@ mod tests {
             ErrorCode::HttpResponseContentCoding(Some("br".to_owned())),
             dns,
         ] {
-            assert_eq!(format!("{:?}", recordable(&original)), format!("{original:?}"));
+            assert_eq!(format!("{:?}", to_recordable(&original)), format!("{original:?}"));
         }
     }
 
     #[test]
-    fn a_code_that_no_record_has_is_an_internal_error_also_when_it_is_recorded() {
+    fn a_code_without_a_recorded_form_becomes_an_internal_error() {
         let original = ErrorCode::HttpRequestHeaderSize(None);
-        let once = recordable(&original);
+        let once = to_recordable(&original);
         assert!(matches!(once, ErrorCode::InternalError(Some(_))));
-        assert_eq!(format!("{:?}", recordable(&once)), format!("{once:?}"));
+        assert_eq!(format!("{:?}", to_recordable(&once)), format!("{once:?}"));
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_sent_as_it_was_compared() {
+    fn an_address_is_sent_in_its_normal_form() {
         let address = parse("https://Example.COM.:443/a/../b/%7Ec?q=1&r=a%20b").unwrap();
         assert_eq!(
             (address.target.host.as_str(), address.target.path.as_str()),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_a_user_or_a_hidden_separator_is_refused() {
+    fn an_address_with_a_user_a_hidden_separator_or_another_scheme_is_refused() {
         for text in [
             "http://good.com@evil.com/",
             "http://u:p@evil.com/",

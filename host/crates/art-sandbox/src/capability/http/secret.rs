@@ -60,7 +60,7 @@ pub(super) fn add(
 
 /// Removes secrets from the headers of a response. If `carries_secret` says that the request had a secret, also removes the
 /// headers about identity, and refuses a response whose body cannot be searched.
-pub(super) fn clean(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
+pub(super) fn clean_headers(headers: &mut HeaderMap, redactor: &Redactor, carries_secret: bool) -> Result<(), Error> {
     if carries_secret {
         ABOUT_IDENTITY.iter().for_each(|name| {
             headers.remove(name);

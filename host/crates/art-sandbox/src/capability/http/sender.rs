@@ -64,7 +64,7 @@ impl Gate {
 
     /// Notes a denial, and returns the error that the guest sees.
     fn deny(&self, denial: Denial) -> Error {
-        push(&self.denials, denial);
+        push_denial(&self.denials, denial);
         Error::HttpRequestDenied
     }
 
@@ -77,8 +77,8 @@ impl Gate {
         let headers = request.headers().iter();
         let mut headers = headers.flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
         let in_uri = canaries.canary(uri.as_bytes());
-        let seen = in_uri.or_else(|| headers.find_map(|bytes| canaries.canary(bytes)));
-        match seen {
+        let canary = in_uri.or_else(|| headers.find_map(|bytes| canaries.canary(bytes)));
+        match canary {
             Some(canary) => {
                 self.seen_canary.get_or_init(|| canary.to_owned());
                 Err(Error::HttpRequestDenied)
@@ -119,7 +119,7 @@ impl Gate {
     }
 }
 
-fn push(denials: &Mutex<Denials>, denial: Denial) {
+fn push_denial(denials: &Mutex<Denials>, denial: Denial) {
     denials.lock().unwrap_or_else(PoisonError::into_inner).push(denial);
 }
 
@@ -162,14 +162,14 @@ impl Sender {
         }
     }
 
-    fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<Started, Error> {
+    fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<StartedRequest, Error> {
         let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
         let (address, grant) = self.gate.admit(&request)?;
         let open = Arc::clone(&self.open).try_acquire_owned();
         let open = open.map_err(|_all_taken| Error::ConnectionLimitReached)?;
         let mut request = for_server(request, &address)?;
         let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;
-        let request = request.map(|body| self.body(body));
+        let request = request.map(|body| self.request_body(body));
         let (head_sender, head) = oneshot::channel();
         let (part_sender, parts) = mpsc::channel(1);
         let method = request.method().to_string();
@@ -184,7 +184,7 @@ impl Sender {
             parts: part_sender,
         };
         let task = network.spawn(exchange.run(Arc::clone(&network)));
-        Ok(Started {
+        Ok(StartedRequest {
             method,
             target: address.target,
             tool: Arc::clone(&self.gate.grants.tool),
@@ -201,9 +201,9 @@ impl Sender {
 }
 
 impl Sender {
-    fn body(&self, body: WasiBody) -> RequestBody {
-        let (canaries, seen) = (self.gate.secrets.canaries(), Arc::clone(&self.gate.seen_canary));
-        RequestBody::new(body, self.traffic.clone(), canaries, seen)
+    fn request_body(&self, body: WasiBody) -> RequestBody {
+        let (canaries, seen_canary) = (self.gate.secrets.canaries(), Arc::clone(&self.gate.seen_canary));
+        RequestBody::new(body, self.traffic.clone(), canaries, seen_canary)
     }
 }
 
@@ -218,12 +218,12 @@ impl WasiHttpHooks for Sender {
 
     fn send_request(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>, _: Remaining) -> Sending {
         let started = self.start(request, options);
-        Box::new(async { started?.response().await })
+        Box::new(async { started?.wait_for_response().await })
     }
 }
 
 /// A request that was sent.
-struct Started {
+struct StartedRequest {
     method: String,
     target: Target,
     tool: Arc<str>,
@@ -232,16 +232,16 @@ struct Started {
     body: ResponseBody,
 }
 
-impl Started {
+impl StartedRequest {
     /// Waits for the head of the response. Dropping this future stops the request.
-    async fn response(self) -> Result<Sent, Error> {
+    async fn wait_for_response(self) -> Result<Sent, Error> {
         match self.head.await {
             Ok(Ok(head)) => {
                 let body = self.body.boxed_unsync();
                 Ok((head.map(|()| body), Box::new(std::future::ready(Ok(())))))
             }
             Ok(Err(Failure::NotPublic)) => {
-                push(
+                push_denial(
                     &self.denials,
                     Denial::not_public(&self.tool, &self.method, &self.target),
                 );

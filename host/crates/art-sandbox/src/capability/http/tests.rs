@@ -28,7 +28,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 use super::network::{Network, Resolve};
 use super::sender::Sender;
 
-/// A server that counts its connections and keeps what it receives.
+/// A server that counts its connections and records what it receives.
 struct Server {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -64,14 +64,14 @@ impl Server {
     }
 
     /// Starts a server that answers each request with these bytes and closes the connection.
-    fn answering(response: impl Into<Vec<u8>>) -> Self {
+    fn with_response(response: impl Into<Vec<u8>>) -> Self {
         let response = response.into();
         Self::start(move |connection| connection.write_all(&response))
     }
 
     /// Starts a server that answers each request with a page.
-    fn page() -> Self {
-        Self::answering("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
+    fn with_page() -> Self {
+        Self::with_response("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
     }
 
     fn url(&self, path: &str) -> String {
@@ -97,13 +97,13 @@ fn read_head(connection: &mut TcpStream) -> String {
 
 /// A resolver with the answers of a test: one set of addresses for each look-up of a name. The last set is repeated.
 #[derive(Clone, Default)]
-struct Names {
+struct TestResolver {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
     lookups: Arc<Mutex<Vec<String>>>,
 }
 
-impl Names {
-    fn with(mut self, host: &'static str, answers: &[&[&str]]) -> Self {
+impl TestResolver {
+    fn with_answers(mut self, host: &'static str, answers: &[&[&str]]) -> Self {
         let parse = |set: &&[&str]| set.iter().map(|address| address.parse().unwrap()).collect();
         self.answers.insert(host, answers.iter().map(parse).collect());
         self
@@ -114,7 +114,7 @@ impl Names {
     }
 }
 
-impl Resolve for Names {
+impl Resolve for TestResolver {
     fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let mut lookups = self.lookups.lock().unwrap();
         let earlier = lookups.iter().filter(|name| **name == host).count();
@@ -129,7 +129,7 @@ impl Resolve for Names {
 /// The requests of one call.
 struct Call {
     sender: Sender,
-    names: Names,
+    resolver: TestResolver,
 }
 
 /// A response that was read to its end.
@@ -142,27 +142,27 @@ struct Page {
 
 impl Call {
     /// Returns a call with these grants, in the form of the file of grants.
-    fn new(grants: Value, names: Names) -> Self {
-        Self::with_tls(grants, names, None)
+    fn new(grants: Value, resolver: TestResolver) -> Self {
+        Self::with_tls(grants, resolver, None)
     }
 
-    fn with_tls(grants: Value, names: Names, tls: Option<TlsConnector>) -> Self {
+    fn with_tls(grants: Value, resolver: TestResolver, tls: Option<TlsConnector>) -> Self {
         let tls = OnceLock::from(tls);
-        let network = Network::new(Box::new(names.clone()), tls);
+        let network = Network::new(Box::new(resolver.clone()), tls);
         let sender = Sender::new(call_grants(grants), Secrets::none(), Some(Arc::new(network)));
-        Self { sender, names }
+        Self { sender, resolver }
     }
 
     /// Returns a call that may send everything to a server of the test.
     fn to(server: &Server) -> Self {
-        Self::new(json!([everything(&server.url("/"))]), Names::default())
+        Self::new(json!([full_grant(&server.url("/"))]), TestResolver::default())
     }
 
     fn start(&mut self, request: Request<WasiBody>) -> BoxFuture<'static, Result<Response<WasiBody>, Error>> {
-        self.start_with(request, None)
+        self.start_with_options(request, None)
     }
 
-    fn start_with(
+    fn start_with_options(
         &mut self,
         request: Request<WasiBody>,
         options: Option<RequestOptions>,
@@ -175,11 +175,11 @@ impl Call {
 
     /// Sends a request and reads the response to its end.
     async fn send(&mut self, request: Request<WasiBody>) -> Result<Page, Error> {
-        read(self.start(request).await?).await
+        read_page(self.start(request).await?).await
     }
 
     async fn get(&mut self, url: &str) -> Result<Page, Error> {
-        self.send(get(url)).await
+        self.send(get_request(url)).await
     }
 
     fn denials(&self) -> Vec<Denial> {
@@ -187,7 +187,7 @@ impl Call {
     }
 }
 
-async fn read(response: Response<WasiBody>) -> Result<Page, Error> {
+async fn read_page(response: Response<WasiBody>) -> Result<Page, Error> {
     let (head, body) = response.into_parts();
     let body = body.collect().await?.to_bytes().to_vec();
     Ok(Page {
@@ -197,7 +197,7 @@ async fn read(response: Response<WasiBody>) -> Result<Page, Error> {
     })
 }
 
-fn get(url: &str) -> Request<WasiBody> {
+fn get_request(url: &str) -> Request<WasiBody> {
     request("GET", url, "")
 }
 
@@ -208,7 +208,7 @@ fn request(method: &str, url: &str, body: &str) -> Request<WasiBody> {
 }
 
 /// Returns a grant of all methods at `url`, which need not be a public address.
-fn everything(url: &str) -> Value {
+fn full_grant(url: &str) -> Value {
     json!({"url": url, "methods": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "private": true})
 }
 

@@ -75,11 +75,12 @@ impl CallState {
         if !self.leads_outside(stream) {
             return None;
         }
-        match self.outside.replayed(CrossingKind::Stream).transpose()? {
+        match self.outside.next_recorded(CrossingKind::Stream).transpose()? {
             Ok(recorded) => {
                 self.outside.record(recorded.clone());
-                let unfit = |state: &mut Self| Err(StreamError::Trap(state.outside.unfit(CrossingKind::Stream)));
-                Some(result_of(recorded).unwrap_or_else(|| unfit(self)))
+                let unfit_error =
+                    |state: &mut Self| Err(StreamError::Trap(state.outside.unfit_error(CrossingKind::Stream)));
+                Some(parse_result(recorded).unwrap_or_else(|| unfit_error(self)))
             }
             Err(divergence) => Some(Err(StreamError::Trap(divergence))),
         }
@@ -112,7 +113,7 @@ impl CallState {
     }
 
     /// Waits until a stream can be written to, and returns how many bytes it takes.
-    async fn room_of(&mut self, stream: Output) -> StreamResult<u64> {
+    async fn wait_for_room(&mut self, stream: Output) -> StreamResult<u64> {
         let room = self.table.get_mut(&stream)?.write_ready().await?;
         Ok(room as u64)
     }
@@ -134,7 +135,7 @@ impl CallState {
 }
 
 /// Returns the recorded result, or `None` if the answer is that of another operation.
-fn result_of<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
+fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
     let Answer::Stream(answer) = recorded else {
         return None;
     };
@@ -268,7 +269,7 @@ impl HostOutputStream for CallState {
 
     async fn blocking_splice(&mut self, destination: Output, source: Input, length: u64) -> StreamResult<u64> {
         let borrowed = Resource::new_borrow(destination.rep());
-        let room = operate!(self, destination, self.room_of(borrowed).await)?;
+        let room = operate!(self, destination, self.wait_for_room(borrowed).await)?;
         let bytes = match length.min(room).min(MAX_BLOCKING_BYTES) {
             0 => Vec::new(),
             length => self.blocking_read(source, length).await?,

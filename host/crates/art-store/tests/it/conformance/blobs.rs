@@ -9,7 +9,7 @@ suite! {
     equal_blobs_are_stored_once,
     a_blob_is_found_in_its_own_thread_only,
     blobs_are_deleted_with_their_thread,
-    blobs_over_the_maximum_size_of_a_run_are_refused,
+    blobs_over_the_maximum_of_a_blob_or_a_run_are_refused,
     each_blob_counts_more_than_its_bytes,
     blobs_of_a_run_that_ended_or_does_not_exist_are_refused,
 }
@@ -59,7 +59,7 @@ async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
     assert_eq!(fixture.store.get_blob("t", &name).await.unwrap(), None);
 }
 
-async fn blobs_over_the_maximum_size_of_a_run_are_refused(fixture: TestStore) {
+async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let too_large = vec![0; limits::MAX_VALUE_BYTES + 1];
     let refused = fixture.put_blob("r", too_large).await.unwrap_err();
@@ -72,7 +72,7 @@ async fn blobs_over_the_maximum_size_of_a_run_are_refused(fixture: TestStore) {
         .await
         .unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");
-    // The limit applies to each run separately.
+    // The limit of a run does not apply to other runs.
     fixture.begin(run("other", "t")).await.unwrap();
     fixture
         .put_blob("other", vec![9; limits::MAX_VALUE_BYTES])
@@ -88,8 +88,9 @@ async fn each_blob_counts_more_than_its_bytes(fixture: TestStore) {
             .await
             .unwrap();
     }
-    let left = limits::MAX_VALUE_BYTES - 2_048;
-    fixture.put_blob("r", vec![9; left]).await.unwrap();
+    // Leaves room for one empty blob.
+    let size = limits::MAX_VALUE_BYTES - 2_048;
+    fixture.put_blob("r", vec![9; size]).await.unwrap();
     fixture.put_blob("r", Vec::new()).await.unwrap();
     let refused = fixture.put_blob("r", b"x".to_vec()).await.unwrap_err();
     assert!(matches!(refused, StoreError::BlobsFull { .. }), "{refused}");

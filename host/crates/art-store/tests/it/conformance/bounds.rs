@@ -21,7 +21,7 @@ async fn with_run(fixture: TestStore) -> TestStore {
     fixture
 }
 
-fn with_content(content: String) -> Vec<ConversationMessage> {
+fn messages_with_content(content: String) -> Vec<ConversationMessage> {
     vec![ConversationMessage {
         content,
         ..message("m", "t", 1)
@@ -37,7 +37,7 @@ async fn values_over_the_limit_are_refused(fixture: TestStore) {
         ..ThreadConfig::default()
     };
     for refusal in [
-        store.append_messages("t", with_content(long.clone())).await,
+        store.append_messages("t", messages_with_content(long.clone())).await,
         store
             .record(observation(
                 "t",
@@ -66,7 +66,11 @@ async fn values_over_the_limit_are_refused(fixture: TestStore) {
 async fn values_at_the_limit_are_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let content = "x".repeat(limits::MAX_VALUE_BYTES);
-    fixture.store.append_messages("t", with_content(content)).await.unwrap();
+    fixture
+        .store
+        .append_messages("t", messages_with_content(content))
+        .await
+        .unwrap();
     let quoted = "x".repeat(limits::MAX_VALUE_BYTES - 2);
     fixture.append("r", 0, "k", json!(quoted)).await.unwrap();
     assert_eq!(

@@ -7,9 +7,9 @@ use crate::fixture::{TestStore, run};
 
 suite! {
     the_newest_calls_of_a_tool_come_first,
-    a_list_of_calls_has_at_most_as_many_as_are_asked_for,
+    lists_of_calls_respect_the_limit_and_the_maximum,
     calls_of_all_threads_are_listed,
-    every_count_of_a_call_is_stored,
+    every_resource_of_a_call_except_http_is_stored,
     calls_are_deleted_with_their_thread,
     calls_of_a_run_that_ended_or_does_not_exist_are_refused,
     a_call_without_a_digest_is_refused,
@@ -47,7 +47,7 @@ async fn the_newest_calls_of_a_tool_come_first(fixture: TestStore) {
     assert!(fuel(&fixture, "other", None).await.is_empty());
 }
 
-async fn a_list_of_calls_has_at_most_as_many_as_are_asked_for(fixture: TestStore) {
+async fn lists_of_calls_respect_the_limit_and_the_maximum(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let calls = (0..limits::MAX_LIST as u64 + 1).map(|fuel| call("a", fuel)).collect();
     fixture.record_calls("r", calls).await.unwrap();
@@ -65,7 +65,7 @@ async fn calls_of_all_threads_are_listed(fixture: TestStore) {
     assert_eq!(fuel(&fixture, "a", None).await, [2, 1]);
 }
 
-async fn every_count_of_a_call_is_stored(fixture: TestStore) {
+async fn every_resource_of_a_call_except_http_is_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let usage = Usage {
         fuel: 1,

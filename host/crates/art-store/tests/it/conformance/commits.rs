@@ -13,16 +13,16 @@ suite! {
     a_commit_stores_all_its_parts_and_returns_what_it_stored,
     a_refused_commit_changes_nothing,
     the_first_commit_of_a_run_can_have_events_and_end_it,
-    a_new_run_that_is_not_the_one_of_the_commit_is_refused,
+    a_new_run_with_another_identifier_or_thread_is_refused,
     a_run_that_has_ended_accepts_no_commit,
-    a_state_that_is_committed_has_the_next_version,
+    committing_a_state_increments_its_version,
     an_observation_of_another_thread_is_refused,
-    observations_of_commits_and_others_share_one_sequence,
-    a_suspended_run_and_its_end_are_seen_with_their_times,
-    an_empty_commit_that_knows_the_journal_is_accepted,
-    the_room_for_blobs_shrinks_with_each_blob_of_the_run,
+    committed_and_recorded_observations_share_one_sequence,
+    suspending_or_ending_a_run_sets_its_end_and_resuming_clears_it,
+    an_empty_commit_is_accepted,
+    each_different_blob_reduces_the_room_of_its_run,
     a_commit_whose_blobs_do_not_fit_together_is_refused,
-    equal_blobs_of_two_threads_stay_until_both_are_deleted,
+    deleting_a_thread_keeps_the_equal_blob_of_another_thread,
     the_head_of_a_run_is_the_digest_of_its_last_entry,
     equal_events_of_two_runs_have_different_digests,
 }
@@ -34,7 +34,7 @@ async fn with_run(fixture: TestStore) -> TestStore {
 }
 
 /// Returns a commit with all parts.
-async fn full(fixture: &TestStore) -> Commit {
+async fn full_commit(fixture: &TestStore) -> Commit {
     let call = CallRecord {
         tool_digest: "d".to_owned(),
         usage: Usage::default(),
@@ -61,7 +61,7 @@ async fn full(fixture: &TestStore) -> Commit {
 }
 
 /// Returns the numbers of entries, blobs, states, messages, observations, calls and pieces of work.
-async fn counted(fixture: &TestStore) -> [usize; 7] {
+async fn count_parts(fixture: &TestStore) -> [usize; 7] {
     let store = &fixture.store;
     let (messages, observations) = (MessageOptions::default(), ObservationFilter::default());
     [
@@ -78,8 +78,8 @@ async fn counted(fixture: &TestStore) -> [usize; 7] {
 async fn a_commit_stores_all_its_parts_and_returns_what_it_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     fixture.clock.advance(4);
-    let committed = fixture.store.commit(full(&fixture).await).await.unwrap();
-    assert_eq!(counted(&fixture).await, [2, 1, 1, 1, 2, 1, 1]);
+    let committed = fixture.store.commit(full_commit(&fixture).await).await.unwrap();
+    assert_eq!(count_parts(&fixture).await, [2, 1, 1, 1, 2, 1, 1]);
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap(), committed.run);
     let journal = fixture.store.read_journal("r").await.unwrap();
     let entries = journal
@@ -106,12 +106,12 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         .await
         .unwrap();
     let run = fixture.store.get_run("r").await.unwrap();
-    let good = full(&fixture).await;
+    let good = full_commit(&fixture).await;
     let broken: [fn(&mut Commit); 9] = [
         |commit| commit.after = 1,
         |commit| commit.lease.number += 1,
         |commit| commit.trace_id = "nowhere".to_owned(),
-        |commit| commit.begin = Some(run_again()),
+        |commit| commit.begin = Some(same_run()),
         |commit| commit.messages.push(message("used", "t", 2)),
         |commit| commit.messages.push(message("m", "t", 2)),
         |commit| commit.calls[0].tool_digest.clear(),
@@ -122,13 +122,13 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         let mut commit = good.clone();
         break_it(&mut commit);
         assert!(fixture.store.commit(commit).await.is_err(), "{n}");
-        assert_eq!(counted(&fixture).await, [0, 0, 0, 1, 0, 0, 0], "{n}");
+        assert_eq!(count_parts(&fixture).await, [0, 0, 0, 1, 0, 0, 0], "{n}");
         assert_eq!(fixture.store.get_run("r").await.unwrap(), run, "{n}");
     }
     fixture.store.commit(good).await.unwrap();
 }
 
-fn run_again() -> art_store::NewRun {
+fn same_run() -> art_store::NewRun {
     run("r", "t")
 }
 
@@ -136,14 +136,14 @@ async fn the_first_commit_of_a_run_can_have_events_and_end_it(fixture: TestStore
     let fixture = fixture.with_thread("t").await;
     let commit = Commit {
         begin: Some(run("r", "t")),
-        ..full(&fixture).await
+        ..full_commit(&fixture).await
     };
     let run = fixture.store.commit(commit).await.unwrap().run;
     assert_eq!((run.status, run.last_sequence), (RunState::Partial, 2));
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(run));
 }
 
-async fn a_new_run_that_is_not_the_one_of_the_commit_is_refused(fixture: TestStore) {
+async fn a_new_run_with_another_identifier_or_thread_is_refused(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await.with_thread("other").await;
     for begin in [run("other", "t"), run("r", "other")] {
         let commit = Commit {
@@ -157,13 +157,13 @@ async fn a_new_run_that_is_not_the_one_of_the_commit_is_refused(fixture: TestSto
 
 async fn a_run_that_has_ended_accepts_no_commit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    fixture.store.commit(full(&fixture).await).await.unwrap();
+    fixture.store.commit(full_commit(&fixture).await).await.unwrap();
     let empty = fixture.step("r").await;
     let refused = fixture.store.commit(empty).await.unwrap_err();
     assert!(matches!(refused, StoreError::RunEnded { .. }), "{refused}");
 }
 
-async fn a_state_that_is_committed_has_the_next_version(fixture: TestStore) {
+async fn committing_a_state_increments_its_version(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     assert_eq!(fixture.store.save_state("t", json!(1), None).await.unwrap(), 1);
     let commit = Commit {
@@ -188,7 +188,7 @@ async fn an_observation_of_another_thread_is_refused(fixture: TestStore) {
     );
 }
 
-async fn an_empty_commit_that_knows_the_journal_is_accepted(fixture: TestStore) {
+async fn an_empty_commit_is_accepted(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let step = fixture.step("r").await;
     let committed = fixture.store.commit(step).await.unwrap();
@@ -199,7 +199,7 @@ async fn an_empty_commit_that_knows_the_journal_is_accepted(fixture: TestStore) 
     );
 }
 
-async fn the_room_for_blobs_shrinks_with_each_blob_of_the_run(fixture: TestStore) {
+async fn each_different_blob_reduces_the_room_of_its_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let room = async |trace_id: &str| fixture.store.blob_room(trace_id).await.unwrap();
     assert_eq!(room("r").await, limits::MAX_RUN_BLOB_BYTES);
@@ -220,15 +220,15 @@ async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore)
     assert_eq!(fixture.store.blob_room("r").await.unwrap(), limits::MAX_RUN_BLOB_BYTES);
 }
 
-async fn equal_blobs_of_two_threads_stay_until_both_are_deleted(fixture: TestStore) {
+async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
     fixture.begin(run("later", "other")).await.unwrap();
     let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
     assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), name);
     fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    let left = fixture.store.get_blob("other", &name).await.unwrap();
-    assert_eq!(left.as_deref(), Some(&b"x"[..]));
+    let kept = fixture.store.get_blob("other", &name).await.unwrap();
+    assert_eq!(kept.as_deref(), Some(&b"x"[..]));
 }
 
 async fn the_head_of_a_run_is_the_digest_of_its_last_entry(fixture: TestStore) {
@@ -251,7 +251,7 @@ async fn equal_events_of_two_runs_have_different_digests(fixture: TestStore) {
     assert_ne!(first.digest, second.digest);
 }
 
-async fn observations_of_commits_and_others_share_one_sequence(fixture: TestStore) {
+async fn committed_and_recorded_observations_share_one_sequence(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for _ in 0..2 {
         fixture.store.record(thought("t")).await.unwrap();
@@ -266,19 +266,19 @@ async fn observations_of_commits_and_others_share_one_sequence(fixture: TestStor
     assert!(sequences.eq(1..=6));
 }
 
-async fn a_suspended_run_and_its_end_are_seen_with_their_times(fixture: TestStore) {
+async fn suspending_or_ending_a_run_sets_its_end_and_resuming_clears_it(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let seen = async || {
+    let status_and_end = async || {
         let run = fixture.store.get_run("r").await.unwrap().unwrap();
         (run.status, run.ended)
     };
     let end = async |status| fixture.end("r", status, json!(null)).await.unwrap();
     fixture.clock.advance(1);
     end(RunStatus::Suspended).await;
-    assert_eq!(seen().await, (RunState::Suspended, Some(1_001)));
+    assert_eq!(status_and_end().await, (RunState::Suspended, Some(1_001)));
     fixture.store.commit(fixture.step("r").await).await.unwrap();
-    assert_eq!(seen().await, (RunState::Running, None));
+    assert_eq!(status_and_end().await, (RunState::Running, None));
     fixture.clock.advance(1);
     end(RunStatus::Success).await;
-    assert_eq!(seen().await, (RunState::Success, Some(1_002)));
+    assert_eq!(status_and_end().await, (RunState::Success, Some(1_002)));
 }

@@ -8,7 +8,7 @@ suite! {
     a_listed_message_equals_the_one_that_was_added,
     a_listed_message_is_a_copy,
     messages_are_listed_by_time_and_then_by_order_of_addition,
-    a_limit_selects_the_most_recent_in_ascending_order,
+    a_limit_selects_the_most_recent_messages_in_ascending_order,
     a_time_filter_excludes_its_bounds,
     roles_are_filtered_before_the_limit_is_applied,
     adding_no_messages_to_an_unknown_thread_succeeds,
@@ -17,12 +17,12 @@ suite! {
     messages_of_two_threads_are_separate,
 }
 
-async fn listed(fixture: &TestStore, options: MessageOptions) -> Vec<String> {
+async fn list_ids(fixture: &TestStore, options: MessageOptions) -> Vec<String> {
     let messages = fixture.store.list_messages("t", options).await.unwrap();
     messages.into_iter().map(|message| message.message_id).collect()
 }
 
-async fn filled(fixture: TestStore) -> TestStore {
+async fn with_messages(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     let messages = [("c", 30), ("a", 10), ("b2", 20), ("b1", 20)];
     let messages = messages.map(|(id, time)| message(id, "t", time)).into();
@@ -34,7 +34,7 @@ async fn a_listed_message_equals_the_one_that_was_added(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let serde_json::Value::Object(metadata) = json!({"z": 1, "a": [0.1, 1e300, -0.0, u64::MAX, "\u{0}\"ä"], "": null})
     else {
-        unreachable!("it is an object");
+        unreachable!("the metadata is an object");
     };
     let added = ConversationMessage {
         role: MessageRole::Ai,
@@ -55,7 +55,7 @@ async fn a_listed_message_equals_the_one_that_was_added(fixture: TestStore) {
 }
 
 async fn a_listed_message_is_a_copy(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_messages(fixture).await;
     let mut first = fixture
         .store
         .list_messages("t", MessageOptions::default())
@@ -71,40 +71,40 @@ async fn a_listed_message_is_a_copy(fixture: TestStore) {
 }
 
 async fn messages_are_listed_by_time_and_then_by_order_of_addition(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_messages(fixture).await;
     assert_eq!(
-        listed(&fixture, MessageOptions::default()).await,
+        list_ids(&fixture, MessageOptions::default()).await,
         ["a", "b2", "b1", "c"]
     );
 }
 
-async fn a_limit_selects_the_most_recent_in_ascending_order(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+async fn a_limit_selects_the_most_recent_messages_in_ascending_order(fixture: TestStore) {
+    let fixture = with_messages(fixture).await;
     let options = |limit, before| MessageOptions {
         limit: Some(limit),
         before,
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&fixture, options(2, None)).await, ["b1", "c"]);
-    assert_eq!(listed(&fixture, options(2, Some(30))).await, ["b2", "b1"]);
+    assert_eq!(list_ids(&fixture, options(2, None)).await, ["b1", "c"]);
+    assert_eq!(list_ids(&fixture, options(2, Some(30))).await, ["b2", "b1"]);
 }
 
 async fn a_time_filter_excludes_its_bounds(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_messages(fixture).await;
     let options = |after, before| MessageOptions {
         after,
         before,
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&fixture, options(Some(10), Some(30))).await, ["b2", "b1"]);
-    assert_eq!(listed(&fixture, options(Some(20), None)).await, ["c"]);
-    assert_eq!(listed(&fixture, options(None, Some(20))).await, ["a"]);
-    assert!(listed(&fixture, options(Some(u64::MAX), None)).await.is_empty());
-    assert_eq!(listed(&fixture, options(Some(0), Some(u64::MAX))).await.len(), 4);
+    assert_eq!(list_ids(&fixture, options(Some(10), Some(30))).await, ["b2", "b1"]);
+    assert_eq!(list_ids(&fixture, options(Some(20), None)).await, ["c"]);
+    assert_eq!(list_ids(&fixture, options(None, Some(20))).await, ["a"]);
+    assert!(list_ids(&fixture, options(Some(u64::MAX), None)).await.is_empty());
+    assert_eq!(list_ids(&fixture, options(Some(0), Some(u64::MAX))).await.len(), 4);
 }
 
 async fn roles_are_filtered_before_the_limit_is_applied(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_messages(fixture).await;
     let internal = (0..5).map(|n| ConversationMessage {
         role: MessageRole::System,
         ..message(&format!("s{n}"), "t", 40 + n)
@@ -115,7 +115,7 @@ async fn roles_are_filtered_before_the_limit_is_applied(fixture: TestStore) {
         roles: vec![MessageRole::User, MessageRole::Ai],
         ..MessageOptions::default()
     };
-    assert_eq!(listed(&fixture, options).await, ["b1", "c"]);
+    assert_eq!(list_ids(&fixture, options).await, ["b1", "c"]);
 }
 
 async fn adding_no_messages_to_an_unknown_thread_succeeds(fixture: TestStore) {
@@ -130,11 +130,11 @@ async fn a_message_of_another_thread_is_refused_with_its_whole_batch(fixture: Te
         error.to_string(),
         "message `bad` belongs to thread `other` and cannot be added to thread `t`"
     );
-    assert!(listed(&fixture, MessageOptions::default()).await.is_empty());
+    assert!(list_ids(&fixture, MessageOptions::default()).await.is_empty());
 }
 
 async fn a_message_identifier_can_be_used_only_once(fixture: TestStore) {
-    let fixture = filled(fixture).await.with_thread("other").await;
+    let fixture = with_messages(fixture).await.with_thread("other").await;
     let again = vec![message("new", "t", 1), message("a", "t", 2)];
     let error = fixture.store.append_messages("t", again).await.unwrap_err();
     assert!(matches!(error, StoreError::AlreadyExists { what: "message", ref id } if id == "a"));
@@ -142,17 +142,17 @@ async fn a_message_identifier_can_be_used_only_once(fixture: TestStore) {
     assert!(fixture.store.append_messages("t", twice).await.is_err());
     let elsewhere = vec![message("a", "other", 1)];
     assert!(fixture.store.append_messages("other", elsewhere).await.is_err());
-    assert_eq!(listed(&fixture, MessageOptions::default()).await.len(), 4);
+    assert_eq!(list_ids(&fixture, MessageOptions::default()).await.len(), 4);
 }
 
 async fn messages_of_two_threads_are_separate(fixture: TestStore) {
-    let fixture = filled(fixture).await.with_thread("other").await;
+    let fixture = with_messages(fixture).await.with_thread("other").await;
     fixture
         .store
         .append_messages("other", vec![message("o", "other", 1)])
         .await
         .unwrap();
-    assert_eq!(listed(&fixture, MessageOptions::default()).await.len(), 4);
+    assert_eq!(list_ids(&fixture, MessageOptions::default()).await.len(), 4);
     let other = fixture
         .store
         .list_messages("other", MessageOptions::default())

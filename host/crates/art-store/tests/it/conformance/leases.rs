@@ -21,7 +21,7 @@ suite! {
     exactly_one_of_64_callers_acquires_a_lease,
     a_thread_whose_lease_is_held_cannot_be_deleted,
     a_thread_whose_lease_has_expired_can_be_deleted,
-    running_runs_without_a_live_lease_are_abandoned,
+    running_runs_whose_lease_nobody_holds_are_abandoned,
     a_commit_can_release_its_lease,
     a_refused_commit_releases_nothing,
     a_new_thread_can_be_leased_at_once,
@@ -187,7 +187,7 @@ async fn a_thread_whose_lease_has_expired_can_be_deleted(fixture: TestStore) {
     assert!(fixture.store.delete_thread("t").await.unwrap());
 }
 
-async fn running_runs_without_a_live_lease_are_abandoned(fixture: TestStore) {
+async fn running_runs_whose_lease_nobody_holds_are_abandoned(fixture: TestStore) {
     let mut fixture = fixture;
     for thread_id in ["held", "released", "ended", "t"] {
         fixture = fixture.with_thread(thread_id).await;
@@ -252,12 +252,12 @@ async fn a_thread_that_exists_is_not_leased_by_creating_it_again(fixture: TestSt
 async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {
     let unknown = fixture.store.acquire_lease("t").await.unwrap_err();
     assert!(matches!(unknown, StoreError::UnknownThread { .. }), "{unknown}");
-    let nobodys = Lease {
+    let never_acquired = Lease {
         thread_id: "t".to_owned(),
         number: 0,
     };
-    assert_lost(&fixture, &nobodys).await;
-    fixture.store.release_lease(&nobodys).await.unwrap();
+    assert_lost(&fixture, &never_acquired).await;
+    fixture.store.release_lease(&never_acquired).await.unwrap();
     let fixture = fixture.with_thread("t").await;
-    assert_lost(&fixture, &nobodys).await;
+    assert_lost(&fixture, &never_acquired).await;
 }

@@ -13,10 +13,10 @@ suite! {
     sequences_have_no_gaps_under_64_writers,
     an_observation_has_to_meet_all_conditions_of_a_filter,
     a_reader_can_continue_after_the_last_sequence,
-    a_type_does_not_match_another_type_with_its_name_as_prefix,
+    a_type_filter_does_not_match_a_type_with_a_longer_name,
 }
 
-async fn listed(fixture: &TestStore, filter: ObservationFilter) -> Vec<u64> {
+async fn list_sequences(fixture: &TestStore, filter: ObservationFilter) -> Vec<u64> {
     let found = fixture.store.list_observations("t", filter).await.unwrap();
     found.into_iter().map(|observation| observation.sequence).collect()
 }
@@ -71,25 +71,25 @@ async fn sequences_have_no_gaps_under_64_writers(fixture: TestStore) {
         .map(|_| {
             let store = Arc::clone(&fixture.store);
             tokio::spawn(async move {
-                let mut given = Vec::new();
+                let mut sequences = Vec::new();
                 for _ in 0..5 {
-                    given.push(store.record(thought("t")).await.unwrap().sequence);
+                    sequences.push(store.record(thought("t")).await.unwrap().sequence);
                 }
-                assert!(given.is_sorted(), "a writer sees its own writes in order");
-                given
+                assert!(sequences.is_sorted(), "the sequences of a writer must increase");
+                sequences
             })
         })
         .collect();
-    let mut given = Vec::new();
+    let mut sequences = Vec::new();
     for writer in writers {
-        given.extend(writer.await.unwrap());
+        sequences.extend(writer.await.unwrap());
     }
-    given.sort_unstable();
-    assert_eq!(given, (1..=320).collect::<Vec<_>>());
-    assert_eq!(listed(&fixture, ObservationFilter::default()).await, given);
+    sequences.sort_unstable();
+    assert_eq!(sequences, (1..=320).collect::<Vec<_>>());
+    assert_eq!(list_sequences(&fixture, ObservationFilter::default()).await, sequences);
 }
 
-async fn filled(fixture: TestStore) -> TestStore {
+async fn with_observations(fixture: TestStore) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     for (kind, trace_id) in [
         (ObservationType::Plan, Some("r1")),
@@ -109,49 +109,49 @@ async fn filled(fixture: TestStore) -> TestStore {
 }
 
 async fn an_observation_has_to_meet_all_conditions_of_a_filter(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_observations(fixture).await;
     let all = ObservationFilter::default;
     let of_run = ObservationFilter {
         trace_id: Some("r2".to_owned()),
         ..all()
     };
-    assert_eq!(listed(&fixture, of_run.clone()).await, [3, 4]);
+    assert_eq!(list_sequences(&fixture, of_run.clone()).await, [3, 4]);
     let plans_of_run = ObservationFilter {
         types: vec![ObservationType::Plan, ObservationType::Error],
         ..of_run
     };
-    assert_eq!(listed(&fixture, plans_of_run).await, [4]);
+    assert_eq!(list_sequences(&fixture, plans_of_run).await, [4]);
     let window = ObservationFilter {
         after: Some(1_000),
         before: Some(1_030),
         ..all()
     };
-    assert_eq!(listed(&fixture, window.clone()).await, [2, 3]);
+    assert_eq!(list_sequences(&fixture, window.clone()).await, [2, 3]);
     let later = ObservationFilter {
         after_sequence: Some(2),
         ..window
     };
-    assert_eq!(listed(&fixture, later).await, [3]);
+    assert_eq!(list_sequences(&fixture, later).await, [3]);
 }
 
 async fn a_reader_can_continue_after_the_last_sequence(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+    let fixture = with_observations(fixture).await;
     let page = |after_sequence| ObservationFilter {
         after_sequence,
         limit: Some(2),
         ..ObservationFilter::default()
     };
-    assert_eq!(listed(&fixture, page(None)).await, [1, 2]);
-    assert_eq!(listed(&fixture, page(Some(2))).await, [3, 4]);
-    assert_eq!(listed(&fixture, page(Some(4))).await, [5]);
-    assert!(listed(&fixture, page(Some(u64::MAX))).await.is_empty());
+    assert_eq!(list_sequences(&fixture, page(None)).await, [1, 2]);
+    assert_eq!(list_sequences(&fixture, page(Some(2))).await, [3, 4]);
+    assert_eq!(list_sequences(&fixture, page(Some(4))).await, [5]);
+    assert!(list_sequences(&fixture, page(Some(u64::MAX))).await.is_empty());
 }
 
-async fn a_type_does_not_match_another_type_with_its_name_as_prefix(fixture: TestStore) {
-    let fixture = filled(fixture).await;
+async fn a_type_filter_does_not_match_a_type_with_a_longer_name(fixture: TestStore) {
+    let fixture = with_observations(fixture).await;
     let plans = ObservationFilter {
         types: vec![ObservationType::Plan],
         ..ObservationFilter::default()
     };
-    assert_eq!(listed(&fixture, plans).await, [1, 4]);
+    assert_eq!(list_sequences(&fixture, plans).await, [1, 4]);
 }

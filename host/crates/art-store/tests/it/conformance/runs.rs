@@ -11,13 +11,13 @@ suite! {
     a_run_identifier_can_be_used_only_once,
     a_long_query_is_truncated_between_characters,
     a_run_that_has_ended_cannot_change,
-    a_commit_without_an_end_lets_a_suspended_run_go_on,
+    a_commit_without_an_end_resumes_a_suspended_run,
     a_suspended_run_can_be_cancelled,
-    runs_are_listed_newest_first_by_thread_and_by_status,
-    a_list_of_runs_has_at_most_as_many_as_are_asked_for,
+    runs_are_listed_newest_first_and_filtered_by_thread_and_status,
+    a_list_of_runs_has_at_most_the_requested_number,
     runs_are_found_by_the_prefix_of_their_identifier,
     a_journal_that_is_read_equals_the_one_that_was_written,
-    a_commit_that_does_not_know_the_whole_journal_is_refused,
+    a_commit_that_expects_another_journal_length_is_refused,
     only_one_of_two_writers_appends_each_journal_entry,
 }
 
@@ -73,7 +73,7 @@ async fn a_run_that_has_ended_cannot_change(fixture: TestStore) {
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(ended));
 }
 
-async fn a_commit_without_an_end_lets_a_suspended_run_go_on(fixture: TestStore) {
+async fn a_commit_without_an_end_resumes_a_suspended_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let suspended = fixture.end("r", RunStatus::Suspended, json!("waits")).await.unwrap();
     assert_eq!((suspended.status, suspended.ended), (RunState::Suspended, Some(1_000)));
@@ -89,7 +89,7 @@ async fn a_suspended_run_can_be_cancelled(fixture: TestStore) {
     assert_eq!(ended.status, RunState::Cancelled);
 }
 
-async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore) {
+async fn runs_are_listed_newest_first_and_filtered_by_thread_and_status(fixture: TestStore) {
     let fixture = fixture.with_thread("a").await.with_thread("b").await;
     for (trace_id, thread_id) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "a")] {
         fixture.begin(run(trace_id, thread_id)).await.unwrap();
@@ -114,7 +114,7 @@ async fn runs_are_listed_newest_first_by_thread_and_by_status(fixture: TestStore
     assert_eq!(listed(Some("none"), None, None).await, "");
 }
 
-async fn a_list_of_runs_has_at_most_as_many_as_are_asked_for(fixture: TestStore) {
+async fn a_list_of_runs_has_at_most_the_requested_number(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     for trace_id in ["a", "b", "c"] {
         fixture.begin(run(trace_id, "t")).await.unwrap();
@@ -181,7 +181,7 @@ async fn a_journal_that_is_read_equals_the_one_that_was_written(fixture: TestSto
     assert_eq!(fixture.store.get_run("r").await.unwrap().unwrap().last_sequence, 3);
 }
 
-async fn a_commit_that_does_not_know_the_whole_journal_is_refused(fixture: TestStore) {
+async fn a_commit_that_expects_another_journal_length_is_refused(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     fixture.append("r", 0, "k", json!(1)).await.unwrap();
     for after in [0, 2, 3, u64::MAX] {
@@ -194,14 +194,14 @@ async fn a_commit_that_does_not_know_the_whole_journal_is_refused(fixture: TestS
 async fn only_one_of_two_writers_appends_each_journal_entry(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let step = fixture.step("r").await;
-    let drivers: Vec<_> = (0..2)
-        .map(|driver| {
+    let writers: Vec<_> = (0..2)
+        .map(|writer| {
             let (store, step) = (Arc::clone(&fixture.store), step.clone());
             tokio::spawn(async move {
                 let mut done = 0;
                 let commit = |after| Commit {
                     after,
-                    events: vec![event("k", json!(driver))],
+                    events: vec![event("k", json!(writer))],
                     ..step.clone()
                 };
                 while done < 50 && store.commit(commit(done)).await.is_ok() {
@@ -212,8 +212,8 @@ async fn only_one_of_two_writers_appends_each_journal_entry(fixture: TestStore) 
         })
         .collect();
     let mut done = Vec::new();
-    for driver in drivers {
-        done.push(driver.await.unwrap());
+    for writer in writers {
+        done.push(writer.await.unwrap());
     }
     let journal = fixture.store.read_journal("r").await.unwrap();
     assert!(done.contains(&50) || done.iter().sum::<u64>() == journal.len() as u64);

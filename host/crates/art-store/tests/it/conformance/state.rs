@@ -10,7 +10,7 @@ suite! {
     each_write_increments_the_version,
     a_write_that_expects_another_version_is_refused_and_changes_nothing,
     exactly_one_of_64_writers_of_the_same_version_succeeds,
-    a_state_of_null_is_a_state,
+    null_can_be_stored_as_a_state,
 }
 
 async fn there_is_no_state_until_one_is_saved(fixture: TestStore) {
@@ -66,7 +66,7 @@ async fn exactly_one_of_64_writers_of_the_same_version_succeeds(fixture: TestSto
     assert_eq!(winners.iter().map(|n| json!(n)).collect::<Vec<_>>(), [state.data]);
 }
 
-async fn a_state_of_null_is_a_state(fixture: TestStore) {
+async fn null_can_be_stored_as_a_state(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     fixture.store.save_state("t", Value::Null, None).await.unwrap();
     assert_eq!(fixture.store.load_state("t").await.unwrap().unwrap().data, Value::Null);

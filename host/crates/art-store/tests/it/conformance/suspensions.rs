@@ -14,20 +14,20 @@ use crate::fixture::{TestStore, run};
 
 suite! {
     a_suspension_that_is_read_equals_the_one_that_was_written,
-    of_200_clients_that_decide_exactly_one_succeeds,
-    a_decision_is_settled_once_and_as_it_was_made,
+    exactly_one_of_200_decisions_succeeds,
+    a_decision_is_settled_once_and_unchanged,
     a_suspension_is_settled_by_its_own_run_only,
     an_undecided_suspension_cannot_be_settled,
-    a_person_decides_until_the_time_is_over_and_the_expiry_from_then_on,
-    of_a_person_and_the_expiry_the_first_decision_holds,
+    a_person_decides_before_the_expiry_time_and_the_expiry_from_then_on,
+    the_first_decision_of_a_person_or_the_expiry_holds,
     a_decision_that_is_too_large_is_refused,
     the_end_of_a_run_closes_its_suspensions,
     a_suspended_run_keeps_its_suspensions_open,
-    suspensions_of_others_do_not_exist,
-    suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_pending,
-    a_list_of_suspensions_goes_on_after_one_of_the_owner,
-    a_list_of_suspensions_is_bounded_in_bytes_and_never_empty_before_its_end,
-    an_identifier_of_a_suspension_is_used_once,
+    suspensions_of_other_users_are_not_found,
+    suspensions_are_listed_oldest_first_and_filtered,
+    a_list_of_suspensions_continues_after_a_suspension_of_the_owner,
+    a_byte_limit_bounds_a_list_but_keeps_its_first_suspension,
+    a_suspension_identifier_can_be_used_only_once,
     suspensions_are_deleted_with_their_thread,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn settled(id: &str, decision: Decision) -> Settled {
 }
 
 /// Returns a store with the thread `t`, whose run `r` has these suspensions.
-async fn waiting(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
+async fn with_suspensions(fixture: TestStore, calls: Vec<SuspendedCall>) -> TestStore {
     let fixture = fixture.with_thread("t").await;
     fixture.begin(run("r", "t")).await.unwrap();
     suspend(&fixture, "r", calls).await.unwrap();
@@ -113,7 +113,7 @@ async fn find(fixture: &TestStore, id: &str) -> SuspensionRecord {
 }
 
 async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", Some(9_000))]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", Some(9_000))]).await;
     let expected = SuspensionRecord {
         trace_id: "r".to_owned(),
         thread_id: "t".to_owned(),
@@ -133,10 +133,9 @@ async fn a_suspension_that_is_read_equals_the_one_that_was_written(fixture: Test
     assert_eq!((&decided, &find(&fixture, "s").await), (&expected, &expected));
 }
 
-// Of several decisions about a suspension, exactly one wins.
-async fn of_200_clients_that_decide_exactly_one_succeeds(fixture: TestStore) {
+async fn exactly_one_of_200_decisions_succeeds(fixture: TestStore) {
     let ids: Vec<_> = (0..5).map(|n| format!("s{n}")).collect();
-    let fixture = waiting(fixture, ids.iter().map(|id| call(id, None)).collect()).await;
+    let fixture = with_suspensions(fixture, ids.iter().map(|id| call(id, None)).collect()).await;
     for id in ids {
         let clients: Vec<_> = (0..200)
             .map(|n| {
@@ -155,8 +154,8 @@ async fn of_200_clients_that_decide_exactly_one_succeeds(fixture: TestStore) {
     }
 }
 
-async fn a_decision_is_settled_once_and_as_it_was_made(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+async fn a_decision_is_settled_once_and_unchanged(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     decide(&fixture, "s", true).await.unwrap();
     let other = settle(&fixture, "r", settled("s", decision(false))).await;
     assert!(matches!(other, Err(StoreError::AlreadyDecided { .. })));
@@ -171,7 +170,7 @@ async fn a_decision_is_settled_once_and_as_it_was_made(fixture: TestStore) {
 }
 
 async fn a_suspension_is_settled_by_its_own_run_only(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     fixture.begin(run("other", "t")).await.unwrap();
     let refused = settle(&fixture, "other", settled("s", decision(true))).await;
     assert!(matches!(refused, Err(StoreError::NoSuspension { .. })));
@@ -179,10 +178,10 @@ async fn a_suspension_is_settled_by_its_own_run_only(fixture: TestStore) {
 }
 
 async fn an_undecided_suspension_cannot_be_settled(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", Some(1_005))]).await;
-    for by_expiry in [decision(true), expiry(false)] {
+    let fixture = with_suspensions(fixture, vec![call("s", Some(1_005))]).await;
+    for not_stored in [decision(true), expiry(false)] {
         fixture.clock.advance(5);
-        let refused = settle(&fixture, "r", settled("s", by_expiry)).await.unwrap_err();
+        let refused = settle(&fixture, "r", settled("s", not_stored)).await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "nobody has decided about `s`: store the decision before its run takes it"
@@ -191,9 +190,9 @@ async fn an_undecided_suspension_cannot_be_settled(fixture: TestStore) {
     }
 }
 
-async fn a_person_decides_until_the_time_is_over_and_the_expiry_from_then_on(fixture: TestStore) {
+async fn a_person_decides_before_the_expiry_time_and_the_expiry_from_then_on(fixture: TestStore) {
     let calls = vec![call("s", Some(1_005)), call("later", Some(1_006)), call("never", None)];
-    let fixture = waiting(fixture, calls).await;
+    let fixture = with_suspensions(fixture, calls).await;
     fixture.clock.advance(5);
     assert_eq!(
         decide(&fixture, "s", true).await.unwrap_err().to_string(),
@@ -216,8 +215,8 @@ async fn a_person_decides_until_the_time_is_over_and_the_expiry_from_then_on(fix
     );
 }
 
-async fn of_a_person_and_the_expiry_the_first_decision_holds(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", Some(1_005)), call("t", Some(1_005))]).await;
+async fn the_first_decision_of_a_person_or_the_expiry_holds(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("s", Some(1_005)), call("t", Some(1_005))]).await;
     decide(&fixture, "s", true).await.unwrap();
     fixture.clock.advance(5);
     let expired = fixture.store.decide("s", &Owner::Anyone, expiry(false)).await;
@@ -231,7 +230,7 @@ async fn of_a_person_and_the_expiry_the_first_decision_holds(fixture: TestStore)
 }
 
 async fn a_decision_that_is_too_large_is_refused(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     let mut large = decision(true);
     large.feedback.value = Some(json!("x".repeat(limits::MAX_VALUE_BYTES)));
     let refused = fixture.store.decide("s", &Owner::Anyone, large).await;
@@ -240,7 +239,7 @@ async fn a_decision_that_is_too_large_is_refused(fixture: TestStore) {
 }
 
 async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     fixture.end("r", RunStatus::Cancelled, Value::Null).await.unwrap();
     assert_eq!(find(&fixture, "s").await.status, SuspensionStatus::Closed);
     assert_eq!(
@@ -250,13 +249,13 @@ async fn the_end_of_a_run_closes_its_suspensions(fixture: TestStore) {
 }
 
 async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     fixture.end("r", RunStatus::Suspended, Value::Null).await.unwrap();
     decide(&fixture, "s", false).await.unwrap();
 }
 
 // Unknown and foreign identifiers have the same answer.
-async fn suspensions_of_others_do_not_exist(fixture: TestStore) {
+async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
     let new = NewThread {
         id: "t".to_owned(),
         user_id: Some("ann".to_owned()),
@@ -281,38 +280,38 @@ async fn suspensions_of_others_do_not_exist(fixture: TestStore) {
     fixture.store.decide("s", &ann, decision(true)).await.unwrap();
 }
 
-async fn suspensions_are_listed_oldest_first_by_run_prefix_and_whether_they_are_pending(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("a1", None), call("a2", None)]).await;
+async fn suspensions_are_listed_oldest_first_and_filtered(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("a1", None), call("a2", None)]).await;
     fixture.begin(run("other", "t")).await.unwrap();
     fixture.clock.advance(1);
     suspend(&fixture, "other", vec![call("b1", None)]).await.unwrap();
     decide(&fixture, "a2", true).await.unwrap();
     decide(&fixture, "a1", true).await.unwrap();
     settle(&fixture, "r", settled("a1", decision(true))).await.unwrap();
-    let listed = async |change: fn(&mut SuspensionFilter)| {
+    let list = async |change: fn(&mut SuspensionFilter)| {
         let mut filter = SuspensionFilter::default();
         change(&mut filter);
         let records = fixture.store.list_suspensions(filter).await.unwrap();
         records.iter().map(|record| record.id().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(listed(|_| {}).await, ["a1", "a2", "b1"]);
-    assert_eq!(listed(|filter| filter.pending = true).await, ["a2", "b1"]);
+    assert_eq!(list(|_| {}).await, ["a1", "a2", "b1"]);
+    assert_eq!(list(|filter| filter.pending = true).await, ["a2", "b1"]);
     assert_eq!(
-        listed(|filter| filter.trace_id = Some("r".to_owned())).await,
+        list(|filter| filter.trace_id = Some("r".to_owned())).await,
         ["a1", "a2"]
     );
-    assert_eq!(listed(|filter| filter.thread_id = Some("x".to_owned())).await, [""; 0]);
-    assert_eq!(listed(|filter| filter.id_prefix = Some("b".to_owned())).await, ["b1"]);
-    assert_eq!(listed(|filter| filter.limit = Some(1)).await, ["a1"]);
+    assert_eq!(list(|filter| filter.thread_id = Some("x".to_owned())).await, [""; 0]);
+    assert_eq!(list(|filter| filter.id_prefix = Some("b".to_owned())).await, ["b1"]);
+    assert_eq!(list(|filter| filter.limit = Some(1)).await, ["a1"]);
 }
 
-async fn ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<String>, StoreError> {
+async fn list_ids(fixture: &TestStore, filter: SuspensionFilter) -> Result<Vec<String>, StoreError> {
     let records = fixture.store.list_suspensions(filter).await?;
     Ok(records.iter().map(|record| record.id().to_owned()).collect())
 }
 
-async fn a_list_of_suspensions_goes_on_after_one_of_the_owner(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
+async fn a_list_of_suspensions_continues_after_a_suspension_of_the_owner(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("b", None), call("a", None), call("c", None)]).await;
     let after = |after: &str, owner| SuspensionFilter {
         owner,
         after: Some(after.to_owned()),
@@ -320,7 +319,7 @@ async fn a_list_of_suspensions_goes_on_after_one_of_the_owner(fixture: TestStore
         ..SuspensionFilter::default()
     };
     for (cursor, next) in [("b", vec!["a"]), ("a", vec!["c"]), ("c", vec![])] {
-        assert_eq!(ids(&fixture, after(cursor, Owner::Anyone)).await.unwrap(), next);
+        assert_eq!(list_ids(&fixture, after(cursor, Owner::Anyone)).await.unwrap(), next);
     }
     // The cursor may be settled meanwhile.
     decide(&fixture, "b", true).await.unwrap();
@@ -329,36 +328,40 @@ async fn a_list_of_suspensions_goes_on_after_one_of_the_owner(fixture: TestStore
         pending: true,
         ..after("b", Owner::Anyone)
     };
-    assert_eq!(ids(&fixture, pending).await.unwrap(), ["a"]);
-    let foreign = ids(&fixture, after("b", Owner::user(Some("bob")))).await.unwrap_err();
-    let unknown = ids(&fixture, after("x", Owner::user(Some("bob")))).await.unwrap_err();
+    assert_eq!(list_ids(&fixture, pending).await.unwrap(), ["a"]);
+    let foreign = list_ids(&fixture, after("b", Owner::user(Some("bob"))))
+        .await
+        .unwrap_err();
+    let unknown = list_ids(&fixture, after("x", Owner::user(Some("bob"))))
+        .await
+        .unwrap_err();
     assert_eq!(foreign.to_string().replace("`b`", "`x`"), unknown.to_string());
 }
 
-async fn a_list_of_suspensions_is_bounded_in_bytes_and_never_empty_before_its_end(fixture: TestStore) {
+async fn a_byte_limit_bounds_a_list_but_keeps_its_first_suspension(fixture: TestStore) {
     let large = |id: &str| {
         let mut call = call(id, None);
         call.call.arguments = json!({"text": "x".repeat(1_000)});
         call
     };
-    let fixture = waiting(fixture, ["a", "b", "c"].map(large).to_vec()).await;
+    let fixture = with_suspensions(fixture, ["a", "b", "c"].map(large).to_vec()).await;
     for (max_bytes, expected) in [(1, vec!["a"]), (3_500, vec!["a", "b"]), (10_000, vec!["a", "b", "c"])] {
         let filter = SuspensionFilter {
             max_bytes: Some(max_bytes),
             ..SuspensionFilter::default()
         };
-        assert_eq!(ids(&fixture, filter).await.unwrap(), expected, "{max_bytes}");
+        assert_eq!(list_ids(&fixture, filter).await.unwrap(), expected, "{max_bytes}");
     }
 }
 
-async fn an_identifier_of_a_suspension_is_used_once(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+async fn a_suspension_identifier_can_be_used_only_once(fixture: TestStore) {
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     let again = suspend(&fixture, "r", vec![call("s", None)]).await.unwrap_err();
     assert!(matches!(again, StoreError::AlreadyExists { what: "suspension", .. }));
 }
 
 async fn suspensions_are_deleted_with_their_thread(fixture: TestStore) {
-    let fixture = waiting(fixture, vec![call("s", None)]).await;
+    let fixture = with_suspensions(fixture, vec![call("s", None)]).await;
     let lease = fixture.lease("t").await;
     fixture.store.release_lease(&lease).await.unwrap();
     assert!(fixture.store.delete_thread("t").await.unwrap());

@@ -12,7 +12,7 @@ suite! {
     a_thread_identifier_can_be_used_only_once,
     threads_are_listed_by_last_write_and_then_by_order_of_creation,
     threads_are_filtered_by_user,
-    every_read_for_an_owner_finds_only_what_is_theirs,
+    every_read_for_an_owner_finds_only_their_data,
     threads_are_found_by_the_prefix_of_their_identifier,
     identifiers_are_compared_by_their_bytes,
     replacing_the_settings_does_not_change_the_state,
@@ -32,7 +32,7 @@ fn config(tool: &str) -> ThreadConfig {
     }
 }
 
-async fn ids(fixture: &TestStore, filter: ThreadFilter) -> Vec<String> {
+async fn list_ids(fixture: &TestStore, filter: ThreadFilter) -> Vec<String> {
     let threads = fixture.store.list_threads(filter).await.unwrap();
     threads.into_iter().map(|thread| thread.id).collect()
 }
@@ -72,7 +72,7 @@ async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(fixture:
         .await
         .with_thread("c")
         .await;
-    assert_eq!(ids(&fixture, ThreadFilter::default()).await, ["c", "b", "a"]);
+    assert_eq!(list_ids(&fixture, ThreadFilter::default()).await, ["c", "b", "a"]);
     fixture.clock.advance(1);
     fixture
         .store
@@ -81,12 +81,12 @@ async fn threads_are_listed_by_last_write_and_then_by_order_of_creation(fixture:
         .unwrap();
     fixture.clock.advance(1);
     fixture.store.record(thought("b")).await.unwrap();
-    assert_eq!(ids(&fixture, ThreadFilter::default()).await, ["b", "a", "c"]);
+    assert_eq!(list_ids(&fixture, ThreadFilter::default()).await, ["b", "a", "c"]);
     let newest = ThreadFilter {
         limit: Some(1),
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&fixture, newest).await, ["b"]);
+    assert_eq!(list_ids(&fixture, newest).await, ["b"]);
 }
 
 async fn threads_are_filtered_by_user(fixture: TestStore) {
@@ -101,14 +101,14 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
         owner,
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&fixture, of(Owner::user(Some("x")))).await, ["a"]);
-    assert_eq!(ids(&fixture, of(Owner::user(None))).await, ["c"]);
-    assert_eq!(ids(&fixture, of(Owner::Anyone)).await.len(), 3);
-    assert!(ids(&fixture, of(Owner::user(Some("z")))).await.is_empty());
+    assert_eq!(list_ids(&fixture, of(Owner::user(Some("x")))).await, ["a"]);
+    assert_eq!(list_ids(&fixture, of(Owner::user(None))).await, ["c"]);
+    assert_eq!(list_ids(&fixture, of(Owner::Anyone)).await.len(), 3);
+    assert!(list_ids(&fixture, of(Owner::user(Some("z")))).await.is_empty());
 }
 
 // B23: for an owner, the data of others does not exist.
-async fn every_read_for_an_owner_finds_only_what_is_theirs(fixture: TestStore) {
+async fn every_read_for_an_owner_finds_only_their_data(fixture: TestStore) {
     let new = NewThread {
         user_id: Some("x".to_owned()),
         ..thread("a")
@@ -164,13 +164,13 @@ async fn threads_are_found_by_the_prefix_of_their_identifier(fixture: TestStore)
         .await
         .with_thread("b")
         .await;
-    let begins = |prefix: &str| ThreadFilter {
+    let with_prefix = |prefix: &str| ThreadFilter {
         id_prefix: Some(prefix.to_owned()),
         ..ThreadFilter::default()
     };
-    assert_eq!(ids(&fixture, begins("ab")).await, ["ab2", "ab1"]);
-    assert_eq!(ids(&fixture, begins("b")).await, ["b"]);
-    assert!(ids(&fixture, begins("2")).await.is_empty());
+    assert_eq!(list_ids(&fixture, with_prefix("ab")).await, ["ab2", "ab1"]);
+    assert_eq!(list_ids(&fixture, with_prefix("b")).await, ["b"]);
+    assert!(list_ids(&fixture, with_prefix("2")).await.is_empty());
 }
 
 async fn replacing_the_settings_does_not_change_the_state(fixture: TestStore) {
@@ -196,7 +196,7 @@ async fn fill(fixture: &TestStore, thread_id: &str, trace_id: &str) {
 }
 
 /// Returns the numbers of messages, observations, states, runs and journal entries.
-async fn counted(fixture: &TestStore, thread_id: &str, trace_id: &str) -> [usize; 5] {
+async fn count_data(fixture: &TestStore, thread_id: &str, trace_id: &str) -> [usize; 5] {
     let store = &fixture.store;
     let runs = RunFilter {
         thread_id: Some(thread_id.to_owned()),
@@ -228,8 +228,8 @@ async fn deleting_a_thread_deletes_all_its_data_and_no_other(fixture: TestStore)
     assert!(!fixture.store.delete_thread("a").await.unwrap());
     assert_eq!(fixture.store.get_thread("a").await.unwrap(), None);
     assert_eq!(fixture.store.get_run("r-a").await.unwrap(), None);
-    assert_eq!(counted(&fixture, "a", "r-a").await, [0; 5]);
-    assert_eq!(counted(&fixture, "b", "r-b").await, [1; 5]);
+    assert_eq!(count_data(&fixture, "a", "r-a").await, [0; 5]);
+    assert_eq!(count_data(&fixture, "b", "r-b").await, [1; 5]);
 }
 
 async fn a_thread_created_after_a_deletion_is_empty(fixture: TestStore) {
@@ -238,9 +238,9 @@ async fn a_thread_created_after_a_deletion_is_empty(fixture: TestStore) {
     fixture.release("a").await;
     fixture.store.delete_thread("a").await.unwrap();
     let fixture = fixture.with_thread("a").await;
-    assert_eq!(counted(&fixture, "a", "r").await, [0; 5]);
+    assert_eq!(count_data(&fixture, "a", "r").await, [0; 5]);
     fill(&fixture, "a", "r").await;
-    assert_eq!(counted(&fixture, "a", "r").await, [1; 5]);
+    assert_eq!(count_data(&fixture, "a", "r").await, [1; 5]);
 }
 
 async fn writing_to_an_unknown_thread_is_refused(fixture: TestStore) {
@@ -273,7 +273,7 @@ async fn writing_to_an_unknown_run_is_refused(fixture: TestStore) {
 async fn reading_data_that_does_not_exist_returns_nothing(fixture: TestStore) {
     assert_eq!(fixture.store.get_thread("t").await.unwrap(), None);
     assert_eq!(fixture.store.get_run("r").await.unwrap(), None);
-    assert_eq!(counted(&fixture, "t", "r").await, [0; 5]);
+    assert_eq!(count_data(&fixture, "t", "r").await, [0; 5]);
     assert!(!fixture.store.delete_thread("t").await.unwrap());
 }
 
@@ -293,7 +293,7 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
     }
 }
 
-// Not by the rules of a language or as patterns, as a database might do.
+// A database might compare them by the rules of a language instead, or treat them as patterns.
 async fn identifiers_are_compared_by_their_bytes(fixture: TestStore) {
     let mut fixture = fixture;
     let ids = ["a", "A", "a_b", "aXb", "a%", "\u{e9}", "e\u{301}", "a "];

@@ -11,9 +11,9 @@ suite! {
     a_reader_never_sees_a_part_of_a_commit,
     a_write_whose_future_is_dropped_is_whole_or_missing,
     a_read_that_starts_after_a_write_sees_it,
-    every_read_of_what_does_not_exist_returns_nothing,
-    text_with_a_zero_character_is_stored_as_it_is,
-    json_is_stored_with_its_numbers_to_the_last_bit,
+    reads_of_data_that_does_not_exist_find_nothing,
+    text_with_a_zero_character_is_stored_unchanged,
+    json_numbers_are_stored_to_the_last_bit,
 }
 
 async fn with_run(fixture: TestStore) -> TestStore {
@@ -34,7 +34,7 @@ async fn step(fixture: &TestStore) -> Commit {
 }
 
 /// Returns the number of whole commits, and asserts that there is no part of another one.
-async fn whole_commits(fixture: &TestStore) -> usize {
+async fn count_commits(fixture: &TestStore) -> usize {
     let events = fixture.store.read_journal("r").await.unwrap().len();
     let messages = fixture.store.list_messages("t", MessageOptions::default()).await;
     let observations = fixture.store.list_observations("t", ObservationFilter::default()).await;
@@ -48,11 +48,11 @@ async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let store = Arc::clone(&fixture.store);
     let reader = tokio::spawn(async move {
-        let mut read = 0;
-        while read < 90 {
+        let mut seen = 0;
+        while seen < 90 {
             let journal = store.read_journal("r").await.unwrap();
-            assert!(journal.len() % 3 == 0 && journal.len() >= read, "{}", journal.len());
-            read = journal.len();
+            assert!(journal.len() % 3 == 0 && journal.len() >= seen, "{}", journal.len());
+            seen = journal.len();
         }
     });
     for _ in 0..30 {
@@ -64,7 +64,7 @@ async fn a_reader_never_sees_a_part_of_a_commit(fixture: TestStore) {
 
 async fn a_write_whose_future_is_dropped_is_whole_or_missing(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let before = whole_commits(&fixture).await;
+    let before = count_commits(&fixture).await;
     for _ in 0..20 {
         let commit = step(&fixture).await;
         // Poll once, so that the write has begun, and drop it.
@@ -74,9 +74,9 @@ async fn a_write_whose_future_is_dropped_is_whole_or_missing(fixture: TestStore)
         // This write waits for those before it.
         let lease = fixture.lease("t").await;
         fixture.store.renew_lease(&lease).await.unwrap();
-        whole_commits(&fixture).await;
+        count_commits(&fixture).await;
     }
-    let stored = whole_commits(&fixture).await;
+    let stored = count_commits(&fixture).await;
     assert!((before..=before + 20).contains(&stored), "{stored}");
 }
 
@@ -87,11 +87,11 @@ async fn a_read_that_starts_after_a_write_sees_it(fixture: TestStore) {
         let committed = fixture.store.commit(commit).await.unwrap();
         let run = fixture.store.get_run("r").await.unwrap();
         assert_eq!(run, Some(committed.run));
-        assert_eq!(whole_commits(&fixture).await, commits);
+        assert_eq!(count_commits(&fixture).await, commits);
     }
 }
 
-async fn every_read_of_what_does_not_exist_returns_nothing(fixture: TestStore) {
+async fn reads_of_data_that_does_not_exist_find_nothing(fixture: TestStore) {
     let store = &fixture.store;
     assert_eq!(store.find_thread("t", &Owner::Anyone).await.unwrap(), None);
     assert_eq!(store.find_run("r", &Owner::Anyone).await.unwrap(), None);
@@ -103,7 +103,7 @@ async fn every_read_of_what_does_not_exist_returns_nothing(fixture: TestStore) {
 }
 
 // PostgreSQL refuses this character in its texts, so a store there has to keep such texts in another way.
-async fn text_with_a_zero_character_is_stored_as_it_is(fixture: TestStore) {
+async fn text_with_a_zero_character_is_stored_unchanged(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let mut new = run("r", "t");
     new.query = "a\0b".to_owned();
@@ -125,7 +125,7 @@ async fn text_with_a_zero_character_is_stored_as_it_is(fixture: TestStore) {
 }
 
 // A column for JSON that parses its numbers would change some numbers, and thereby the digests.
-async fn json_is_stored_with_its_numbers_to_the_last_bit(fixture: TestStore) {
+async fn json_numbers_are_stored_to_the_last_bit(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let payload = json!([0.1, 1.0, 1e300, 5e-324, -0.0, u64::MAX, i64::MIN, 0.30000000000000004]);
     fixture.append("r", 0, "k", payload.clone()).await.unwrap();

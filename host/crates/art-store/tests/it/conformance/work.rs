@@ -8,8 +8,8 @@ use crate::fixture::{TestStore, run};
 suite! {
     the_newest_work_of_a_model_comes_first,
     work_is_listed_by_its_kind_and_its_model,
-    a_list_of_work_has_at_most_as_many_as_are_asked_for,
-    every_count_of_a_piece_of_work_is_stored,
+    lists_of_work_respect_the_limit_and_the_maximum,
+    every_count_of_a_work_record_is_stored,
     work_is_deleted_with_its_thread,
     work_of_a_run_that_ended_or_does_not_exist_is_refused,
     work_without_a_model_is_refused,
@@ -63,7 +63,7 @@ async fn work_is_listed_by_its_kind_and_its_model(fixture: TestStore) {
     assert!(tokens(&fixture, "other", ModelWork::Answer, None).await.is_empty());
 }
 
-async fn a_list_of_work_has_at_most_as_many_as_are_asked_for(fixture: TestStore) {
+async fn lists_of_work_respect_the_limit_and_the_maximum(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let newest = limits::MAX_LIST as u64;
     add(&fixture, (0..=newest).map(step).collect()).await;
@@ -75,7 +75,7 @@ async fn a_list_of_work_has_at_most_as_many_as_are_asked_for(fixture: TestStore)
     assert_eq!(all.len(), limits::MAX_LIST);
 }
 
-async fn every_count_of_a_piece_of_work_is_stored(fixture: TestStore) {
+async fn every_count_of_a_work_record_is_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     let usage = ModelUsage {
         model_calls: 1,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn asked(arguments: Value) -> SuspendedCall {
+fn question(arguments: Value) -> SuspendedCall {
     SuspendedCall {
         suspension_id: "s".to_owned(),
         call: ParsedToolCall {
@@ -30,7 +30,7 @@ fn asked(arguments: Value) -> SuspendedCall {
 }
 
 fn approval(arguments: Value, scope: &StandingScope) -> StandingApproval {
-    StandingApproval::new(&asked(arguments), scope, None).unwrap()
+    StandingApproval::new(&question(arguments), scope, None).unwrap()
 }
 
 fn matches(approval: &StandingApproval, arguments: &Value) -> bool {
@@ -38,7 +38,7 @@ fn matches(approval: &StandingApproval, arguments: &Value) -> bool {
 }
 
 #[test]
-fn the_same_arguments_match_and_nothing_more_or_less() {
+fn only_the_same_arguments_match() {
     let given = json!({"text": "a", "list": [1, {"x": null}]});
     let approval = approval(given.clone(), &StandingScope::SameArguments);
     assert!(matches(&approval, &given));
@@ -56,7 +56,7 @@ fn the_same_arguments_match_and_nothing_more_or_less() {
 }
 
 #[test]
-fn chosen_arguments_may_have_any_value_or_none() {
+fn chosen_arguments_may_have_any_value_or_be_absent() {
     let scope = StandingScope::AnyValueOf(vec!["text".to_owned()]);
     let approval = approval(json!({"text": "a", "count": 1}), &scope);
     for same in [
@@ -76,7 +76,7 @@ fn chosen_arguments_may_have_any_value_or_none() {
 }
 
 #[test]
-fn any_arguments_match_if_they_are_all_approved() {
+fn any_arguments_match_an_approval_of_any_arguments() {
     let approval = approval(json!({"text": "a"}), &StandingScope::AnyArguments);
     assert!(matches(&approval, &json!({"other": 1})));
 }
@@ -84,12 +84,12 @@ fn any_arguments_match_if_they_are_all_approved() {
 #[test]
 fn another_person_tool_or_version_does_not_match() {
     let call = json!({"text": "a"});
-    let of_ann = StandingApproval {
+    let approval_of_ann = StandingApproval {
         user_id: Some("ann".to_owned()),
         ..approval(call.clone(), &StandingScope::AnyArguments)
     };
     let version = Some("blake3:1");
-    assert!(of_ann.matches(Some("ann"), "echo", version, &call));
+    assert!(approval_of_ann.matches(Some("ann"), "echo", version, &call));
     for (person, tool, version) in [
         (None, "echo", version),
         (Some("bob"), "echo", version),
@@ -97,30 +97,30 @@ fn another_person_tool_or_version_does_not_match() {
         (Some("ann"), "echo", Some("blake3:2")),
         (Some("ann"), "echo", None),
     ] {
-        assert!(!of_ann.matches(person, tool, version, &call));
+        assert!(!approval_of_ann.matches(person, tool, version, &call));
     }
 }
 
 #[test]
 fn a_question_of_the_tool_itself_cannot_be_answered_in_advance() {
-    let asked = SuspendedCall {
+    let question = SuspendedCall {
         cause: SuspensionCause::Tool,
-        ..asked(json!({}))
+        ..question(json!({}))
     };
-    let refused = StandingApproval::new(&asked, &StandingScope::AnyArguments, None).unwrap_err();
+    let refused = StandingApproval::new(&question, &StandingScope::AnyArguments, None).unwrap_err();
     insta::assert_snapshot!(refused, @"no rule asks about `echo`, so each question needs a decision of its own");
 }
 
 #[test]
 fn an_argument_that_the_call_does_not_have_is_refused() {
     let scope = StandingScope::AnyValueOf(vec!["txt".to_owned()]);
-    let refused = StandingApproval::new(&asked(json!({"text": "a", "b": 1})), &scope, None).unwrap_err();
+    let refused = StandingApproval::new(&question(json!({"text": "a", "b": 1})), &scope, None).unwrap_err();
     insta::assert_snapshot!(refused, @"the call has no argument `txt`: it has `b`, `text`");
 }
 
 #[test]
 fn arguments_that_are_too_long_are_refused_unless_they_may_have_any_value() {
-    let long = asked(json!({"text": "a".repeat(MAX_STANDING_BYTES), "b": 1}));
+    let long = question(json!({"text": "a".repeat(MAX_STANDING_BYTES), "b": 1}));
     let refused = StandingApproval::new(&long, &StandingScope::SameArguments, None).unwrap_err();
     assert!(matches!(refused, StandingError::TooLong { .. }));
     let scope = StandingScope::AnyValueOf(vec!["text".to_owned()]);
@@ -128,7 +128,7 @@ fn arguments_that_are_too_long_are_refused_unless_they_may_have_any_value() {
 }
 
 #[test]
-fn an_approval_that_is_written_is_read_again() {
+fn an_approval_is_unchanged_after_writing_and_reading() {
     let scope = StandingScope::AnyValueOf(vec!["text".to_owned()]);
     let approval = approval(json!({"text": "a", "none": null}), &scope);
     let text = serde_json::to_string(&approval).unwrap();

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn admitted(form: Value) -> Result<FeedbackSchema, FormProblem> {
+fn admit_form(form: Value) -> Result<FeedbackSchema, FormProblem> {
     let mut form = form;
     form["prompt"] = "?".into();
     admit(serde_json::from_value(form).unwrap())
@@ -36,12 +36,12 @@ fn each_kind_of_form_is_admitted() {
         json!({"inputType": "custom"}),
     ];
     for form in forms {
-        assert!(admitted(form.clone()).is_ok(), "{form}");
+        assert!(admit_form(form.clone()).is_ok(), "{form}");
     }
 }
 
 #[test]
-fn each_inconsistent_form_is_refused_with_what_to_do() {
+fn each_invalid_form_is_refused_with_its_reason() {
     let long = |chars: usize| "x".repeat(chars);
     let nested = serde_json::from_str::<Value>(&format!("{}{}", "[".repeat(70), "]".repeat(70))).unwrap();
     let forms = [
@@ -70,21 +70,21 @@ fn each_inconsistent_form_is_refused_with_what_to_do() {
         json!({"inputType": "custom", "customSchema": {"type": "text"}}),
         json!({"inputType": "custom", "customSchema": {"enum": [long(70_000)]}}),
     ];
-    let lines = forms.map(|form| admitted(form).unwrap_err().to_string());
+    let lines = forms.map(|form| admit_form(form).unwrap_err().to_string());
     insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]
-fn a_form_may_have_many_bytes_but_not_too_many() {
+fn a_form_is_bounded_in_bytes() {
     let with = |bytes| json!({"inputType": "custom", "customSchema": {"description": "x".repeat(bytes)}});
-    assert!(admitted(with(60_000)).is_ok());
-    assert!(matches!(admitted(with(66_000)), Err(FormProblem::TooLarge(_))));
+    assert!(admit_form(with(60_000)).is_ok());
+    assert!(matches!(admit_form(with(66_000)), Err(FormProblem::TooLarge(_))));
 }
 
 #[test]
 fn the_default_of_a_confirmation_is_dropped() {
     assert_eq!(
-        admitted(json!({"inputType": "confirm", "defaultValue": true}))
+        admit_form(json!({"inputType": "confirm", "defaultValue": true}))
             .unwrap()
             .default_value,
         None
@@ -108,6 +108,6 @@ fn the_settings_of_a_tool_are_bounded() {
 #[test]
 fn the_references_of_a_schema_are_replaced() {
     let schema = json!({"$defs": {"a": {"type": "integer"}}, "items": {"$ref": "#/$defs/a"}});
-    let form = admitted(json!({"inputType": "custom", "customSchema": schema})).unwrap();
+    let form = admit_form(json!({"inputType": "custom", "customSchema": schema})).unwrap();
     assert_eq!(form.custom_schema.unwrap()["items"], json!({"type": "integer"}));
 }

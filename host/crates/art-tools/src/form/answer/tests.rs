@@ -8,6 +8,7 @@ fn form(mut form: Value) -> FeedbackSchema {
     crate::form::admit(serde_json::from_value(form).unwrap()).unwrap()
 }
 
+/// Returns the problems of an answer, or `valid`.
 fn problems(form: &FeedbackSchema, answer: &Value) -> String {
     match check_answer(form, answer, "value") {
         Ok(()) => "valid".to_owned(),
@@ -16,8 +17,8 @@ fn problems(form: &FeedbackSchema, answer: &Value) -> String {
 }
 
 /// Asserts that each of `valid` is an answer to the form and none of `invalid` is.
-fn assert_answers(of: Value, valid: &[Value], invalid: &[Value]) {
-    let form = form(of);
+fn assert_answers(form_json: Value, valid: &[Value], invalid: &[Value]) {
+    let form = form(form_json);
     for answer in valid {
         assert_eq!(problems(&form, answer), "valid", "{answer}");
     }
@@ -239,7 +240,7 @@ fn each_problem_is_named_without_the_answer() {
         (json!({"inputType": "text"}), json!("")),
         (json!({"inputType": "text"}), json!("x".repeat(70_000))),
     ];
-    let lines = cases.map(|(of, answer)| problems(&form(of), &answer));
+    let lines = cases.map(|(form_json, answer)| problems(&form(form_json), &answer));
     assert!(lines.iter().all(|line| !line.contains(secret)), "{lines:?}");
     insta::assert_snapshot!(lines.join("\n"));
 }

@@ -100,7 +100,7 @@ fn an_option_is_chosen_by_its_label_its_value_or_its_number() {
 }
 
 #[test]
-fn what_may_mean_several_options_means_none() {
+fn an_entry_that_may_mean_several_options_is_refused() {
     let form = form("select", colours());
     // The number of the first option, and the value of the fourth.
     let text = error(&form, "1");
@@ -132,7 +132,7 @@ fn an_option_that_is_disabled_or_unknown_is_refused() {
 }
 
 #[test]
-fn a_long_list_of_options_is_cut_in_a_message() {
+fn a_message_lists_at_most_ten_options() {
     let options: Value = (0..50)
         .map(|n| json!({"value": format!("v{n}"), "label": format!("label {n}")}))
         .collect();
@@ -174,7 +174,7 @@ fn a_file_is_named_by_its_path_which_is_not_read() {
 }
 
 #[test]
-fn a_confirmation_asks_for_nothing() {
+fn a_confirmation_accepts_no_entry() {
     assert_eq!(
         error(&form("confirm", json!({})), "yes"),
         "nothing is asked for: only approve or reject"
@@ -202,7 +202,7 @@ fn a_custom_text_needs_no_quotes() {
 }
 
 #[test]
-fn an_entry_is_bounded() {
+fn an_entry_that_is_too_long_is_refused() {
     let text = "x".repeat(MAX_ANSWER_BYTES + 1);
     assert!(error(&form("text", json!({})), &text).contains("shorten it"));
 }
@@ -222,7 +222,7 @@ fn question(form: &FeedbackSchema) -> SuspendedCall {
 }
 
 /// Types `text`, and returns the answer if it is accepted.
-fn accepted(form: &FeedbackSchema, text: &str) -> Option<Value> {
+fn accepted_answer(form: &FeedbackSchema, text: &str) -> Option<Value> {
     let mut feedback = Feedback::new(true, 0);
     feedback.value = match parse_entry(form, text).ok()? {
         Entry::Nothing => None,
@@ -244,9 +244,9 @@ fn every_form() -> Vec<FeedbackSchema> {
 
 proptest! {
     #[test]
-    fn whatever_is_typed_nothing_panics_and_what_is_accepted_stays(text in any::<String>()) {
+    fn no_entry_panics_and_an_accepted_answer_stays_unchanged(text in any::<String>()) {
         for form in every_form() {
-            if let Some(answer) = accepted(&form, &text) {
+            if let Some(answer) = accepted_answer(&form, &text) {
                 let mut feedback = Feedback::new(true, 0);
                 feedback.value = Some(answer.clone());
                 prop_assert_eq!(check_feedback(&question(&form), None, feedback).unwrap().value, Some(answer));
@@ -255,27 +255,27 @@ proptest! {
     }
 
     #[test]
-    fn the_text_of_an_answer_is_that_answer(number in any::<f64>(), yes in any::<bool>(), text in "\\PC{1,40}") {
+    fn an_answer_typed_as_text_is_parsed_as_the_same_answer(number in any::<f64>(), yes in any::<bool>(), text in "\\PC{1,40}") {
         prop_assume!(number.is_finite());
-        prop_assert_eq!(accepted(&form("number", json!({})), &json!(number).to_string()), Some(json!(number)));
-        prop_assert_eq!(accepted(&form("boolean", json!({})), &yes.to_string()), Some(json!(yes)));
-        prop_assert_eq!(accepted(&form("text", json!({})), &text), Some(json!(text)));
+        prop_assert_eq!(accepted_answer(&form("number", json!({})), &json!(number).to_string()), Some(json!(number)));
+        prop_assert_eq!(accepted_answer(&form("boolean", json!({})), &yes.to_string()), Some(json!(yes)));
+        prop_assert_eq!(accepted_answer(&form("text", json!({})), &text), Some(json!(text)));
         let custom = json!({"text": text, "list": [yes, null]});
-        prop_assert_eq!(accepted(&form("custom", json!({})), &custom.to_string()), Some(custom));
+        prop_assert_eq!(accepted_answer(&form("custom", json!({})), &custom.to_string()), Some(custom));
     }
 
     #[test]
-    fn a_day_of_the_calendar_is_a_date(year in 0_i16..=9_999, day in 1_i16..=365) {
+    fn days_of_the_calendar_are_accepted_in_dates_and_times(year in 0_i16..=9_999, day in 1_i16..=365) {
         let date = jiff::civil::Date::new(year, 1, 1).unwrap().with().day_of_year(day).build().unwrap();
         let time = format!("{date}T12:34:56.789+01:00");
-        prop_assert_eq!(accepted(&form("date", json!({})), &date.to_string()), Some(json!(date.to_string())));
-        prop_assert_eq!(accepted(&form("datetime", json!({})), &time), Some(json!(time)));
+        prop_assert_eq!(accepted_answer(&form("date", json!({})), &date.to_string()), Some(json!(date.to_string())));
+        prop_assert_eq!(accepted_answer(&form("datetime", json!({})), &time), Some(json!(time)));
     }
 
     #[test]
-    fn each_option_can_be_typed_by_its_number(labels in proptest::collection::vec("\\PC{1,8}", 1..8), values in any::<bool>()) {
+    fn each_option_can_be_typed_by_its_number(labels in proptest::collection::vec("\\PC{1,8}", 1..8), has_numbers in any::<bool>()) {
         let option = |(n, label): (usize, &String)| {
-            let value = if values { json!(n) } else { json!(format!("v{n}")) };
+            let value = if has_numbers { json!(n) } else { json!(format!("v{n}")) };
             json!({"value": value, "label": format!("{label}.")})
         };
         let options: Vec<Value> = labels.iter().enumerate().map(option).collect();
@@ -284,9 +284,9 @@ proptest! {
         let mut typed = Vec::new();
         for (n, option) in options.iter().enumerate() {
             typed.push(format!("#{}", n + 1));
-            prop_assert_eq!(accepted(&one, &typed[n]), Some(option["value"].clone()));
+            prop_assert_eq!(accepted_answer(&one, &typed[n]), Some(option["value"].clone()));
         }
         let values: Value = options.iter().map(|option| option["value"].clone()).collect();
-        prop_assert_eq!(accepted(&all, &typed.join(", ")), Some(values));
+        prop_assert_eq!(accepted_answer(&all, &typed.join(", ")), Some(values));
     }
 }

@@ -8,21 +8,21 @@ use serde_json::json;
 use super::*;
 use crate::admission::Root;
 use crate::compiled::RegisteredTool;
-use crate::form::{Asked, question_of_tool};
-use crate::testing::{Scripted, call};
+use crate::form::{ToolQuestion, question_of_tool};
+use crate::testing::{ScriptedTool, call};
 
 /// Returns a question of a tool with this form.
 fn question(mut form: Value) -> SuspendedCall {
     form["prompt"] = "?".into();
-    let tool = RegisteredTool::compile(Arc::new(Scripted::echo("send"))).unwrap();
-    let asked = Asked {
+    let tool = RegisteredTool::compile(Arc::new(ScriptedTool::echo("send"))).unwrap();
+    let asked = ToolQuestion {
         form: Some(form),
-        ..Asked::default()
+        ..ToolQuestion::default()
     };
     question_of_tool(&call("send", json!({"to": "Bob"})), &tool, asked).unwrap()
 }
 
-fn by_rule(form: Value) -> SuspendedCall {
+fn rule_question(form: Value) -> SuspendedCall {
     SuspendedCall {
         cause: SuspensionCause::Rule {
             reason: "its risk is high".to_owned(),
@@ -60,7 +60,7 @@ fn answer(call: &SuspendedCall, fields: Value) -> Option<Value> {
 }
 
 #[test]
-fn the_answer_is_in_one_place_whichever_of_its_names_it_had() {
+fn an_answer_under_any_of_its_names_is_moved_to_value() {
     let text = question(json!({"inputType": "text"}));
     assert_eq!(answer(&text, json!({"value": "a"})), Some(json!("a")));
     assert_eq!(answer(&text, json!({"textInput": "a"})), Some(json!("a")));
@@ -102,7 +102,7 @@ fn null_is_no_answer() {
 }
 
 #[test]
-fn the_default_answer_fills_a_missing_one() {
+fn a_missing_answer_becomes_the_default_answer() {
     let form = json!({"inputType": "number", "defaultValue": 3});
     assert_eq!(answer(&question(form.clone()), json!({})), Some(json!(3)));
     assert_eq!(answer(&question(form), json!({"value": 4})), Some(json!(4)));
@@ -116,7 +116,7 @@ fn a_default_answer_is_checked_as_well() {
 }
 
 #[test]
-fn a_rejection_is_always_possible() {
+fn a_rejection_drops_its_answer_and_arguments_unchecked() {
     let call = question(json!({"inputType": "number"}));
     let fields = json!({"value": "not a number", "modifiedArgs": 5, "reason": "too dear"});
     let rejected = check_feedback(&call, None, feedback(false, fields)).unwrap();
@@ -142,12 +142,12 @@ fn arguments_may_be_edited_only_if_the_form_or_a_rule_allows_it() {
         )
         .is_ok()
     );
-    assert!(approve(&by_rule(json!({"inputType": "confirm"})), edited).is_ok());
+    assert!(approve(&rule_question(json!({"inputType": "confirm"})), edited).is_ok());
 }
 
 #[test]
 fn edited_arguments_are_checked_as_those_of_a_call_and_get_their_defaults() {
-    let call = by_rule(json!({"inputType": "confirm"}));
+    let call = rule_question(json!({"inputType": "confirm"}));
     let checked = approve(&call, json!({"modifiedArgs": {"to": "Eve"}})).unwrap();
     assert_eq!(checked.modified_args, Some(json!({"to": "Eve", "copies": 1})));
     let errors = approve(&call, json!({"modifiedArgs": {"copies": "two", "cc": 1}})).unwrap_err();
@@ -164,7 +164,7 @@ fn edited_arguments_are_checked_as_those_of_a_call_and_get_their_defaults() {
 #[test]
 fn edited_arguments_of_a_tool_that_is_gone_are_refused() {
     let edited = feedback(true, json!({"modifiedArgs": {"to": "Eve"}}));
-    let errors = check_feedback(&by_rule(json!({"inputType": "confirm"})), None, edited).unwrap_err();
+    let errors = check_feedback(&rule_question(json!({"inputType": "confirm"})), None, edited).unwrap_err();
     assert_eq!(
         errors.to_string(),
         "modifiedArgs cannot be checked: the tool does not exist any more"
@@ -188,7 +188,7 @@ fn every_problem_of_a_decision_is_named() {
 }
 
 #[test]
-fn comment_and_further_fields_are_kept() {
+fn the_comment_and_the_metadata_are_kept() {
     let fields = json!({"reason": "fine", "metadata": {"client": "web"}});
     let checked = approve(&question(json!({"inputType": "confirm"})), fields).unwrap();
     assert_eq!(
@@ -239,7 +239,7 @@ fn any_input_type() -> impl Strategy<Value = InputType> {
 
 proptest! {
     #[test]
-    fn no_form_and_no_feedback_panic(input_type in any_input_type(), form in any_json(), value in any_json(), rules in any_json()) {
+    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), form in any_json(), value in any_json(), rules in any_json()) {
         let mut call = question(json!({"inputType": "confirm"}));
         // The form is not admitted, as in a log that another program changed.
         call.form.input_type = input_type;

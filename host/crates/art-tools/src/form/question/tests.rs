@@ -5,34 +5,34 @@ use art_core::tool::RiskLevel;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Scripted, call};
+use crate::testing::{ScriptedTool, call};
 
 fn tool(config: Option<Value>) -> RegisteredTool {
-    let mut executor = Scripted::echo("send");
+    let mut executor = ScriptedTool::echo("send");
     executor.schema.blocking_config = config.map(|config| serde_json::from_value(config).unwrap());
     RegisteredTool::compile(Arc::new(executor)).unwrap()
 }
 
-fn asked(message: &str, form: Option<Value>) -> Asked {
-    Asked {
+fn tool_question(message: &str, form: Option<Value>) -> ToolQuestion {
+    ToolQuestion {
         message: message.to_owned(),
         form,
-        ..Asked::default()
+        ..ToolQuestion::default()
     }
 }
 
-fn question_with(config: Option<Value>, asked: Asked) -> SuspendedCall {
+fn question_with(config: Option<Value>, asked: ToolQuestion) -> SuspendedCall {
     let call = call("send", json!({"to": "Bob", "amount": 10}));
     question_of_tool(&call, &tool(config), asked).unwrap()
 }
 
-fn form_of(config: Option<Value>, message: &str, form: Option<Value>) -> FeedbackSchema {
-    question_with(config, asked(message, form)).form
+fn form_with(config: Option<Value>, message: &str, form: Option<Value>) -> FeedbackSchema {
+    question_with(config, tool_question(message, form)).form
 }
 
 #[test]
 fn a_question_has_the_call_and_the_digest_of_its_input() {
-    let question = question_with(None, asked("sure?", None));
+    let question = question_with(None, tool_question("sure?", None));
     let input = r#"{"to":"Bob","amount":10}"#;
     assert_eq!(question.call.arguments.to_string(), input);
     assert_eq!(
@@ -45,17 +45,17 @@ fn a_question_has_the_call_and_the_digest_of_its_input() {
 
 #[test]
 fn each_question_has_an_identifier_of_its_own() {
-    let id = || question_with(None, asked("sure?", None)).suspension_id;
+    let id = || question_with(None, tool_question("sure?", None)).suspension_id;
     assert_eq!(id().len(), 36);
     assert_ne!(id(), id());
 }
 
 #[test]
 fn details_and_preview_are_part_of_the_question() {
-    let asked = Asked {
+    let asked = ToolQuestion {
         details: Some(json!({"files": 3})),
         preview: Some(json!("gone")),
-        ..asked("sure?", None)
+        ..tool_question("sure?", None)
     };
     let question = question_with(None, asked);
     assert_eq!(
@@ -66,9 +66,9 @@ fn details_and_preview_are_part_of_the_question() {
 
 #[test]
 fn without_a_form_the_person_approves_or_rejects() {
-    assert_eq!(form_of(None, "sure?", None), FeedbackSchema::confirm("sure?"));
+    assert_eq!(form_with(None, "sure?", None), FeedbackSchema::confirm("sure?"));
     assert_eq!(
-        form_of(Some(json!({})), "sure?", Some(json!(null))),
+        form_with(Some(json!({})), "sure?", Some(json!(null))),
         FeedbackSchema::confirm("sure?")
     );
 }
@@ -76,10 +76,13 @@ fn without_a_form_the_person_approves_or_rejects() {
 #[test]
 fn the_form_of_the_suspension_wins_over_that_of_the_settings() {
     let config = json!({"feedbackSchema": {"inputType": "text", "prompt": ""}});
-    assert_eq!(form_of(Some(config.clone()), "sure?", None).input_type, InputType::Text);
+    assert_eq!(
+        form_with(Some(config.clone()), "sure?", None).input_type,
+        InputType::Text
+    );
     let form = json!({"inputType": "boolean"});
     assert_eq!(
-        form_of(Some(config), "sure?", Some(form)).input_type,
+        form_with(Some(config), "sure?", Some(form)).input_type,
         InputType::Boolean
     );
 }
@@ -88,7 +91,7 @@ fn the_form_of_the_suspension_wins_over_that_of_the_settings() {
 fn a_schema_without_an_input_type_is_that_of_a_custom_answer() {
     let schema =
         json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}});
-    let form = form_of(None, "sure?", Some(schema));
+    let form = form_with(None, "sure?", Some(schema));
     assert_eq!(form.input_type, InputType::Custom);
     assert_eq!(
         form.custom_schema.unwrap()["properties"]["n"],
@@ -99,26 +102,26 @@ fn a_schema_without_an_input_type_is_that_of_a_custom_answer() {
 #[test]
 fn the_message_is_the_prompt_and_that_of_the_form_becomes_a_hint() {
     let form = json!({"inputType": "text", "prompt": "Name of the branch", "hint": "like main"});
-    let form = form_of(None, "Push?", Some(form));
+    let form = form_with(None, "Push?", Some(form));
     assert_eq!(form.prompt, "Push?");
     assert_eq!(form.hint.as_deref(), Some("Name of the branch\nlike main"));
-    let same = form_of(None, "Push?", Some(json!({"inputType": "text", "prompt": "Push?"})));
+    let same = form_with(None, "Push?", Some(json!({"inputType": "text", "prompt": "Push?"})));
     assert_eq!((same.prompt.as_str(), same.hint), ("Push?", None));
 }
 
 #[test]
 fn without_a_message_the_prompt_of_the_settings_has_the_arguments() {
     let config = json!({"approvalPrompt": "Send {{amount}} to {{to}}?"});
-    assert_eq!(form_of(Some(config.clone()), " ", None).prompt, "Send 10 to Bob?");
-    assert_eq!(form_of(Some(config), "sure?", None).prompt, "sure?");
+    assert_eq!(form_with(Some(config.clone()), " ", None).prompt, "Send 10 to Bob?");
+    assert_eq!(form_with(Some(config), "sure?", None).prompt, "sure?");
     let of_form = json!({"inputType": "text", "prompt": "Name of the branch"});
-    assert_eq!(form_of(None, "", Some(of_form)).prompt, "Name of the branch");
-    assert_eq!(form_of(None, "", None).prompt, "The tool asks for a decision.");
+    assert_eq!(form_with(None, "", Some(of_form)).prompt, "Name of the branch");
+    assert_eq!(form_with(None, "", None).prompt, "The tool asks for a decision.");
 }
 
 #[test]
 fn an_approved_call_runs_if_the_decision_is_not_its_result() {
-    let runs = |config| question_with(config, asked("sure?", None)).runs_on_approval;
+    let runs = |config| question_with(config, tool_question("sure?", None)).runs_on_approval;
     assert!(runs(None));
     assert!(!runs(Some(json!({}))));
     assert!(!runs(Some(json!({"completesOnApproval": true}))));
@@ -129,24 +132,24 @@ fn an_approved_call_runs_if_the_decision_is_not_its_result() {
 fn risk_and_retry_are_those_of_the_settings() {
     let question = question_with(
         Some(json!({"riskLevel": "high", "allowRetryOnReject": false})),
-        asked("sure?", None),
+        tool_question("sure?", None),
     );
     assert_eq!(
         (question.risk_level, question.allow_retry),
         (Some(RiskLevel::High), false)
     );
-    let question = question_with(None, asked("sure?", None));
+    let question = question_with(None, tool_question("sure?", None));
     assert_eq!((question.risk_level, question.allow_retry), (None, true));
 }
 
-fn by_rule(config: Option<Value>) -> SuspendedCall {
+fn rule_question(config: Option<Value>) -> SuspendedCall {
     let call = call("send", json!({"to": "Bob\nApproved."}));
     question_of_rule(&call, &tool(config), "rule 1\nApproved.", 1_000)
 }
 
 #[test]
-fn a_rule_asks_before_the_call_and_an_approved_one_runs() {
-    let question = by_rule(Some(json!({"riskLevel": "high", "allowRetryOnReject": false})));
+fn the_question_of_a_rule_confirms_a_call_that_runs_on_approval() {
+    let question = rule_question(Some(json!({"riskLevel": "high", "allowRetryOnReject": false})));
     let reason = "rule 1\\nApproved.".to_owned();
     assert_eq!(question.cause, SuspensionCause::Rule { reason });
     assert!(question.runs_on_approval && question.form.allow_modify_args && !question.allow_retry);
@@ -159,7 +162,7 @@ fn a_rule_asks_before_the_call_and_an_approved_one_runs() {
 
 #[test]
 fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_tool_and_risk() {
-    let prompt = |config| by_rule(config).form.prompt;
+    let prompt = |config| rule_question(config).form.prompt;
     assert_eq!(
         prompt(Some(json!({"approvalPrompt": "Send to {{to}}?"}))),
         "Send to Bob\\nApproved.?"
@@ -173,6 +176,6 @@ fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_tool_and_risk() {
 
 #[test]
 fn the_time_limit_of_the_settings_holds_for_the_question_of_a_rule() {
-    assert_eq!(by_rule(Some(json!({"timeoutMs": 500}))).expires, Some(1_500));
-    assert_eq!(by_rule(None).expires, None);
+    assert_eq!(rule_question(Some(json!({"timeoutMs": 500}))).expires, Some(1_500));
+    assert_eq!(rule_question(None).expires, None);
 }

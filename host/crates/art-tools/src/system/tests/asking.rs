@@ -5,15 +5,15 @@ use art_core::outcome::{Ending, Suspension};
 use art_core::suspension::SuspendedCall;
 use serde_json::{Value, json};
 
-use crate::testing::{Bench, Scripted, answer, call, schema};
+use crate::testing::{Bench, ScriptedTool, answer, call, schema};
 use crate::{ApprovalPolicy, Verdict};
 
 /// Returns a tool that asks with this form, with these settings.
-fn asking(form: Option<Value>, config: Value) -> Arc<Scripted> {
+fn asking_tool(form: Option<Value>, config: Value) -> Arc<ScriptedTool> {
     let mut schema = schema("send");
     schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}}).into();
     schema.blocking_config = serde_json::from_value(config).unwrap();
-    Arc::new(Scripted::new(schema, move |_| {
+    Arc::new(ScriptedTool::new(schema, move |_| {
         std::future::ready(Ending::Suspended(Suspension {
             message: "sure?".to_owned(),
             details: None,
@@ -29,8 +29,8 @@ async fn question(bench: &Bench) -> SuspendedCall {
 }
 
 #[tokio::test]
-async fn a_tool_of_any_mode_may_ask() {
-    let bench = Bench::new([asking(None, json!(null))]);
+async fn a_functional_tool_may_ask_a_person() {
+    let bench = Bench::new([asking_tool(None, json!(null))]);
     let report = bench.run(vec![call("send", json!({}))]).await.remove(0);
     assert_eq!(
         report.result.metadata.suspension_id,
@@ -39,26 +39,26 @@ async fn a_tool_of_any_mode_may_ask() {
 }
 
 #[tokio::test]
-async fn a_question_has_the_arguments_that_the_tool_got_also_if_its_form_is_compiled_elsewhere() {
+async fn a_question_has_the_arguments_of_the_call_with_defaults() {
     for form in [None, Some(json!({"inputType": "text"}))] {
-        let question = question(&Bench::new([asking(form, json!(null))])).await;
+        let question = question(&Bench::new([asking_tool(form, json!(null))])).await;
         assert_eq!(question.call, call("send", json!({"copies": 1})));
     }
 }
 
 #[tokio::test]
 async fn the_time_of_a_question_begins_when_the_call_ended() {
-    let mut bench = Bench::new([asking(None, json!({"timeoutMs": 60_000}))]);
+    let mut bench = Bench::new([asking_tool(None, json!({"timeoutMs": 60_000}))]);
     bench.scope.now = 1_000_000;
     let expires = question(&bench).await.expires.unwrap();
     assert!((1_060_000..1_070_000).contains(&expires), "{expires}");
-    let without = Bench::new([asking(None, json!({}))]);
+    let without = Bench::new([asking_tool(None, json!({}))]);
     assert_eq!(question(&without).await.expires, None);
 }
 
 #[tokio::test]
 async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
-    let bench = Bench::new([asking(
+    let bench = Bench::new([asking_tool(
         None,
         json!({"feedbackSchema": {"inputType": "confirm", "prompt": "?", "allowModifyArgs": true}}),
     )]);
@@ -73,8 +73,8 @@ async fn edited_arguments_are_checked_against_the_tool_of_the_question() {
 }
 
 #[tokio::test]
-async fn a_functional_tool_with_a_risk_can_be_asked_about_before_it_runs() {
-    let mut executor = Scripted::echo("send");
+async fn the_policy_can_ask_about_a_functional_tool_before_it_runs() {
+    let mut executor = ScriptedTool::echo("send");
     executor.schema.blocking_config = serde_json::from_value(json!({"riskLevel": "high"})).unwrap();
     let executor = Arc::new(executor);
     let bench = Bench::new([Arc::clone(&executor)]);
@@ -95,16 +95,16 @@ async fn a_functional_tool_with_a_risk_can_be_asked_about_before_it_runs() {
 }
 
 /// Returns a tool whose output is the decision in its context.
-fn decided_tool() -> Arc<Scripted> {
-    Arc::new(Scripted::new(schema("send"), |call| {
+fn tool_returning_its_decision() -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new(schema("send"), |call| {
         let decision = serde_json::to_string(&call.context().hitl_context).unwrap();
         std::future::ready(answer(&decision))
     }))
 }
 
 #[tokio::test]
-async fn a_decided_call_runs_beside_others_which_have_no_decision() {
-    let bench = Bench::new([decided_tool()]);
+async fn only_the_decided_call_of_a_batch_gets_the_decision() {
+    let bench = Bench::new([tool_returning_its_decision()]);
     let admit = async || {
         bench
             .system

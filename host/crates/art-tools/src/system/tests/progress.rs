@@ -16,21 +16,21 @@ async fn progress_lines(mut bench: Bench, calls: Vec<ParsedToolCall>) -> Vec<Str
     lines
 }
 
-fn calls_of<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
+fn calls_to<const N: usize>(names: [&str; N]) -> Vec<ParsedToolCall> {
     names.map(|name| call(name, json!({}))).to_vec()
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_start_of_a_call_is_reported() {
-    let bench = Bench::new([slow("slow", 200), slow("quick", 100), fails("fails")]);
-    let lines = progress_lines(bench, calls_of(["slow", "quick", "fails"])).await;
+    let bench = Bench::new([slow_tool("slow", 200), slow_tool("quick", 100), failing_tool("fails")]);
+    let lines = progress_lines(bench, calls_to(["slow", "quick", "fails"])).await;
     let expected = ["slow started with {}", "quick started with {}", "fails started with {}"];
     assert_eq!(lines, expected);
 }
 
 /// Returns a tool that reports progress every 30 ms, ten times.
-fn reports_often(name: &str) -> Arc<Scripted> {
-    Arc::new(Scripted::new(schema(name), |call| {
+fn tool_reporting_often(name: &str) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new(schema(name), |call| {
         let progress = call.progress().clone();
         async move {
             for title in 0..10 {
@@ -44,8 +44,8 @@ fn reports_often(name: &str) -> Arc<Scripted> {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_newest_report_is_sent_ten_times_a_second() {
-    let bench = Bench::new([reports_often("tool")]);
-    let lines = progress_lines(bench, calls_of(["tool"])).await;
+    let bench = Bench::new([tool_reporting_often("tool")]);
+    let lines = progress_lines(bench, calls_to(["tool"])).await;
     assert_eq!(
         lines,
         ["tool started with {}", "3 of Some(\"item\")", "6 of Some(\"item\")",]
@@ -54,21 +54,21 @@ async fn only_the_newest_report_is_sent_ten_times_a_second() {
 
 #[tokio::test(start_paused = true)]
 async fn a_report_is_sent_once() {
-    let bench = Bench::new([Arc::new(Scripted::new(schema("once"), |call| {
+    let bench = Bench::new([Arc::new(ScriptedTool::new(schema("once"), |call| {
         call.progress().report("a word", "");
         async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             answer("1")
         }
     }))]);
-    let lines = progress_lines(bench, calls_of(["once"])).await;
+    let lines = progress_lines(bench, calls_to(["once"])).await;
     assert_eq!(lines, ["once started with {}", "a word of Some(\"item\")",]);
 }
 
 #[tokio::test]
 async fn a_call_that_does_not_run_has_no_progress() {
-    let bench = Bench::new([strict(), asks("ask")]);
-    let lines = progress_lines(bench, calls_of(["strict", "unknown", "ask"])).await;
+    let bench = Bench::new([strict_tool(), asking_tool("ask")]);
+    let lines = progress_lines(bench, calls_to(["strict", "unknown", "ask"])).await;
     assert_eq!(lines, ["ask started with {}"]);
 }
 
@@ -79,28 +79,28 @@ async fn a_call_that_finds_the_queue_full_has_no_progress() {
         queue: 0,
         ..SystemConfig::default()
     };
-    let bench = Bench::with([slow("slow", 100)], config);
-    let lines = progress_lines(bench, calls_of(["slow", "slow"])).await;
+    let bench = Bench::with_config([slow_tool("slow", 100)], config);
+    let lines = progress_lines(bench, calls_to(["slow", "slow"])).await;
     assert_eq!(lines, ["slow started with {}"]);
 }
 
 #[tokio::test]
-async fn a_closed_receiver_changes_nothing() {
-    let mut bench = Bench::new([echo("echo")]);
+async fn a_closed_progress_receiver_does_not_affect_calls() {
+    let mut bench = Bench::new([echo_tool("echo")]);
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
     drop(receiver);
     bench.scope.progress = Some(sender);
-    assert_eq!(endings(&bench.run(calls_of(["echo"])).await), [CallEnding::Success]);
+    assert_eq!(endings(&bench.run(calls_to(["echo"])).await), [CallEnding::Success]);
 }
 
 // A84, T13: requests for help from the model.
 #[tokio::test]
 async fn a_request_for_help_is_marked_in_the_report() {
-    let asks = Scripted::new(schema("asks"), |_| {
+    let asks = ScriptedTool::new(schema("asks"), |_| {
         std::future::ready(answer("{\"action\":\"LLM_ASSIST_REQUIRED\"}"))
     });
-    let bench = Bench::new([Arc::new(asks), echo("echo")]);
-    let reports = bench.run(calls_of(["asks", "echo"])).await;
+    let bench = Bench::new([Arc::new(asks), echo_tool("echo")]);
+    let reports = bench.run(calls_to(["asks", "echo"])).await;
     let marked = |report: &ToolReport| json!(report.result.metadata)[crate::ASSIST_REQUIRED] == true;
     assert_eq!(reports.iter().map(marked).collect::<Vec<_>>(), [true, false]);
 }

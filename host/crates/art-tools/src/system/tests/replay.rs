@@ -12,9 +12,9 @@ use crate::{Admitted, ToolExecutor};
 
 /// A tool that can be replayed, and then returns its input and a divergence. It panics if its input has `panic`.
 #[derive(Debug)]
-struct Replayable(ToolSchema);
+struct ReplayableTool(ToolSchema);
 
-impl ToolExecutor for Replayable {
+impl ToolExecutor for ReplayableTool {
     fn schema(&self) -> &ToolSchema {
         &self.0
     }
@@ -61,7 +61,7 @@ const fn divergence() -> Divergence {
     }
 }
 
-fn recorded() -> Intake {
+fn recorded_intake() -> Intake {
     Intake {
         crossings: vec![Crossing {
             answer: Answer::Waited,
@@ -72,10 +72,10 @@ fn recorded() -> Intake {
 }
 
 /// Replays a call of a tool that can be replayed.
-async fn replayed(arguments: Value) -> ReplayedCall {
+async fn replay_call(arguments: Value) -> ReplayedCall {
     let bench = Bench::new([]);
     let registry = bench.system.registry();
-    registry.register(Arc::new(Replayable(schema("again")))).unwrap();
+    registry.register(Arc::new(ReplayableTool(schema("again")))).unwrap();
     let scope = CallScope {
         enabled_tools: EnabledTools::named(["again"]),
         ..bench.scope
@@ -85,7 +85,7 @@ async fn replayed(arguments: Value) -> ReplayedCall {
         .admit_for_replay(call("again", arguments), &scope)
         .await
         .unwrap();
-    bench.system.replay(admitted, &recorded()).await.unwrap()
+    bench.system.replay(admitted, &recorded_intake()).await.unwrap()
 }
 
 #[tokio::test]
@@ -93,27 +93,27 @@ async fn a_replay_has_the_report_of_a_call_and_its_divergence() {
     let ReplayedCall {
         report,
         divergence: found,
-    } = replayed(json!({"a": 1})).await;
+    } = replay_call(json!({"a": 1})).await;
     assert_eq!(report.result.output, Some(json!({"a": 1})));
     assert_eq!((report.ending, report.usage.fuel), (CallEnding::Success, 7));
-    assert_eq!((report.intake, found), (recorded(), Some(divergence())));
+    assert_eq!((report.intake, found), (recorded_intake(), Some(divergence())));
 }
 
 #[tokio::test]
 async fn a_replay_that_panics_is_a_failure_of_the_host() {
-    let ReplayedCall { report, .. } = replayed(json!({"panic": true})).await;
+    let ReplayedCall { report, .. } = replay_call(json!({"panic": true})).await;
     assert_eq!(report.ending, CallEnding::HostError);
 }
 
 #[tokio::test]
 async fn a_tool_that_cannot_be_replayed_is_not_run() {
-    let tool = echo("once");
+    let tool = echo_tool("once");
     let bench = Bench::new([Arc::clone(&tool)]);
     let admitted = bench
         .system
         .admit_for_replay(call("once", json!({})), &bench.scope)
         .await
         .unwrap();
-    assert_eq!(bench.system.replay(admitted, &recorded()).await, None);
+    assert_eq!(bench.system.replay(admitted, &recorded_intake()).await, None);
     assert_eq!(tool.call_count(), 0);
 }

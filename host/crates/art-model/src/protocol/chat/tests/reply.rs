@@ -68,7 +68,7 @@ fn thoughts_are_read_once_under_any_name() {
 }
 
 #[test]
-fn a_split_think_block_is_recognized_except_for_openai() {
+fn a_split_think_block_is_recognised_except_for_openai() {
     let events: Vec<Value> = ["<th", "ink>h", "m</thi", "nk>\n\n4", "2 <b>"]
         .iter()
         .map(|text| delta(&json!({"content": text})))
@@ -121,7 +121,7 @@ fn only_openrouter_reports_the_cost_of_a_call() {
 
 #[test]
 fn stop_reasons_are_mapped() {
-    for (word, events_as_text) in [
+    for (reason, expected) in [
         ("stop", "stop"),
         ("length", "length"),
         ("max_tokens", "length"),
@@ -131,8 +131,8 @@ fn stop_reasons_are_mapped() {
         ("unheard_of", "unheard_of"),
     ] {
         assert_eq!(
-            chat(&[stop(word)]),
-            format!("metadata {{\"stopReason\":\"{events_as_text}\"}}\nend")
+            chat(&[stop(reason)]),
+            format!("metadata {{\"stopReason\":\"{expected}\"}}\nend")
         );
     }
 }
@@ -147,14 +147,14 @@ fn a_refusal_is_text_with_the_stop_reason_content_filter() {
 }
 
 #[test]
-fn only_the_last_call_is_dropped_when_the_length_cuts_it_off() {
+fn only_the_last_call_is_dropped_if_the_length_limit_cuts_it_off() {
     let calls = json!({"tool_calls": [
         {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
         {"index": 1, "id": "b", "function": {"name": "g", "arguments": "{\"path\":\"/etc"}}]});
     let text = chat(&[delta(&calls), stop("length")]);
     assert_eq!(text, "call a f {}\nmetadata {\"stopReason\":\"length\"}\nend");
-    let expected = chat(&[delta(&calls), stop("tool_calls")]);
-    assert!(expected.contains("call b g {\"path\":\"/etc\n"), "{expected}");
+    let not_cut_off = chat(&[delta(&calls), stop("tool_calls")]);
+    assert!(not_cut_off.contains("call b g {\"path\":\"/etc\n"), "{not_cut_off}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn text_is_read_from_a_list_of_blocks() {
     assert!(chat(&[delta(&blocks), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
-// Replies are read in the shapes of every provider (A86).
+// The content of a reply has another type at some providers (A86).
 #[test]
 fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
@@ -200,10 +200,10 @@ fn a_stream_cut_anywhere_is_complete_or_interrupted() {
     for end in 0..SAMPLE.len() {
         let events = replay(Protocol::OpenaiChat, "deepseek", [&SAMPLE[..end]]);
         let text = events_as_text(&events);
-        let expected = text.ends_with("\nend");
+        let complete = text.ends_with("\nend");
         let interrupted = text.contains("error NetworkError: the stream was interrupted");
-        assert!(expected != interrupted, "{end}: {text}");
-        assert!(!expected || text.contains("call call_b datetime {}"), "{end}: {text}");
+        assert!(complete != interrupted, "{end}: {text}");
+        assert!(!complete || text.contains("call call_b datetime {}"), "{end}: {text}");
     }
 }
 

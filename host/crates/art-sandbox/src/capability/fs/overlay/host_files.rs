@@ -79,8 +79,8 @@ impl HostFiles {
         Ok(file.into_std())
     }
 
-    /// Returns the digest of a file of the host, and writes its contents to `copy`. Returns [`Before::Unclear`] if the file
-    /// changed while it was read, or since the call first opened it.
+    /// Returns the digest of a file of the host, and writes its contents to `copy` if that is given. Returns
+    /// [`Before::Unclear`] if the file changed while it was read, or since the call first opened it.
     pub(super) fn digest(&mut self, key: &str, mut copy: Option<&mut File>) -> Result<Before> {
         let code = |error: io::Error| code_of_error(&error);
         let mut file = self.open_file(key)?;

@@ -64,7 +64,7 @@ impl State {
     }
 
     /// Returns whether a directory is granted, and not a single file.
-    pub(super) fn is_of_directory(&self) -> bool {
+    pub(super) fn grants_directory(&self) -> bool {
         self.host.name().is_empty()
     }
 
@@ -182,10 +182,10 @@ impl State {
             found if !found.is_directory() => return Err(ErrorCode::NotDirectory),
             _ => {}
         }
-        let mut entries = self.staged_in(key);
-        let own: BTreeSet<String> = entries.iter().map(|(name, _)| name.clone()).collect();
+        let mut entries = self.staged_entries(key);
+        let changed_names: BTreeSet<String> = entries.iter().map(|(name, _)| name.clone()).collect();
         for (name, type_) in self.host.list(key)? {
-            if !own.contains(&name) {
+            if !changed_names.contains(&name) {
                 entries.push((name, Some(type_)));
             }
         }
@@ -194,7 +194,7 @@ impl State {
     }
 
     /// Returns the names in a directory that the call changed, with their types. A removed name has the type `None`.
-    fn staged_in(&self, key: &str) -> Vec<(String, Option<DescriptorType>)> {
+    fn staged_entries(&self, key: &str) -> Vec<(String, Option<DescriptorType>)> {
         let prefix = if key.is_empty() {
             String::new()
         } else {
@@ -234,5 +234,5 @@ impl State {
 
 /// Returns the directories between the granted directory and a path, the outermost first.
 fn ancestors(key: &str) -> impl Iterator<Item = &str> {
-    key.match_indices('/').filter_map(|(at, _)| key.get(..at))
+    key.match_indices('/').filter_map(|(index, _)| key.get(..index))
 }

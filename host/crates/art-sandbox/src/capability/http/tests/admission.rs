@@ -6,7 +6,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_granted_request_is_sent_and_answered() {
-    let server = Server::page();
+    let server = Server::with_page();
     let mut call = Call::to(&server);
     let page = call.get(&server.url("/a?q=1")).await.unwrap();
     assert_eq!((page.status, page.body.as_slice()), (200, &b"hello"[..]));
@@ -16,12 +16,12 @@ async fn a_granted_request_is_sent_and_answered() {
 
 #[tokio::test]
 async fn a_host_without_a_grant_is_neither_looked_up_nor_connected_to() {
-    let server = Server::page();
-    let mut call = Call::new(json!([everything("https://granted.example/")]), Names::default());
+    let server = Server::with_page();
+    let mut call = Call::new(json!([full_grant("https://granted.example/")]), TestResolver::default());
     for url in [server.url("/"), "http://ORSXG5A.evil.example/".to_owned()] {
         assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)));
     }
-    assert_eq!((server.connections(), call.names.lookups()), (0, Vec::new()));
+    assert_eq!((server.connections(), call.resolver.lookups()), (0, Vec::new()));
     let commands: Vec<_> = call.denials().into_iter().filter_map(|denial| denial.command).collect();
     assert_eq!(
         commands,
@@ -33,8 +33,8 @@ async fn a_host_without_a_grant_is_neither_looked_up_nor_connected_to() {
 }
 
 #[tokio::test]
-async fn scheme_port_path_and_method_belong_to_a_grant() {
-    let server = Server::page();
+async fn a_grant_allows_only_its_scheme_port_path_and_methods() {
+    let server = Server::with_page();
     let port = server.address.port();
     let grant = json!([{"url": server.url("/api"), "private": true}]);
     let refused = [
@@ -51,56 +51,56 @@ async fn scheme_port_path_and_method_belong_to_a_grant() {
         ("TRACE", server.url("/api")),
     ];
     for (method, url) in refused {
-        let mut call = Call::new(grant.clone(), Names::default());
+        let mut call = Call::new(grant.clone(), TestResolver::default());
         let error = call.send(request(method, &url, "")).await.unwrap_err();
         assert!(matches!(error, Error::HttpRequestDenied), "{method} {url}: {error}");
         assert_eq!(call.denials().len(), 1, "{method} {url}");
     }
     assert_eq!(server.connections(), 0);
-    let mut call = Call::new(grant, Names::default());
+    let mut call = Call::new(grant, TestResolver::default());
     call.get(&server.url("/api/x")).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_wildcard_stands_for_whole_labels() {
-    let names = Names::default();
+async fn a_wildcard_stands_for_at_least_one_whole_label() {
+    let resolver = TestResolver::default();
     for host in ["evilgood.example", "good.example", "good.example.evil.example"] {
-        let mut call = Call::new(json!([{"url": "http://*.good.example/"}]), names.clone());
+        let mut call = Call::new(json!([{"url": "http://*.good.example/"}]), resolver.clone());
         let sent = call.get(&format!("http://{host}/")).await;
         assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{host}");
     }
-    assert_eq!(names.lookups(), [""; 0]);
-    let mut call = Call::new(json!([{"url": "http://*.good.example/"}]), names.clone());
+    assert_eq!(resolver.lookups(), [""; 0]);
+    let mut call = Call::new(json!([{"url": "http://*.good.example/"}]), resolver.clone());
     assert!(matches!(
         call.get("http://a.good.example/").await,
         Err(Error::DnsError { .. })
     ));
-    assert_eq!(names.lookups(), ["a.good.example"]);
+    assert_eq!(resolver.lookups(), ["a.good.example"]);
 }
 
 #[tokio::test]
 async fn every_denial_is_the_same_error() {
     let mut errors = Vec::new();
-    for (url, names) in [
-        ("http://unknown.example/", Names::default()),
+    for (url, resolver) in [
+        ("http://unknown.example/", TestResolver::default()),
         (
             "http://loopback.example/",
-            Names::default().with("loopback.example", &[&["127.0.0.1"]]),
+            TestResolver::default().with_answers("loopback.example", &[&["127.0.0.1"]]),
         ),
-        ("http://10.0.0.1/", Names::default()),
+        ("http://10.0.0.1/", TestResolver::default()),
     ] {
         let grants = json!([{"url": "http://loopback.example/"}, {"url": "http://10.0.0.1/"}]);
-        errors.push(Call::new(grants, names).get(url).await.unwrap_err().to_string());
+        errors.push(Call::new(grants, resolver).get(url).await.unwrap_err().to_string());
     }
     assert_eq!(errors, ["HTTP request denied"; 3]);
 }
 
 #[tokio::test]
 async fn no_redirect_is_followed() {
-    let target = Server::page();
+    let target = Server::with_page();
     for status in [301, 302, 303, 307, 308] {
         let location = target.url("/secret");
-        let origin = Server::answering(format!(
+        let origin = Server::with_response(format!(
             "HTTP/1.1 {status} Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n"
         ));
         let page = Call::to(&origin).get(&origin.url("/")).await.unwrap();
@@ -113,8 +113,8 @@ async fn no_redirect_is_followed() {
 }
 
 #[tokio::test]
-async fn a_call_sends_a_bounded_number_of_requests() {
-    let server = Server::page();
+async fn a_call_sends_at_most_sixteen_requests() {
+    let server = Server::with_page();
     let mut call = Call::to(&server);
     for _ in 0..16 {
         call.get(&server.url("/")).await.unwrap();
@@ -127,27 +127,27 @@ async fn a_call_sends_a_bounded_number_of_requests() {
 }
 
 #[tokio::test]
-async fn four_requests_are_open_at_once() {
-    let server = Server::page();
+async fn at_most_four_requests_are_open_at_once() {
+    let server = Server::with_page();
     let mut call = Call::to(&server);
     let mut open = Vec::new();
     for _ in 0..4 {
-        open.push(call.start(get(&server.url("/"))).await.unwrap());
+        open.push(call.start(get_request(&server.url("/"))).await.unwrap());
     }
     assert!(matches!(
         call.get(&server.url("/")).await,
         Err(Error::ConnectionLimitReached)
     ));
-    read(open.remove(0)).await.unwrap();
+    read_page(open.remove(0)).await.unwrap();
     call.get(&server.url("/")).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_sender_without_a_network_sends_nothing() {
-    let server = Server::page();
+    let server = Server::with_page();
     let mut call = Call::to(&server);
     call.sender = Sender::new(
-        call_grants(json!([everything(&server.url("/"))])),
+        call_grants(json!([full_grant(&server.url("/"))])),
         Secrets::none(),
         None,
     );
@@ -159,10 +159,10 @@ async fn a_sender_without_a_network_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_gate_denies_also_what_is_granted() {
-    let server = Server::page();
+async fn a_gate_denies_even_granted_requests() {
+    let server = Server::with_page();
     let mut call = Call::to(&server);
-    let request = get(&server.url("/"));
+    let request = get_request(&server.url("/"));
     let sending = call
         .sender
         .gate

@@ -7,13 +7,13 @@ use super::*;
 const OK: &str = "HTTP/1.1 200 OK\r\n";
 
 /// Sends a request to a server that replies with `answer`, and returns the error.
-async fn error_of(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Error {
+async fn fetch_error(answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static) -> Error {
     let server = Server::start(answer);
     Call::to(&server).get(&server.url("/")).await.unwrap_err()
 }
 
 /// Writes `begin`, and then the same bytes again and again until the client closes the connection.
-fn forever(connection: &mut TcpStream, begin: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_forever(connection: &mut TcpStream, begin: &str, bytes: &[u8]) -> io::Result<()> {
     connection.write_all(begin.as_bytes())?;
     loop {
         connection.write_all(bytes)?;
@@ -27,23 +27,24 @@ fn assert_too_large(error: &Error) {
 #[tokio::test]
 async fn a_body_without_end_is_too_large() {
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
-    assert_too_large(&error_of(|c| forever(c, "HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 4096])).await);
+    assert_too_large(&fetch_error(|c| write_forever(c, "HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 4096])).await);
     assert_too_large(
-        &error_of(move |c| forever(c, &format!("{OK}transfer-encoding: chunked\r\n\r\n"), chunk.as_bytes())).await,
+        &fetch_error(move |c| write_forever(c, &format!("{OK}transfer-encoding: chunked\r\n\r\n"), chunk.as_bytes()))
+            .await,
     );
 }
 
 #[tokio::test]
 async fn a_body_of_ten_gigabytes_is_too_large() {
     let head = format!("{OK}content-length: 10000000000\r\n\r\n");
-    assert_too_large(&error_of(move |c| forever(c, &head, &[b'x'; 4096])).await);
+    assert_too_large(&fetch_error(move |c| write_forever(c, &head, &[b'x'; 4096])).await);
 }
 
 #[tokio::test]
 async fn a_flood_of_informational_responses_is_too_large() {
     assert_too_large(
-        &error_of(|c| {
-            forever(
+        &fetch_error(|c| {
+            write_forever(
                 c,
                 "",
                 "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(50).as_bytes(),
@@ -55,7 +56,7 @@ async fn a_flood_of_informational_responses_is_too_large() {
 
 #[tokio::test]
 async fn a_few_informational_responses_are_skipped() {
-    let server = Server::answering(format!(
+    let server = Server::with_response(format!(
         "{}{OK}content-length: 2\r\n\r\nok",
         "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(3)
     ));
@@ -65,24 +66,24 @@ async fn a_few_informational_responses_are_skipped() {
 
 #[tokio::test]
 async fn large_or_many_headers_are_refused() {
-    let large = error_of(|c| forever(c, OK, format!("x: {}\r\n", "y".repeat(1000)).as_bytes())).await;
+    let large = fetch_error(|c| write_forever(c, OK, format!("x: {}\r\n", "y".repeat(1000)).as_bytes())).await;
     assert!(matches!(large, Error::HttpResponseHeaderSectionSize(_)), "{large}");
-    let one = error_of(|c| forever(c, OK, b"xxxxxxxxxxxxxxxx")).await;
+    let one = fetch_error(|c| write_forever(c, OK, b"xxxxxxxxxxxxxxxx")).await;
     assert!(matches!(one, Error::HttpResponseHeaderSectionSize(_)), "{one}");
     let many = format!("{OK}{}\r\n", "a: b\r\n".repeat(65));
-    let many = error_of(move |c| c.write_all(many.as_bytes())).await;
+    let many = fetch_error(move |c| c.write_all(many.as_bytes())).await;
     assert!(matches!(many, Error::HttpResponseHeaderSectionSize(_)), "{many}");
 }
 
 #[tokio::test]
 async fn a_body_shorter_than_its_length_is_incomplete() {
-    let short = error_of(|c| c.write_all(format!("{OK}content-length: 100\r\n\r\nshort").as_bytes())).await;
+    let short = fetch_error(|c| c.write_all(format!("{OK}content-length: 100\r\n\r\nshort").as_bytes())).await;
     assert!(
         matches!(short, Error::HttpResponseIncomplete | Error::ConnectionTerminated),
         "{short}"
     );
     let chunked = format!("{OK}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n");
-    let chunked = error_of(move |c| c.write_all(chunked.as_bytes())).await;
+    let chunked = fetch_error(move |c| c.write_all(chunked.as_bytes())).await;
     assert!(
         matches!(chunked, Error::HttpResponseIncomplete | Error::ConnectionTerminated),
         "{chunked}"
@@ -91,13 +92,13 @@ async fn a_body_shorter_than_its_length_is_incomplete() {
 
 #[tokio::test]
 async fn a_body_longer_than_its_length_is_cut() {
-    let server = Server::answering(format!("{OK}content-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\n"));
+    let server = Server::with_response(format!("{OK}content-length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n\r\n"));
     let page = Call::to(&server).get(&server.url("/")).await.unwrap();
     assert_eq!(page.body, b"hello");
 }
 
 #[tokio::test]
-async fn contradicting_or_invalid_heads_are_errors() {
+async fn contradictory_or_invalid_responses_are_errors() {
     for head in [
         "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\nhello",
@@ -107,24 +108,26 @@ async fn contradicting_or_invalid_heads_are_errors() {
         "HTTP/1.1 2000 OK\r\n\r\n",
         "",
     ] {
-        error_of(move |c| c.write_all(head.as_bytes())).await;
+        fetch_error(move |c| c.write_all(head.as_bytes())).await;
     }
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_given_up() {
+async fn a_request_to_a_silent_server_times_out() {
     let server = Server::start(|connection| connection.read(&mut [0]).map(drop));
     let mut call = Call::to(&server);
     let options = RequestOptions {
         first_byte_timeout: Some(Duration::from_millis(50)),
         ..RequestOptions::default()
     };
-    let sent = call.start_with(get(&server.url("/")), Some(options)).await;
+    let sent = call
+        .start_with_options(get_request(&server.url("/")), Some(options))
+        .await;
     assert!(matches!(sent, Err(Error::HttpResponseTimeout)));
 }
 
 #[tokio::test]
-async fn a_body_that_stops_is_given_up() {
+async fn a_body_that_stops_arriving_times_out() {
     let server = Server::start(|connection| {
         connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nbegin")?;
         connection.read(&mut [0]).map(drop)
@@ -134,20 +137,23 @@ async fn a_body_that_stops_is_given_up() {
         between_bytes_timeout: Some(Duration::from_millis(50)),
         ..RequestOptions::default()
     };
-    let response = call.start_with(get(&server.url("/")), Some(options)).await.unwrap();
-    assert!(matches!(read(response).await, Err(Error::ConnectionReadTimeout)));
+    let response = call
+        .start_with_options(get_request(&server.url("/")), Some(options))
+        .await
+        .unwrap();
+    assert!(matches!(read_page(response).await, Err(Error::ConnectionReadTimeout)));
 }
 
 #[tokio::test]
 async fn a_response_that_is_dropped_closes_its_connection() {
     let (sender, closed) = std::sync::mpsc::channel();
     let server = Server::start(move |connection| {
-        let ended = forever(connection, "HTTP/1.1 200 OK\r\n\r\n", b"x");
+        let ended = write_forever(connection, "HTTP/1.1 200 OK\r\n\r\n", b"x");
         sender.send(()).map_err(io::Error::other)?;
         ended
     });
     let mut call = Call::to(&server);
-    drop(call.start(get(&server.url("/"))).await.unwrap());
+    drop(call.start(get_request(&server.url("/"))).await.unwrap());
     closed.recv_timeout(Duration::from_secs(30)).unwrap();
 }
 
@@ -164,7 +170,7 @@ async fn a_request_that_is_dropped_closes_its_connection() {
             .map_err(io::Error::other)
     });
     let mut call = Call::to(&server);
-    let sending = call.start(get(&server.url("/")));
+    let sending = call.start(get_request(&server.url("/")));
     connections.recv().await.unwrap();
     drop(sending);
     assert!(closed.recv_timeout(Duration::from_secs(30)).unwrap());

@@ -3,9 +3,9 @@
 use super::*;
 
 /// Sends a request to `host.example`, whose grant is for public hosts, and returns the error and the denials.
-async fn refused(answers: &[&[&str]]) -> (Error, Vec<Denial>) {
-    let names = Names::default().with("host.example", answers);
-    let mut call = Call::new(json!([{"url": "http://host.example/"}]), names);
+async fn send_refused_request(answers: &[&[&str]]) -> (Error, Vec<Denial>) {
+    let resolver = TestResolver::default().with_answers("host.example", answers);
+    let mut call = Call::new(json!([{"url": "http://host.example/"}]), resolver);
     let error = call.get("http://host.example/").await.unwrap_err();
     (error, call.denials())
 }
@@ -21,7 +21,7 @@ async fn a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
         "fd00:ec2::254",
         "64:ff9b::7f00:1",
     ] {
-        let (error, denials) = refused(&[&[address]]).await;
+        let (error, denials) = send_refused_request(&[&[address]]).await;
         assert!(matches!(error, Error::HttpRequestDenied), "{address}: {error}");
         let [denial] = &denials[..] else { panic!("{denials:?}") };
         assert_eq!(
@@ -34,18 +34,18 @@ async fn a_name_that_leads_to_an_address_that_is_not_public_is_denied() {
 
 #[tokio::test]
 async fn one_address_that_is_not_public_denies_all() {
-    let (error, denials) = refused(&[&["1.1.1.1", "127.0.0.1"]]).await;
+    let (error, denials) = send_refused_request(&[&["1.1.1.1", "127.0.0.1"]]).await;
     assert!(matches!(error, Error::HttpRequestDenied), "{error}");
     assert_eq!(denials.len(), 1);
 }
 
 #[tokio::test]
 async fn an_address_in_the_url_is_checked_as_well() {
-    let server = Server::page();
+    let server = Server::with_page();
     for host in ["127.0.0.1", "2130706433", "127.1", "[::ffff:127.0.0.1]"] {
         let url = format!("http://{host}:{}/", server.address.port());
         let grants = json!([{"url": url}]);
-        let mut call = Call::new(grants, Names::default());
+        let mut call = Call::new(grants, TestResolver::default());
         assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)), "{host}");
     }
     assert_eq!(server.connections(), 0);
@@ -53,48 +53,48 @@ async fn an_address_in_the_url_is_checked_as_well() {
 
 #[tokio::test]
 async fn a_name_is_looked_up_once_and_the_checked_address_is_used() {
-    let server = Server::page();
+    let server = Server::with_page();
     // A second look-up would lead to an address at which nothing listens.
-    let names = Names::default().with("host.example", &[&["127.0.0.1"], &["127.0.0.2"]]);
+    let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.1"], &["127.0.0.2"]]);
     let url = format!("http://host.example:{}/", server.address.port());
-    let mut call = Call::new(json!([everything(&url)]), names);
+    let mut call = Call::new(json!([full_grant(&url)]), resolver);
     call.get(&url).await.unwrap();
-    assert_eq!(call.names.lookups(), ["host.example"]);
+    assert_eq!(call.resolver.lookups(), ["host.example"]);
     let head = server.received().remove(0);
     let host = format!("host: host.example:{}\r\n", server.address.port());
     assert!(head.contains(&host), "{head}");
 }
 
 #[tokio::test]
-async fn a_name_that_later_leads_elsewhere_is_checked_again() {
-    let names = Names::default().with("host.example", &[&["192.0.2.1"], &["127.0.0.1"]]);
-    let server = Server::page();
+async fn each_request_looks_up_its_name_and_checks_the_address_again() {
+    let resolver = TestResolver::default().with_answers("host.example", &[&["192.0.2.1"], &["127.0.0.1"]]);
+    let server = Server::with_page();
     let url = format!("http://host.example:{}/", server.address.port());
-    let mut call = Call::new(json!([{"url": url}]), names);
+    let mut call = Call::new(json!([{"url": url}]), resolver);
     for _ in 0..2 {
         assert!(matches!(call.get(&url).await, Err(Error::HttpRequestDenied)));
     }
-    assert_eq!((server.connections(), call.names.lookups().len()), (0, 2));
+    assert_eq!((server.connections(), call.resolver.lookups().len()), (0, 2));
 }
 
 #[tokio::test]
 async fn a_name_that_is_not_found_and_a_port_that_is_closed_are_errors() {
-    let mut call = Call::new(json!([{"url": "http://host.example/"}]), Names::default());
+    let mut call = Call::new(json!([{"url": "http://host.example/"}]), TestResolver::default());
     assert!(matches!(
         call.get("http://host.example/").await,
         Err(Error::DnsError { .. })
     ));
     let closed = "http://127.0.0.1:1/";
-    let mut call = Call::new(json!([everything(closed)]), Names::default());
+    let mut call = Call::new(json!([full_grant(closed)]), TestResolver::default());
     assert!(matches!(call.get(closed).await, Err(Error::ConnectionRefused)));
     assert_eq!(call.denials(), []);
 }
 
 #[tokio::test]
 async fn another_address_is_tried_if_one_refuses() {
-    let server = Server::page();
-    let names = Names::default().with("host.example", &[&["127.0.0.2", "127.0.0.1"]]);
+    let server = Server::with_page();
+    let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.2", "127.0.0.1"]]);
     let url = format!("http://host.example:{}/", server.address.port());
-    let mut call = Call::new(json!([everything(&url)]), names);
+    let mut call = Call::new(json!([full_grant(&url)]), resolver);
     call.get(&url).await.unwrap();
 }

@@ -15,39 +15,39 @@ fn secrets(canary: bool) -> Arc<Secrets> {
 }
 
 /// Returns a call whose requests to `url` get the secret `KEY` in this header.
-fn call(url: &str, header: &str, secrets: Arc<Secrets>) -> Call {
-    let mut grant = everything(url);
+fn call_with_secret(url: &str, header: &str, secrets: Arc<Secrets>) -> Call {
+    let mut grant = full_grant(url);
     grant["secret"] = json!({"name": "KEY", "header": header});
-    let names = Names::default();
-    let network = Network::new(Box::new(names.clone()), OnceLock::new());
+    let resolver = TestResolver::default();
+    let network = Network::new(Box::new(resolver.clone()), OnceLock::new());
     let sender = Sender::new(call_grants(json!([grant])), secrets, Some(Arc::new(network)));
-    Call { sender, names }
+    Call { sender, resolver }
 }
 
-fn header(name: &'static str, value: &'static str, url: &str) -> Request<WasiBody> {
-    let mut request = get(url);
+fn request_with_header(name: &'static str, value: &'static str, url: &str) -> Request<WasiBody> {
+    let mut request = get_request(url);
     request.headers_mut().insert(name, HeaderValue::from_static(value));
     request
 }
 
 /// Returns the response of a server that answers with this body and these headers to a request with the secret.
-async fn echo(headers: &str, body: &[u8]) -> Result<Page, Error> {
+async fn fetch_with_secret(headers: &str, body: &[u8]) -> Result<Page, Error> {
     let mut response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{headers}\r\n", body.len()).into_bytes();
     response.extend(body);
-    let server = Server::answering(response);
-    call(&server.url("/"), "authorization", secrets(false))
+    let server = Server::with_response(response);
+    call_with_secret(&server.url("/"), "authorization", secrets(false))
         .get(&server.url("/"))
         .await
 }
 
 #[tokio::test]
 async fn a_secret_is_added_to_a_request_of_its_grant() {
-    let server = Server::page();
+    let server = Server::with_page();
     for (name, line) in [
         ("authorization", format!("authorization: Bearer {VALUE}\r\n")),
         ("X-Api-Key", format!("x-api-key: {VALUE}\r\n")),
     ] {
-        call(&server.url("/"), name, secrets(false))
+        call_with_secret(&server.url("/"), name, secrets(false))
             .get(&server.url("/"))
             .await
             .unwrap();
@@ -58,17 +58,17 @@ async fn a_secret_is_added_to_a_request_of_its_grant() {
 
 #[tokio::test]
 async fn a_secret_is_not_sent_to_another_path_port_or_host() {
-    let (server, other) = (Server::page(), Server::page());
+    let (server, other) = (Server::with_page(), Server::with_page());
     let mut grants = json!([
-        everything(&server.url("/api")),
-        everything(&server.url("/")),
-        everything(&other.url("/"))
+        full_grant(&server.url("/api")),
+        full_grant(&server.url("/")),
+        full_grant(&other.url("/"))
     ]);
     grants[0]["secret"] = json!({"name": "KEY"});
-    let names = Names::default();
-    let network = Network::new(Box::new(names.clone()), OnceLock::new());
+    let resolver = TestResolver::default();
+    let network = Network::new(Box::new(resolver.clone()), OnceLock::new());
     let sender = Sender::new(call_grants(grants), secrets(false), Some(Arc::new(network)));
-    let mut call = Call { sender, names };
+    let mut call = Call { sender, resolver };
     for url in [
         server.url("/"),
         server.url("/apis"),
@@ -85,10 +85,12 @@ async fn a_secret_is_not_sent_to_another_path_port_or_host() {
 }
 
 #[tokio::test]
-async fn a_header_of_the_guest_does_not_replace_the_secret() {
-    let server = Server::page();
-    let mut call = call(&server.url("/"), "x-api-key", secrets(false));
-    let sent = call.send(header("x-api-key", "mine", &server.url("/"))).await;
+async fn a_request_that_sets_the_header_of_a_secret_is_denied() {
+    let server = Server::with_page();
+    let mut call = call_with_secret(&server.url("/"), "x-api-key", secrets(false));
+    let sent = call
+        .send(request_with_header("x-api-key", "mine", &server.url("/")))
+        .await;
     assert!(matches!(sent, Err(Error::HttpRequestDenied)));
     let reasons: Vec<_> = call.denials().into_iter().map(|denial| denial.reason).collect();
     assert_eq!(reasons, ["the host itself sets the header `x-api-key` there"]);
@@ -97,8 +99,8 @@ async fn a_header_of_the_guest_does_not_replace_the_secret() {
 
 #[tokio::test]
 async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
-    let server = Server::page();
-    let mut call = call(&server.url("/"), "authorization", Secrets::none());
+    let server = Server::with_page();
+    let mut call = call_with_secret(&server.url("/"), "authorization", Secrets::none());
     assert!(matches!(
         call.get(&server.url("/")).await,
         Err(Error::HttpRequestDenied)
@@ -109,7 +111,7 @@ async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_echoes_a_secret_gives_it_to_nobody() {
+async fn an_echoed_secret_is_redacted_in_all_common_encodings() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     let mut echoes = vec![
@@ -125,7 +127,7 @@ async fn a_server_that_echoes_a_secret_gives_it_to_nobody() {
         echoes.push(URL_SAFE.encode(format!("{before}{VALUE}:")));
     }
     for text in &echoes {
-        let page = echo(&format!("location: /?{text}\r\n"), format!("<{text}>").as_bytes())
+        let page = fetch_with_secret(&format!("location: /?{text}\r\n"), format!("<{text}>").as_bytes())
             .await
             .unwrap();
         let (body, location) = (
@@ -151,7 +153,7 @@ async fn a_secret_in_two_parts_of_a_body_is_redacted() {
             }
             connection.write_all(b"0\r\n\r\n")
         });
-        let page = call(&server.url("/"), "authorization", secrets(false))
+        let page = call_with_secret(&server.url("/"), "authorization", secrets(false))
             .get(&server.url("/"))
             .await
             .unwrap();
@@ -160,48 +162,50 @@ async fn a_secret_in_two_parts_of_a_body_is_redacted() {
 }
 
 #[tokio::test]
-async fn headers_about_identity_do_not_reach_the_guest() {
-    let page = echo("set-cookie: session=1\r\nwww-authenticate: Basic\r\nx-kept: 1\r\n", b"")
+async fn identity_headers_are_removed_only_from_responses_to_secret_requests() {
+    let page = fetch_with_secret("set-cookie: session=1\r\nwww-authenticate: Basic\r\nx-kept: 1\r\n", b"")
         .await
         .unwrap();
     assert!(!page.headers.contains_key("set-cookie") && !page.headers.contains_key("www-authenticate"));
     assert_eq!(page.headers["x-kept"], "1");
-    let server = Server::answering("HTTP/1.1 200 OK\r\nset-cookie: a=1\r\ncontent-length: 0\r\n\r\n");
+    let server = Server::with_response("HTTP/1.1 200 OK\r\nset-cookie: a=1\r\ncontent-length: 0\r\n\r\n");
     let page = Call::to(&server).get(&server.url("/")).await.unwrap();
     assert_eq!(page.headers["set-cookie"], "a=1");
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_searched_is_refused() {
-    let compressed = echo("content-encoding: gzip\r\n", b"x").await;
+async fn a_compressed_response_to_a_request_with_a_secret_is_refused() {
+    let compressed = fetch_with_secret("content-encoding: gzip\r\n", b"x").await;
     assert!(matches!(compressed, Err(Error::HttpResponseContentCoding(_))));
-    echo("content-encoding: identity\r\n", b"x").await.unwrap();
-    let server = Server::answering("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx");
+    fetch_with_secret("content-encoding: identity\r\n", b"x").await.unwrap();
+    let server = Server::with_response("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx");
     Call::to(&server).get(&server.url("/")).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_guest_cannot_ask_for_pieces_or_compression_of_what_has_a_secret() {
-    let server = Server::page();
-    let mut call = call(&server.url("/"), "authorization", secrets(false));
+async fn headers_for_ranges_and_compression_are_not_sent_with_a_secret() {
+    let server = Server::with_page();
+    let mut call = call_with_secret(&server.url("/"), "authorization", secrets(false));
     for (name, value) in [("range", "bytes=0-3"), ("if-range", "x"), ("accept-encoding", "gzip")] {
-        call.send(header(name, value, &server.url("/"))).await.unwrap();
+        call.send(request_with_header(name, value, &server.url("/")))
+            .await
+            .unwrap();
         let head = server.received().pop().unwrap();
         assert!(!head.contains(name), "{head}");
     }
 }
 
 #[tokio::test]
-async fn a_canary_in_a_request_is_noticed_and_not_sent() {
+async fn a_request_with_a_canary_is_denied_and_reported() {
     let server = Server::start(|connection| io::copy(connection, &mut io::sink()).map(drop));
     let url = server.url("/");
     let body = format!("{}decoy-value-1{}", "x".repeat(100), "y".repeat(100));
     for request in [
-        get(&server.url("/?q=decoy-value-1")),
-        header("x-note", "decoy-value-1", &url),
+        get_request(&server.url("/?q=decoy-value-1")),
+        request_with_header("x-note", "decoy-value-1", &url),
         request("POST", &url, &body),
     ] {
-        let mut call = call(&url, "authorization", secrets(true));
+        let mut call = call_with_secret(&url, "authorization", secrets(true));
         let sent = call.send(request).await;
         assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
         assert_eq!(call.sender.gate.canary().as_deref(), Some("DECOY"));
@@ -220,7 +224,7 @@ async fn a_body_without_a_canary_is_sent_as_it_is() {
         sender.send(body).map_err(io::Error::other)?;
         connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
     });
-    let mut call = call(&server.url("/"), "authorization", secrets(true));
+    let mut call = call_with_secret(&server.url("/"), "authorization", secrets(true));
     let mut request = request("POST", &server.url("/"), &body);
     request
         .headers_mut()

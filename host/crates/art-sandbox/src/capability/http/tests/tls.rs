@@ -34,7 +34,7 @@ impl Authority {
     }
 
     /// Returns a client that trusts this authority alone.
-    fn trusted(&self) -> TlsConnector {
+    fn client(&self) -> TlsConnector {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -83,14 +83,14 @@ fn params(host: &str) -> CertificateParams {
 /// Fetches a page from `host.example`, which listens at `port` of this machine.
 async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
     let url = format!("https://host.example:{port}/");
-    let names = Names::default().with("host.example", &[&["127.0.0.1"]]);
-    let grants = json!([everything(&url)]);
+    let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.1"]]);
+    let grants = json!([full_grant(&url)]);
     let mut call = match tls {
-        Some(tls) => Call::with_tls(grants, names, Some(tls)),
+        Some(tls) => Call::with_tls(grants, resolver, Some(tls)),
         None => {
-            let network = Network::new(Box::new(names.clone()), OnceLock::new());
+            let network = Network::new(Box::new(resolver.clone()), OnceLock::new());
             let sender = Sender::new(call_grants(grants), Secrets::none(), Some(Arc::new(network)));
-            Call { sender, names }
+            Call { sender, resolver }
         }
     };
     call.get(&url).await
@@ -100,7 +100,7 @@ async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
 async fn a_certificate_of_a_trusted_authority_is_accepted() {
     let authority = Authority::new();
     let port = authority.serve(params("host.example")).await;
-    let page = fetch(port, Some(authority.trusted())).await.unwrap();
+    let page = fetch(port, Some(authority.client())).await.unwrap();
     assert_eq!(page.body, b"hello");
 }
 
@@ -108,7 +108,7 @@ async fn a_certificate_of_a_trusted_authority_is_accepted() {
 async fn a_certificate_for_another_name_is_refused() {
     let authority = Authority::new();
     let port = authority.serve(params("other.example")).await;
-    let error = fetch(port, Some(authority.trusted())).await.unwrap_err();
+    let error = fetch(port, Some(authority.client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
@@ -119,14 +119,14 @@ async fn an_expired_certificate_is_refused() {
     expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
     expired.not_after = rcgen::date_time_ymd(2021, 1, 1);
     let port = authority.serve(expired).await;
-    let error = fetch(port, Some(authority.trusted())).await.unwrap_err();
+    let error = fetch(port, Some(authority.client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
 #[tokio::test]
 async fn a_certificate_of_an_unknown_authority_is_refused() {
     let port = Authority::new().serve(params("host.example")).await;
-    let error = fetch(port, Some(Authority::new().trusted())).await.unwrap_err();
+    let error = fetch(port, Some(Authority::new().client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsCertificateError), "{error}");
 }
 
@@ -151,6 +151,6 @@ async fn a_server_without_tls_is_refused() {
         drop(connection.read(&mut [0; 64]));
         connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     });
-    let error = fetch(port, Some(Authority::new().trusted())).await.unwrap_err();
+    let error = fetch(port, Some(Authority::new().client())).await.unwrap_err();
     assert!(matches!(error, Error::TlsProtocolError), "{error}");
 }

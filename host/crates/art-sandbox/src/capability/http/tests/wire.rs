@@ -7,9 +7,9 @@ use super::*;
 
 #[tokio::test]
 async fn a_server_sees_one_request_with_the_path_and_the_host() {
-    let server = Server::page();
+    let server = Server::with_page();
     let mut call = Call::to(&server);
-    let mut request = get(&server.url("/a/../b?q=%20"));
+    let mut request = get_request(&server.url("/a/../b?q=%20"));
     request
         .headers_mut()
         .insert(HOST, HeaderValue::from_static("other.example"));
@@ -48,7 +48,7 @@ async fn a_body_is_sent_with_its_length() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_large_breaks_off() {
+async fn sending_a_body_that_is_too_large_fails() {
     let server = Server::start(|connection| io::copy(connection, &mut io::sink()).map(drop));
     let mut call = Call::to(&server);
     let large = "x".repeat((1 << 20) + 1);

@@ -7,7 +7,7 @@ use art_sandbox::ConfinementProbe;
 use super::{Check, Verdict};
 use crate::commands::CONFINED_ARGUMENT;
 
-/// Checks the confinement of both processes. Missing confinement is only a warning, because the sandbox is the first wall.
+/// Checks the confinement of both processes. Missing confinement is only a warning, because the sandbox already isolates tools.
 pub(super) fn check() -> [Check; 2] {
     [check_host(), check_compiler()]
 }
@@ -27,18 +27,18 @@ fn check_host() -> Check {
 /// Starts this program as a process that is confined like the compiler, and lets it try what it must not be able to do.
 fn check_compiler() -> Check {
     const NAME: &str = "confined compiler";
-    let probe = match probe() {
+    let probe = match run_probe() {
         Ok(probe) => probe,
         Err(reason) => return Check::new(NAME, Verdict::Warn, format!("could not be checked: {reason}")),
     };
-    let could = [
+    let attempts = [
         (probe.read_file, "read a file"),
         (probe.connect, "connect to a port"),
         (probe.start_program, "start a program"),
     ];
-    let could: Vec<_> = could
+    let could: Vec<_> = attempts
         .iter()
-        .filter(|(could, _)| *could)
+        .filter(|(succeeded, _)| *succeeded)
         .map(|(_, what)| *what)
         .collect();
     let reasons = [&probe.landlock, &probe.seccomp];
@@ -61,7 +61,7 @@ fn check_compiler() -> Check {
     }
 }
 
-fn probe() -> Result<ConfinementProbe, String> {
+fn run_probe() -> Result<ConfinementProbe, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program).arg(CONFINED_ARGUMENT).env_clear().output();
     let output = output.map_err(|error| error.to_string())?;
