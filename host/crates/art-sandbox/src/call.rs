@@ -1,6 +1,7 @@
 //! One call of a tool: it runs in a fresh store and a fresh instance under a guard, and ends in an outcome with its
 //! usage.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,7 +155,7 @@ impl Invocation {
             let tool = instance_pre.instantiate_async(&mut *store).await?;
             tool.art_tool_tool().call_execute(store, &input, &context).await
         };
-        let (result, cpu) = self.guard.run(call).await;
+        let (result, cpu) = self.guard.run(pin!(call)).await;
         let outcome = self.finish(result, cpu);
         let (outcome, canary) = self.redact(outcome);
         let divergence = self.store.data().outside.divergence();
@@ -172,7 +173,7 @@ impl Invocation {
             let tool = instance_pre.instantiate_async(&mut *store).await?;
             tool.art_tool_tool().call_schema(store).await
         };
-        let (result, _cpu) = self.guard.run(call).await;
+        let (result, _cpu) = self.guard.run(pin!(call)).await;
         match result {
             Ok(Ok(schema)) => Ok(schema.into()),
             Ok(Err(error)) => Err(SchemaCallError {

@@ -46,15 +46,15 @@ impl Guard {
         self.time_slice.call_start().elapsed()
     }
 
-    /// Runs `call` until it ends or has to be stopped. Also returns the processor time that it used.
-    pub(crate) async fn run<F: Future>(&self, call: F) -> (Result<F::Output, StopReason>, Duration) {
-        let guarded = GuardedCall {
+    /// Returns a future that runs `call` until it ends or has to be stopped. The future also returns the processor time that the
+    /// call used.
+    pub(crate) const fn run<'a, F: Future>(&'a self, call: Pin<&'a mut F>) -> GuardedCall<'a, F> {
+        GuardedCall {
             guard: self,
-            call: std::pin::pin!(call),
+            call,
             wakers: None,
             cpu: None,
-        };
-        guarded.await
+        }
     }
 
     fn stop_reason(&self, now: Instant) -> Option<StopReason> {
@@ -68,8 +68,8 @@ impl Guard {
     }
 }
 
-/// The future that [`Guard::run`] waits for.
-struct GuardedCall<'a, F> {
+/// The future that [`Guard::run`] returns.
+pub(crate) struct GuardedCall<'a, F> {
     guard: &'a Guard,
     call: Pin<&'a mut F>,
     /// Created when the call first waits, since most calls never do.
@@ -146,7 +146,10 @@ fn thread_cpu_time() -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::task::Waker;
+
+    use futures_util::FutureExt;
 
     use super::*;
     use crate::meter::Meter;
@@ -183,9 +186,10 @@ mod tests {
     /// Polls a guarded guest until it is done, fewer than `max` times. Returns the number of polls, or `max` if it is not done.
     fn poll_guarded(guest: PendingGuest<'_>, max: u32) -> u32 {
         let guard = guard();
-        let mut guarded = std::pin::pin!(guard.run(guest));
+        let guest = pin!(guest);
+        let mut guarded = guard.run(guest);
         let mut cx = Context::from_waker(Waker::noop());
-        let done = (1..max).find(|_| guarded.as_mut().poll(&mut cx).is_ready());
+        let done = (1..max).find(|_| guarded.poll_unpin(&mut cx).is_ready());
         done.unwrap_or(max)
     }
 

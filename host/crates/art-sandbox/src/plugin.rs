@@ -343,19 +343,28 @@ impl Job {
         cancel: CancellationToken,
         context: &ExecutionContext,
     ) -> EndedCall {
-        let mut invocation = match Invocation::new(instance_pre, &self.limits, self.grants, cancel) {
-            Ok(invocation) => invocation
-                .with_given(self.given)
-                .with_progress(self.progress)
-                .with_network(self.network)
-                .with_staging(self.staging)
-                .with_secrets(self.secrets),
-            Err(error) => return not_run(host_error(&format!("{error:#}"))),
-        };
+        match self.invocation(instance_pre, cancel) {
+            Ok((invocation, input)) => invocation.execute(instance_pre, input, context).await,
+            Err(error) => not_run(host_error(&format!("{error:#}"))),
+        }
+    }
+
+    /// Returns the call, which is ready to run, and its input.
+    fn invocation(
+        self,
+        instance_pre: &ToolPluginPre<CallState>,
+        cancel: CancellationToken,
+    ) -> wasmtime::Result<(Invocation, String)> {
+        let mut invocation = Invocation::new(instance_pre, &self.limits, self.grants, cancel)?
+            .with_given(self.given)
+            .with_progress(self.progress)
+            .with_network(self.network)
+            .with_staging(self.staging)
+            .with_secrets(self.secrets);
         if let Some(recorded) = self.recorded {
             invocation = invocation.with_record(recorded);
         }
-        invocation.execute(instance_pre, self.input, context).await
+        Ok((invocation, self.input))
     }
 }
 

@@ -173,14 +173,14 @@ impl Sandbox {
         self.inner.compile_time.is_none()
     }
 
-    /// Runs `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread.
-    /// Returns `None` if the job panicked.
-    pub async fn run_on_worker<T: Send + 'static>(
-        &self,
-        index: usize,
-        job: impl Future<Output = T> + Send + 'static,
-    ) -> Option<T> {
-        self.inner.workers.run(index % self.workers(), job).await
+    /// Queues `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. The returned
+    /// future waits for its result, or for `None` if the job panicked.
+    pub fn run_on_worker<T, F>(&self, index: usize, job: F) -> impl Future<Output = Option<T>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.inner.workers.run(index % self.workers(), job)
     }
 
     pub(crate) fn current_worker(&self) -> Option<usize> {

@@ -7,9 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 
-type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Work for a worker. It is on the heap, because every future that contained it would reserve memory for it twice: as its captured
+/// variable, and as what it waits for.
+struct Job {
+    work: Pin<Box<dyn Future<Output = ()> + Send>>,
+    open_job: OpenJob,
+}
+
+impl Job {
+    async fn run(self) {
+        let _open_job = self.open_job;
+        self.work.await;
+    }
+}
 
 thread_local! {
     /// Identifier of the [`Workers`] that this thread belongs to, and its index in them.
@@ -57,27 +70,30 @@ impl Workers {
             .map_or(0, |(index, _)| index)
     }
 
-    /// Runs `job` on worker `index`. Returns `None` if the job panicked or the worker has stopped.
-    pub(crate) async fn run<T: Send + 'static>(
-        &self,
-        index: usize,
-        job: impl Future<Output = T> + Send + 'static,
-    ) -> Option<T> {
+    /// Queues `work` on worker `index`. The returned future waits for its result, or for `None` if the work panicked or the worker has
+    /// stopped.
+    pub(crate) fn run<T, F>(&self, index: usize, work: F) -> impl Future<Output = Option<T>> + use<T, F>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
         // Sending fails if the caller was dropped, and then nobody needs the result.
-        self.spawn(index, async move { drop(sender.send(job.await)) })?;
-        receiver.await.ok()
+        let queued = self.spawn(index, work.map(|result| drop(sender.send(result))));
+        async move {
+            queued?;
+            receiver.await.ok()
+        }
     }
 
-    /// Queues `job` on worker `index`. Returns `None` if the worker does not exist or has stopped.
-    pub(crate) fn spawn(&self, index: usize, job: impl Future<Output = ()> + Send + 'static) -> Option<()> {
+    /// Queues `work` on worker `index`. Returns `None` if the worker does not exist or has stopped.
+    pub(crate) fn spawn(&self, index: usize, work: impl Future<Output = ()> + Send + 'static) -> Option<()> {
         let worker = self.workers.get(index)?;
-        let open_job = OpenJob::new(&worker.open_jobs);
-        let job = async move {
-            let _open_job = open_job;
-            job.await;
+        let job = Job {
+            work: Box::pin(work),
+            open_job: OpenJob::new(&worker.open_jobs),
         };
-        worker.jobs.as_ref()?.send(Box::pin(job)).ok()
+        worker.jobs.as_ref()?.send(job).ok()
     }
 }
 
@@ -107,7 +123,7 @@ impl Worker {
                 CURRENT.set(Some((id, index)));
                 runtime.block_on(async {
                     while let Some(job) = queue.recv().await {
-                        tokio::spawn(job);
+                        tokio::spawn(job.run());
                     }
                 });
             })?;
