@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::thread::JoinHandle;
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, poll};
 use tokio::sync::{mpsc, oneshot};
 
 /// Work for a worker. It is on the heap, because every future that contained it would reserve memory for it twice: as its captured
@@ -18,11 +20,25 @@ struct Job {
 }
 
 impl Job {
+    /// Runs the job until it first waits or yields, and spawns what is left of it. So a new call waits for one time slice of another
+    /// guest, however many there are, and a short call needs no task.
+    async fn start(mut self) {
+        let first_poll = AssertUnwindSafe(async { poll!(&mut self.work) }).catch_unwind();
+        // A job that panicked is dropped, which its caller notices.
+        if let Ok(Poll::Pending) = first_poll.await {
+            tokio::spawn(self.run());
+        }
+    }
+
     async fn run(self) {
         let _open_job = self.open_job;
         self.work.await;
     }
 }
+
+/// Number of tasks that a worker runs before it looks for new jobs and at its timers. A task may be a guest that uses its whole time
+/// slice.
+const EVENT_INTERVAL: u32 = 1;
 
 thread_local! {
     /// Identifier of the [`Workers`] that this thread belongs to, and its index in them.
@@ -116,14 +132,19 @@ impl Drop for OpenJob {
 impl Worker {
     fn start(id: usize, index: usize) -> std::io::Result<Self> {
         let (jobs, mut queue) = mpsc::unbounded_channel::<Job>();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .event_interval(EVENT_INTERVAL)
+            .build()?;
         let thread = std::thread::Builder::new()
             .name(format!("art-sandbox-{index}"))
             .spawn(move || {
                 CURRENT.set(Some((id, index)));
                 runtime.block_on(async {
                     while let Some(job) = queue.recv().await {
-                        tokio::spawn(job.run());
+                        job.start().await;
+                        // Guests that have started and new ones take turns.
+                        tokio::task::yield_now().await;
                     }
                 });
             })?;
@@ -143,5 +164,69 @@ impl Drop for Worker {
         if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
             tracing::error!("a sandbox thread panicked");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    /// Lets others run and asks for the next turn at once, as a guest does whose time slice is over.
+    async fn end_time_slice() {
+        let mut is_over = false;
+        let next_turn = std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut is_over, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        });
+        next_turn.await;
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_has_no_result_and_leaves_its_worker_alive() {
+        let workers = Workers::start(1).unwrap();
+        let panics_later = async {
+            end_time_slice().await;
+            panic!("later");
+        };
+        assert_eq!(workers.run::<(), _>(0, async { panic!("at once") }).await, None);
+        assert_eq!(workers.run::<(), _>(0, panics_later).await, None);
+        assert_eq!(workers.run(0, async { 7 }).await, Some(7));
+    }
+
+    #[tokio::test]
+    async fn a_new_job_waits_for_one_turn_of_the_others_however_many_there_are() {
+        let workers = Arc::new(Workers::start(1).unwrap());
+        let [is_queued, has_started] = [false; 2].map(|is_set| Arc::new(AtomicBool::new(is_set)));
+        let turns_before = Arc::new(AtomicUsize::new(0));
+        let old_job = |number| {
+            let (is_queued, has_started) = (Arc::clone(&is_queued), Arc::clone(&has_started));
+            let (workers, turns) = (Arc::clone(&workers), Arc::clone(&turns_before));
+            async move {
+                // Begins when all old jobs have started.
+                for _ in 0..50 {
+                    end_time_slice().await;
+                }
+                if number == 0 {
+                    is_queued.store(true, Ordering::Relaxed);
+                    let has_started = Arc::clone(&has_started);
+                    let new_job = async move { has_started.store(true, Ordering::Relaxed) };
+                    workers.spawn(0, new_job).unwrap();
+                }
+                while !has_started.load(Ordering::Relaxed) {
+                    turns.fetch_add(usize::from(is_queued.load(Ordering::Relaxed)), Ordering::Relaxed);
+                    end_time_slice().await;
+                }
+            }
+        };
+        join_all((0..20).map(|number| workers.run(0, old_job(number)))).await;
+        let turns = turns_before.load(Ordering::Relaxed);
+        assert!(turns <= 2, "{turns} turns");
     }
 }
