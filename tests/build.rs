@@ -11,6 +11,7 @@ use std::{env, fs, io};
 const PLAIN: &str = "wasm32-unknown-unknown";
 /// Target of components that also import WASI.
 const WASI: &str = "wasm32-wasip2";
+/// Profile of cargo for the components.
 const PROFILE: &str = "guest";
 /// The only guest without WASI.
 const PLAIN_GUEST: &str = "without_wasi";
@@ -44,9 +45,8 @@ fn main() -> Result<()> {
     };
     builder.build(WASI, &["--examples", "--lib"], &with_wasi)?;
     builder.build(PLAIN, &["--example", PLAIN_GUEST, "--lib"], &plain)?;
-    let guests = guest_constants(&guests, &builder);
-    let plugins = plugin_table(&plugins, &builder);
-    fs::write(out.join("components.rs"), guests + &plugins)?;
+    let constants = guest_constants(&guests, &builder) + &plugin_table(&plugins, &builder);
+    fs::write(out.join("components.rs"), constants)?;
     Ok(())
 }
 
@@ -56,7 +56,7 @@ fn uses_wasi(root: &Path, plugin: &str) -> bool {
     let manifest = fs::read_to_string(manifest)
         .ok()
         .and_then(|text| text.parse::<toml::Table>().ok());
-    let wasi = |manifest: toml::Table| {
+    let wasi_key = |manifest: toml::Table| {
         manifest
             .get("package")?
             .get("metadata")?
@@ -64,7 +64,7 @@ fn uses_wasi(root: &Path, plugin: &str) -> bool {
             .get("wasi")?
             .as_bool()
     };
-    manifest.and_then(wasi).unwrap_or_default()
+    manifest.and_then(wasi_key).unwrap_or_default()
 }
 
 /// Registers each source file with cargo. Skips built components in the folders of plugins.
@@ -110,12 +110,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds guests and plugins for one target, in one invocation of cargo.
-    fn build(&self, target: &str, guests: &[&str], plugins: &[&String]) -> Result<()> {
+    /// Builds guests and plugins for one target, in one invocation of cargo. `guest_options` select the guests.
+    fn build(&self, target: &str, guest_options: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
             .args(["build", "--target", target, "--profile", PROFILE, "--package", "guests"])
-            .args(guests)
+            .args(guest_options)
             .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
             .arg("--target-dir")
             .arg(self.target_dir)

@@ -133,7 +133,8 @@ fn parse_user_name(text: &str) -> Result<String, String> {
 }
 
 /// Returns the arguments of the command line, changed so that a question may begin with a dash: an argument after `run` or
-/// `plan` that cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it as an option.
+/// `plan` and before `--` that cannot be an option, such as `-5 + 3`, gets a leading space, so that the parser does not read it
+/// as an option.
 pub(crate) fn escape_leading_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let (mut after_command, mut after_separator) = (false, false);
     let mut escaped = Vec::new();
@@ -628,7 +629,7 @@ pub enum ApproveCommand {
     },
 }
 
-/// Which later calls a person approves besides the one.
+/// Which later calls a person approves besides the one that is decided.
 #[derive(Debug, Args)]
 pub struct AlwaysArgs {
     /// Also approve later calls of this version of the tool with the same arguments, about which a rule would ask

@@ -75,7 +75,7 @@ pub fn main_with(extension: Extension) -> ExitCode {
     }
 }
 
-/// Prints help, or an error in the command line: as JSON with `--json`, like every other error.
+/// Prints help as text. Prints an error in the command line as JSON with `--json`, like every other error, and as text otherwise.
 fn report_parse_error(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os()
         .skip(1)
@@ -94,8 +94,8 @@ fn report_parse_error(error: &clap::Error) -> ExitCode {
     exit_after_output(error.exit()).into()
 }
 
-/// Returns `exit`, unless the answer could not be written to stdout. A closed pipe is not reported, as is usual for programs
-/// in a pipeline.
+/// Returns `exit`, or another exit code if the answer could not be written to stdout. Prints the error, except for a closed pipe,
+/// as is usual for programs in a pipeline.
 fn exit_after_output(exit: Exit) -> Exit {
     match render::stdout_error() {
         None => exit,
@@ -207,7 +207,7 @@ async fn open(global: &Global, config: Config) -> Result<Runtime, CommandError> 
     build(global, ask_for_grants_if_attended(global, config), Runtime::builder()).await
 }
 
-/// Opens a runtime that only calls tools. It needs no model, whatever is configured.
+/// Opens a runtime without a model, whatever is configured. A person at the terminal may be asked for grants.
 async fn open_without_model(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     build(
         global,
@@ -226,13 +226,14 @@ fn ask_for_grants_if_attended(global: &Global, config: Config) -> Config {
     }
 }
 
-/// Opens a runtime that only reads the store, even while another program uses it. Nothing runs there, so nobody is asked.
+/// Opens a runtime that only reads the store, which works even while another program writes to it. No tool runs there, so nobody is
+/// asked for grants.
 async fn open_read_only(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     let store = open_store_read_only(&config)?;
     build(global, config, Runtime::builder().store(store)).await
 }
 
-/// Opens a runtime that only calls tools and never asks a person for grants.
+/// Opens a runtime without a model, which never asks a person for grants.
 async fn open_without_granting(global: &Global, config: Config) -> Result<Runtime, CommandError> {
     build(global, config, Runtime::builder().without_model()).await
 }

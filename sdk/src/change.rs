@@ -167,7 +167,7 @@ impl Change {
         .feedback_schema(form)
     }
 
-    /// Returns the digest of the path and both texts.
+    /// Returns the digest of the path, of both texts, and of whether the file exists.
     fn digest(&self) -> String {
         let mut hash = blake3::Hasher::new();
         let existed: &[u8] = if self.before.is_some() { b"changed" } else { b"created" };

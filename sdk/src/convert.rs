@@ -96,8 +96,8 @@ impl<T: Serialize + JsonSchema> IntoOutcome for Outcome<T> {
 /// An error that converts to the [`ToolError`] that the host receives. Implemented by [`ToolError`], and by error types
 /// of a tool that choose a code.
 ///
-/// An error without this trait is reported with its text and the code
-/// [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
+/// An error without this trait is converted as `?` does if it implements `Into<ToolError>`. Otherwise, it is reported with its text and
+/// the code [`ErrorCode::Unknown`](crate::ErrorCode::Unknown).
 ///
 /// ```
 /// use art_sdk::prelude::*;
@@ -221,7 +221,7 @@ pub mod conversion {
     #[derive(Debug)]
     pub struct ByDisplay;
 
-    /// The first choice.
+    /// The first choice, for an error type with [`IntoToolError`].
     pub trait HasIntoToolError {
         /// Returns the conversion.
         fn conversion(&self) -> ByTrait {
@@ -230,7 +230,7 @@ pub mod conversion {
     }
     impl<E: IntoToolError> HasIntoToolError for &&&Probe<'_, E> {}
 
-    /// The second choice.
+    /// The second choice, for an error type with `Into<ToolError>`.
     pub trait HasInto {
         /// Returns the conversion.
         fn conversion(&self) -> ByInto {
@@ -239,7 +239,7 @@ pub mod conversion {
     }
     impl<E: Into<ToolError>> HasInto for &&Probe<'_, E> {}
 
-    /// The third choice.
+    /// The third choice, for an error type with `Display`.
     pub trait HasDisplay {
         /// Returns the conversion.
         fn conversion(&self) -> ByDisplay {
@@ -248,7 +248,7 @@ pub mod conversion {
     }
     impl<E: Display> HasDisplay for &Probe<'_, E> {}
 
-    /// An error type with none of the traits.
+    /// The last choice, for an error type with none of the traits.
     pub trait HasNone {
         /// Returns the first conversion, so that the compiler reports the missing [`IntoToolError`].
         fn conversion(&self) -> ByTrait {

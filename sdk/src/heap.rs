@@ -120,7 +120,7 @@ mod component {
         }
     }
 
-    /// Grows the memory and returns the start and the size in bytes of the new part.
+    /// Grows the memory and returns the start and the size in bytes of the new part, or `None` if the memory cannot grow.
     fn grow(pages: usize) -> Option<(*mut u8, usize)> {
         let start = match memory_grow(0, pages) {
             usize::MAX => return None,

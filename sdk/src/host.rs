@@ -49,22 +49,22 @@ mod native {
 
     #[derive(Debug, Default)]
     pub(crate) struct Host {
-        pub(crate) lines: RefCell<Vec<(Level, String)>>,
-        pub(crate) steps: RefCell<Vec<Progress>>,
+        pub(crate) log_lines: RefCell<Vec<(Level, String)>>,
+        pub(crate) progress_reports: RefCell<Vec<Progress>>,
         pub(crate) cancelled: Cell<bool>,
     }
 
     impl Host {
         pub(crate) fn log(&self, level: Level, message: &str) {
-            self.lines.borrow_mut().push((level, message.to_owned()));
+            self.log_lines.borrow_mut().push((level, message.to_owned()));
         }
 
         pub(crate) fn progress(&self, title: &str, metadata: Option<&Map<String, Value>>) {
-            let step = Progress {
+            let report = Progress {
                 title: title.to_owned(),
                 metadata: metadata.cloned().unwrap_or_default(),
             };
-            self.steps.borrow_mut().push(step);
+            self.progress_reports.borrow_mut().push(report);
         }
 
         pub(crate) fn cancelled(&self) -> bool {

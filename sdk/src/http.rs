@@ -149,8 +149,8 @@ impl Request {
     /// # Errors
     ///
     /// Fails with [`ErrorCode::PermissionDenied`] if no grant covers the request, with a retryable [`ErrorCode::Timeout`] if the
-    /// server is too slow, with [`ErrorCode::ValidationError`] if the request is invalid, and otherwise with
-    /// [`ErrorCode::IoError`]. A status such as 404 is no error; see [`Response::success`].
+    /// server is too slow, with [`ErrorCode::NotFound`] if its name is unknown, with [`ErrorCode::ValidationError`] if the
+    /// request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404 is no error; see [`Response::success`].
     pub fn send(&self) -> Result<Response> {
         send(self)
     }
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_native_build_without_an_answer_sends_nothing() {
+    fn a_native_build_without_an_answer_refuses_requests() {
         let error = get("https://a.example/").unwrap_err();
         assert!(error.message.contains("answer_http"), "{error}");
     }

@@ -68,7 +68,7 @@ pub use reply::{Attachment, Reply, Source};
 pub use tool::{Example, Mode, Tool};
 pub use {schemars, serde, serde_json};
 
-/// Everything a tool needs, for `use art_sdk::prelude::*;`.
+/// What most tools need, for `use art_sdk::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         Attachment, Context, ErrorCode, Hitl, IntoToolError, Level, NoArgs, Outcome, Reply, Result, Source, Subtask,

@@ -100,7 +100,7 @@ pub fn check(tool: &Tool) {
     check_where(tool, |_| true);
 }
 
-/// Same as [`check`], with only the examples whose input `is_chosen` accepts, for example those that need no file.
+/// Checks the same as [`check`], with only the examples whose input `is_chosen` accepts, for example those that need no file.
 ///
 /// # Panics
 ///
@@ -148,7 +148,7 @@ fn assert_promises(tool: &Tool, input: &Value, output: &Value) {
     }
 }
 
-/// Returns the name of the property with which an output breaks a promise, or `None` if the promise is kept or does not apply to
+/// Returns the name of a property with which an output breaks a promise, or `None` if the promise is kept or does not apply to
 /// the input.
 fn broken_promise<'a>(promise: &'a Value, input_schema: &Value, input: &Value, output: &Value) -> Option<&'a str> {
     let argument = |name: &str| {
@@ -229,14 +229,14 @@ impl Context {
         self.host.cancelled.set(true);
     }
 
-    /// Returns the lines logged so far; native tests only.
+    /// Returns the lines that were logged so far; native tests only.
     pub fn logged(&self) -> Vec<(Level, String)> {
-        self.host.lines.borrow().clone()
+        self.host.log_lines.borrow().clone()
     }
 
-    /// Returns the progress reported so far; native tests only.
+    /// Returns the progress that was reported so far; native tests only.
     pub fn progressed(&self) -> Vec<Progress> {
-        self.host.steps.borrow().clone()
+        self.host.progress_reports.borrow().clone()
     }
 }
 

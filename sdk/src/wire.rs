@@ -1,4 +1,5 @@
-//! Converts between the types of this crate and those of the contract. Exists only in a component.
+//! Converts between the types of this crate and those of the contract. The functions `wire_..` convert to the contract. The module exists
+//! only in a component.
 
 use serde_json::{Map, Value};
 
@@ -16,20 +17,20 @@ impl<D: Definition> Guest for D {
             description: tool.description.to_owned(),
             input_schema: tool.input_schema().to_string(),
             output_schema: json_text(tool.output_schema()),
-            execution_mode: mode(tool.mode),
+            execution_mode: wire_mode(tool.mode),
             blocking_config: tool.blocking_config(),
             display_config: tool.display_config(),
-            examples: tool.examples.iter().map(example).collect(),
+            examples: tool.examples.iter().map(wire_example).collect(),
         }
     }
 
     fn execute(input: String, context: types::ExecutionContext) -> types::Outcome {
         report_panics();
-        outcome(Tool::from_definition::<D>().run(&input, &from_wire(context)))
+        wire_outcome(Tool::from_definition::<D>().run(&input, &context_from_wire(context)))
     }
 }
 
-/// Logs the message of a panic. A component without WASI has no other output for it; with WASI the message goes to
+/// Makes a component without WASI log the message of a panic, for which it has no other output. With WASI, the message goes to
 /// standard error, which the host logs.
 fn report_panics() {
     #[cfg(target_os = "unknown")]
@@ -59,7 +60,7 @@ fn optional_object_text(object: &Map<String, Value>) -> Option<String> {
     (!object.is_empty()).then(|| object_text(object))
 }
 
-fn mode(mode: Mode) -> types::ExecutionMode {
+fn wire_mode(mode: Mode) -> types::ExecutionMode {
     match mode {
         Mode::Functional => types::ExecutionMode::Functional,
         Mode::Blocking => types::ExecutionMode::Blocking,
@@ -67,7 +68,7 @@ fn mode(mode: Mode) -> types::ExecutionMode {
     }
 }
 
-fn example(example: &Example) -> types::Example {
+fn wire_example(example: &Example) -> types::Example {
     types::Example {
         input: example.input.to_owned(),
         output: example.output.map(str::to_owned),
@@ -75,49 +76,49 @@ fn example(example: &Example) -> types::Example {
     }
 }
 
-fn from_wire(context: types::ExecutionContext) -> Context {
+fn context_from_wire(context: types::ExecutionContext) -> Context {
     Context {
         thread_id: context.thread_id,
         trace_id: context.trace_id,
         call_id: context.call_id,
         user_id: context.user_id,
         session_id: context.session_id,
-        hitl: context.hitl.map(hitl),
+        hitl: context.hitl.map(hitl_from_wire),
         host: crate::host::Host,
     }
 }
 
-fn hitl(decision: types::HitlContext) -> Hitl {
+fn hitl_from_wire(decision: types::HitlContext) -> Hitl {
     // The host serializes this JSON itself, so it always parses.
-    let value = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
+    let parse = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
     Hitl {
         suspension_id: decision.suspension_id,
         approved: decision.approved,
-        feedback: value(decision.feedback),
-        original_arguments: value(decision.original_arguments),
+        feedback: parse(decision.feedback),
+        original_arguments: parse(decision.original_arguments),
     }
 }
 
-fn outcome(outcome: Outcome<String>) -> types::Outcome {
+fn wire_outcome(outcome: Outcome<String>) -> types::Outcome {
     match outcome {
-        Outcome::Success(reply) => types::Outcome::Success(success(reply)),
-        Outcome::Failure(error) => types::Outcome::Failure(failure(error)),
-        Outcome::Suspended(suspension) => types::Outcome::Suspended(self::suspension(suspension)),
-        Outcome::Continuation(subtask) => types::Outcome::Continuation(continuation(subtask)),
+        Outcome::Success(reply) => types::Outcome::Success(wire_success(reply)),
+        Outcome::Failure(error) => types::Outcome::Failure(wire_failure(error)),
+        Outcome::Suspended(suspension) => types::Outcome::Suspended(wire_suspension(suspension)),
+        Outcome::Continuation(subtask) => types::Outcome::Continuation(wire_subtask(subtask)),
     }
 }
 
-fn success(reply: Reply<String>) -> types::Success {
+fn wire_success(reply: Reply<String>) -> types::Success {
     types::Success {
         output: reply.output,
         title: reply.title,
-        sources: reply.sources.into_iter().map(source).collect(),
-        attachments: reply.attachments.into_iter().map(attachment).collect(),
+        sources: reply.sources.into_iter().map(wire_source).collect(),
+        attachments: reply.attachments.into_iter().map(wire_attachment).collect(),
         metadata: optional_object_text(&reply.metadata),
     }
 }
 
-fn source(source: Source) -> types::Source {
+fn wire_source(source: Source) -> types::Source {
     types::Source {
         source_name: source.name,
         url: source.url,
@@ -125,7 +126,7 @@ fn source(source: Source) -> types::Source {
     }
 }
 
-fn attachment(file: Attachment) -> types::Attachment {
+fn wire_attachment(file: Attachment) -> types::Attachment {
     types::Attachment {
         media_type: file.media_type,
         filename: file.filename,
@@ -133,16 +134,16 @@ fn attachment(file: Attachment) -> types::Attachment {
     }
 }
 
-fn failure(error: ToolError) -> types::Failure {
+fn wire_failure(error: ToolError) -> types::Failure {
     types::Failure {
-        code: code(error.code),
+        code: wire_code(error.code),
         message: error.message,
         retryable: error.retryable,
         metadata: optional_object_text(&error.metadata),
     }
 }
 
-fn code(code: ErrorCode) -> types::ErrorCode {
+fn wire_code(code: ErrorCode) -> types::ErrorCode {
     match code {
         ErrorCode::ValidationError => types::ErrorCode::ValidationError,
         ErrorCode::IoError => types::ErrorCode::IoError,
@@ -156,7 +157,7 @@ fn code(code: ErrorCode) -> types::ErrorCode {
     }
 }
 
-fn suspension(suspension: Suspension) -> types::Suspension {
+fn wire_suspension(suspension: Suspension) -> types::Suspension {
     types::Suspension {
         message: suspension.message,
         details: json_text(suspension.details),
@@ -165,7 +166,7 @@ fn suspension(suspension: Suspension) -> types::Suspension {
     }
 }
 
-fn continuation(subtask: Subtask) -> types::SubtaskRequest {
+fn wire_subtask(subtask: Subtask) -> types::SubtaskRequest {
     types::SubtaskRequest {
         description: subtask.description,
         inputs: subtask.inputs.to_string(),

@@ -1,4 +1,4 @@
-//! Uses every option and every signature of a tool, in native builds.
+//! Tools with the options and the signatures that the attribute accepts, in native builds.
 
 use art_sdk::{Mode, prelude::*, testing};
 
@@ -148,7 +148,7 @@ fn each_question_is_a_separate_example() {
 }
 
 #[test]
-fn the_examples_succeed() {
+fn no_example_fails() {
     testing::check(&DELETE);
 }
 

@@ -6,10 +6,10 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::terminal::Terminal;
 
-const CHOICE: &str = "details or later? ";
-const ANSWER: &str = "answer (";
+const CHOICE_PROMPT: &str = "details or later? ";
+const ANSWER_PROMPT: &str = "answer (";
 
-/// A type of question, with an answer of each sort as a person types it.
+/// A type of question, with an invalid and a valid answer as a person types them.
 struct Case {
     form: Value,
     invalid: &'static str,
@@ -32,7 +32,7 @@ fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) 
         invalid,
         valid,
         stored,
-        next_prompt: ANSWER,
+        next_prompt: ANSWER_PROMPT,
     }
 }
 
@@ -45,7 +45,7 @@ fn cases() -> Vec<Case> {
     vec![
         case(form("boolean"), "maybe", "no", json!(false)),
         Case {
-            next_prompt: CHOICE,
+            next_prompt: CHOICE_PROMPT,
             ..case(text, "ab", "a b c", json!("a b c"))
         },
         case(choice("select"), "blue", "green", json!("g")),
@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
         ),
         case(form("file"), "absent.txt", "answer.txt", json!("answer.txt")),
         Case {
-            next_prompt: CHOICE,
+            next_prompt: CHOICE_PROMPT,
             ..case(form("confirm"), "perhaps", "", Value::Null)
         },
         case(custom, "{", r#"{"a": 1}"#, json!({"a": 1})),
@@ -68,7 +68,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Returns a home with the tool that asks and a file to answer with, and the arguments of a call that asks with `form`.
-fn home(form: &Value) -> (Home, String) {
+fn home_and_input(form: &Value) -> (Home, String) {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);
     home.file("answer.txt", "content");
@@ -106,7 +106,7 @@ fn assert_stored(home: &Home, id: &str, case: &Case) {
 #[test]
 fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
     for case in cases() {
-        let (home, input) = home(&case.form);
+        let (home, input) = home_and_input(&case.form);
         let called = home.art(&["tool", "call", "confirms", &input]);
         assert_eq!(called.code(), 7, "{called}");
         let id = open_question(&home);
@@ -125,24 +125,24 @@ fn each_question_type_accepts_only_valid_answers_at_the_command_line() {
 #[test]
 fn each_question_type_accepts_only_valid_answers_at_a_terminal() {
     for case in cases() {
-        let (home, input) = home(&case.form);
+        let (home, input) = home_and_input(&case.form);
         let mut terminal = Terminal::start(&home, &["tool", "call", "confirms", &input]);
-        terminal.until(CHOICE);
+        terminal.until(CHOICE_PROMPT);
         let id = open_question(&home);
         let is_confirm = case.kind() == "confirm";
-        let begin = |terminal: &mut Terminal| {
+        let choose_yes = |terminal: &mut Terminal| {
             terminal.type_keys("yes\r");
-            terminal.until(ANSWER);
+            terminal.until(ANSWER_PROMPT);
         };
         if !is_confirm {
-            begin(&mut terminal);
+            choose_yes(&mut terminal);
         }
         terminal.type_keys(&format!("{}\r", typed_text(&home, &case, case.invalid)));
         terminal.until(case.next_prompt);
         assert_eq!(open_question(&home), id, "{}", case.form);
         match (is_confirm, case.next_prompt) {
             (true, _) => terminal.type_keys("yes\r"),
-            (false, CHOICE) => begin(&mut terminal),
+            (false, CHOICE_PROMPT) => choose_yes(&mut terminal),
             _ => {}
         }
         if !is_confirm {

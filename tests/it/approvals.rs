@@ -19,7 +19,7 @@ fn home() -> Home {
     home
 }
 
-/// Returns the calls that wait for a decision.
+/// Returns the calls that `art approve list` shows: those that wait for a decision, and those whose run has not gone on after it.
 fn waiting(home: &Home) -> Vec<Value> {
     home.art(&["--json", "approve", "list"])
         .json()
@@ -28,7 +28,7 @@ fn waiting(home: &Home) -> Vec<Value> {
         .clone()
 }
 
-/// Returns the identifier of the only call that waits for a decision.
+/// Returns the identifier of the only call in this list.
 fn waiting_id(home: &Home) -> String {
     let waiting = waiting(home);
     assert_eq!(waiting.len(), 1, "{waiting:?}");
@@ -122,7 +122,7 @@ fn an_approval_continues_the_run_and_is_accepted_only_once() {
 }
 
 #[test]
-fn a_rejected_call_has_no_effect_and_its_reason_is_logged() {
+fn a_rejected_call_gives_no_result_and_its_reason_is_logged() {
     let home = home();
     let id = suspend(&home);
     let rejected = home.art(&["approve", "no", &id, "--reason", "keep it"]);
@@ -186,11 +186,11 @@ fn home_with_rules(rules: &str) -> Home {
     home
 }
 
-const ASK: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\narguments = { \"/text\" = \"secret*\" }\n";
+const ASK_RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"ec*\"\narguments = { \"/text\" = \"secret*\" }\n";
 
 #[test]
 fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
-    let home = home_with_rules(ASK);
+    let home = home_with_rules(ASK_RULE);
     let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!((asked.code(), asked.stdout()), (7, String::new()), "{asked}");
     assert!(asked.stderr().contains("\n  art approve yes "), "{asked}");
@@ -209,7 +209,7 @@ fn a_rule_asks_before_the_calls_that_it_matches_and_no_others() {
 
 #[test]
 fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() {
-    let home = home_with_rules(ASK);
+    let home = home_with_rules(ASK_RULE);
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
     let invalid = home.art(&["approve", "yes", "last", "--args", r#"{"texts": 1}"#]);
     assert_eq!(invalid.code(), 1, "{invalid}");
@@ -224,7 +224,7 @@ fn a_person_may_change_the_arguments_that_a_rule_asks_about_if_they_are_valid() 
 
 #[test]
 fn a_rejected_direct_call_is_an_error_without_output() {
-    let home = home_with_rules(ASK);
+    let home = home_with_rules(ASK_RULE);
     assert_eq!(home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]).code(), 7);
     let rejected = home.art(&["approve", "no", "last"]);
     assert_eq!(
@@ -236,7 +236,7 @@ fn a_rejected_direct_call_is_an_error_without_output() {
 
 #[test]
 fn a_rule_refuses_calls_whatever_a_person_decides() {
-    let home = home_with_rules(&ASK.replace("ask", "refuse"));
+    let home = home_with_rules(&ASK_RULE.replace("ask", "refuse"));
     let refused = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
     assert_eq!(refused.code(), 5, "{refused}");
     assert!(refused.stderr().contains("`echo` is not called:"), "{refused}");
@@ -257,8 +257,8 @@ fn a_mistake_in_the_rules_is_an_error_of_the_configuration() {
 #[test]
 fn on_timeout_decides_an_expired_question_when_its_run_is_resumed() {
     let homes = [("reject", "rejected", 5), ("approve", "approved", 0)].map(|(on_timeout, decision, code)| {
-        let limit = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK}");
-        let home = home_with_rules(&limit);
+        let rules = format!("[approval]\ntimeout_ms = 3000\non_timeout = \"{on_timeout}\"\n{ASK_RULE}");
+        let home = home_with_rules(&rules);
         let asked = home.art(&["tool", "call", "echo", r#"{"text": "secret 1"}"#]);
         assert_eq!(asked.code(), 7, "{asked}");
         (home, decision, code)

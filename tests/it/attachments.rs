@@ -9,9 +9,9 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan};
 
-/// Starts a run whose first step attaches a table called `name` and a picture, and whose second step reads the file
-/// `input`.
-fn run(home: &Home, name: &str, input: &'static str, more: &[&str]) -> (CommandOutput, Provider) {
+/// Runs `art` with `args` and with a plan whose first step attaches a table called `name` and a picture, and whose second step
+/// returns the content of the file `input`.
+fn run(home: &Home, name: &str, input: &'static str, args: &[&str]) -> (CommandOutput, Provider) {
     home.add("produces_files", components::PRODUCES_FILES);
     home.add("echo", components::ECHO);
     let step = |id: &str, tool: &str, dependencies: &[&str]| {
@@ -20,7 +20,7 @@ fn run(home: &Home, name: &str, input: &'static str, more: &[&str]) -> (CommandO
     };
     let steps = json!([step("one", "produces_files", &[]), step("two", "echo", &["one"])]);
     let table = json!({ "name": name });
-    let mut calls = vec![
+    let mut replies = vec![
         Reply::Text(vec!["done".to_owned()]),
         Reply::Call("echo", json!({"text": format!("attachment:{input}")})),
         Reply::Text(vec!["done".to_owned()]),
@@ -32,12 +32,11 @@ fn run(home: &Home, name: &str, input: &'static str, more: &[&str]) -> (CommandO
         } else if is_synthesis(request) {
             Reply::Text(vec!["<mainContent>There.</mainContent>".to_owned()])
         } else {
-            calls.pop().unwrap()
+            replies.pop().unwrap()
         }
     });
-    let mut args = vec!["--model", "compatible:m", "--base-url", &provider.base_url];
-    args.extend(more);
-    let ran = home.art(&args);
+    let model = ["--model", "compatible:m", "--base-url", &provider.base_url];
+    let ran = home.art(&[&model[..], args].concat());
     (ran, provider)
 }
 
@@ -122,8 +121,8 @@ fn logs_and_printed_text_of_tools_are_shown_with_the_run() {
     ] {
         assert!(shown.stdout().contains(line), "`{line}` is missing: {shown}");
     }
-    let without = home.art(&["runs", "show", trace_id(&report)]);
-    assert!(!without.stdout().contains("the walrus"), "{without}");
+    let shown = home.art(&["runs", "show", trace_id(&report)]);
+    assert!(!shown.stdout().contains("the walrus"), "{shown}");
     let shown = home
         .art(&["--json", "runs", "show", trace_id(&report), "--logs"])
         .json();
@@ -142,7 +141,7 @@ fn a_file_is_saved_and_overwrites_another_only_with_force() {
     let folder = home.dir.path().join("results");
     fs::create_dir(&folder).unwrap();
     let save = |name: &str, more: &[&str]| {
-        let to = [
+        let args = [
             "runs",
             "save",
             trace_id(&report),
@@ -150,7 +149,7 @@ fn a_file_is_saved_and_overwrites_another_only_with_force() {
             "--to",
             folder.to_str().unwrap(),
         ];
-        home.art(&[&to[..], more].concat())
+        home.art(&[&args[..], more].concat())
     };
     let saved = save("out.csv", &[]);
     assert_eq!(saved.code(), 0, "{saved}");
@@ -175,7 +174,7 @@ fn a_symbolic_link_is_never_written_through() {
     let (mine, link) = (home.file("mine.txt", "mine"), home.dir.path().join("link"));
     std::os::unix::fs::symlink(&mine, &link).unwrap();
     for more in [&[][..], &["--force"]] {
-        let to = [
+        let args = [
             "runs",
             "save",
             trace_id(&report),
@@ -183,7 +182,7 @@ fn a_symbolic_link_is_never_written_through() {
             "--to",
             link.to_str().unwrap(),
         ];
-        let ran = home.art(&[&to[..], more].concat());
+        let ran = home.art(&[&args[..], more].concat());
         assert_eq!(ran.code(), 1, "{ran}");
         assert_eq!(fs::read(&mine).unwrap(), b"mine");
     }

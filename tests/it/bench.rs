@@ -1,4 +1,4 @@
-//! A tool system with the guests as its tools.
+//! A tool system with three of the guests as its tools.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ impl Bench {
         self.batch(vec![(name, arguments)]).await.remove(0)
     }
 
-    /// Calls the guest `invalid_output`, which violates the contract in the way that `case` names.
+    /// Calls the guest `invalid_output`, which returns the outcome that `case` names.
     pub(crate) async fn call_invalid_output(&self, case: &str) -> ToolReport {
         self.call("invalid_output", json!({"case": case})).await
     }

@@ -156,7 +156,7 @@ fn an_example_that_waits_for_a_person_is_reported_as_not_run() {
 }
 
 #[test]
-fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
+fn an_example_that_fails_is_refused_unless_its_tool_has_capabilities() {
     let function = "fn reads(_: In) -> Result<String> { Ok(std::fs::read_to_string(\"/table\")?) }";
     let tool = Crate::with_tool("reads", "", "", function);
     let stderr = tool.build_refused();
@@ -183,7 +183,7 @@ fn a_failing_example_of_a_tool_with_capabilities_counts_as_not_run() {
 }
 
 #[test]
-fn the_examples_that_a_build_runs_are_not_in_the_log() {
+fn the_examples_that_a_build_runs_are_not_listed_as_runs() {
     let tool = Crate::new("logged");
     let built = tool.build();
     assert!(built.stdout().contains("2 passed"), "{built}");
@@ -332,17 +332,17 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         .stderr(std::process::Stdio::null());
     let mut watching = KillOnDrop(quiet.spawn().unwrap());
     let installed = tool.home.plugins().join("watched.wasm");
-    let built = |other: &[u8]| {
+    let wait_for_build = |previous: &[u8]| {
         let start = Instant::now();
         loop {
             match fs::read(&installed) {
-                Ok(component) if component != other => return component,
+                Ok(component) if component != previous => return component,
                 _ => assert!(start.elapsed() < BUILD_TIMEOUT, "nothing was built"),
             }
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    let first = built(&[]);
+    let first = wait_for_build(&[]);
     std::thread::sleep(Duration::from_secs(1));
     fs::write(tool.folder.join("src/lib.rs"), "this does not build").unwrap();
     std::thread::sleep(Duration::from_secs(2));
@@ -351,7 +351,7 @@ fn a_watched_crate_is_rebuilt_at_each_change_until_interrupted() {
         "a failed build must not end the watch"
     );
     tool.write("", "", &returning(2));
-    built(&first);
+    wait_for_build(&first);
     let id = rustix::process::Pid::from_child(&watching.0);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     assert!(!watching.0.wait().unwrap().success());

@@ -292,7 +292,7 @@ fn send_signal_during_run(home: &Home, signal: Signal) -> CommandOutput {
 }
 
 #[test]
-fn a_signal_ends_a_piped_conversation_after_its_run() {
+fn a_signal_cancels_the_run_and_ends_a_piped_conversation() {
     for signal in [Signal::INT, Signal::TERM] {
         let home = Home::new();
         let ran = send_signal_during_run(&home, signal);

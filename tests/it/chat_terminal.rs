@@ -75,12 +75,12 @@ fn resume_in_a_chat_at_a_terminal_continues_an_interrupted_run() {
 #[test]
 fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     let home = Home::empty();
-    let effects = home.dir.path().join("effects");
-    let effects = [("ART_TEST_EFFECTS", effects.to_str().unwrap())];
-    let slow = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
-    let stop = [effects[0], ("ART_TEST_STOP_AT", "after_intents:1")];
-    assert!(home.art_with_environment(&slow, &stop).0.status.code().is_none());
-    let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{}' exec {art}", effects[0].1);
+    let effects_path = home.dir.path().join("effects");
+    let effects = ("ART_TEST_EFFECTS", effects_path.to_str().unwrap());
+    let slow_call = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
+    let stop = [effects, ("ART_TEST_STOP_AT", "after_intents:1")];
+    assert!(home.art_with_environment(&slow_call, &stop).0.status.code().is_none());
+    let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{}' exec {art}", effects.1);
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], with_effects);
     terminal.until("interrupted: \"direct call: repeatable_effect");
     terminal.until(PROMPT);

@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 
 #[test]
-fn a_second_part_uses_the_result_of_the_first() {
+fn the_second_part_of_a_question_uses_the_result_of_the_first() {
     Home::new()
         .run("What is 17.5% of 2340, and what is that divided by 7?")
         .answers(&["409.5", "58.5"]);
@@ -35,7 +35,7 @@ fn the_words_of_a_quoted_text_are_counted() {
 }
 
 #[test]
-fn a_part_without_a_tool_makes_the_answer_partial() {
+fn a_part_of_a_question_without_a_tool_makes_the_answer_partial() {
     let ran = Home::new().run("What is 2+2? Who won the football world cup in 2018?");
     assert_eq!(ran.code(), 3, "{}", ran.stderr());
     assert!(
@@ -286,7 +286,7 @@ fn arguments_that_are_not_json_are_a_usage_error() {
 }
 
 #[test]
-fn an_unknown_tool_is_refused_with_the_known_ones() {
+fn the_error_for_an_unknown_tool_names_the_known_ones() {
     let ran = Home::new().art(&["tool", "call", "nope", "{}"]);
     assert_eq!(ran.code(), 2);
     assert!(ran.stderr().contains("`calculator`"), "{}", ran.stderr());
@@ -314,10 +314,7 @@ fn invalid_files_are_refused_by_name_and_valid_ones_run() {
 
     let listed = home.art(&["--json", "tool", "list"]).json();
     let refused = listed["refused"].as_array().unwrap();
-    let names: Vec<_> = refused
-        .iter()
-        .map(|refused| refused["file"].as_str().unwrap())
-        .collect();
+    let names: Vec<_> = refused.iter().map(|entry| entry["file"].as_str().unwrap()).collect();
     let expected = [
         "broken.wasm",
         "empty.wasm",
@@ -367,7 +364,7 @@ fn an_unknown_key_in_the_configuration_is_named() {
 }
 
 #[test]
-fn an_unknown_model_is_refused_with_the_known_ones() {
+fn the_error_for_an_unknown_model_names_the_known_ones() {
     let ran = Home::new().art(&["run", "--model", "nobody:nothing", "What is 2+2?"]);
     assert_eq!(ran.code(), 6);
     assert!(ran.stderr().contains("embedded"), "{}", ran.stderr());
@@ -452,7 +449,7 @@ fn logs_and_usage_errors_are_escaped_for_the_terminal() {
 }
 
 #[test]
-fn raw_prints_the_output_of_the_only_call_unchanged() {
+fn the_option_raw_prints_the_output_of_the_only_call_unchanged() {
     let home = Home::new();
     let ran = home.art(&["run", "--raw", "What is 2+2?"]);
     assert_eq!((ran.code(), &ran.json()["result"]), (0, &json!(4)), "{}", ran.stderr());
@@ -462,7 +459,7 @@ fn raw_prints_the_output_of_the_only_call_unchanged() {
 }
 
 #[test]
-fn raw_does_not_apply_to_a_plan_with_several_calls() {
+fn the_option_raw_does_not_apply_to_a_plan_with_several_calls() {
     let ran = Home::new().art(&["run", "--raw", "What is 17.5% of 2340, and what is that divided by 7?"]);
     ran.answers(&["409.5", "58.5"]);
     assert!(ran.stderr().contains("2 model calls"), "{}", ran.stderr());

@@ -61,8 +61,8 @@ async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
         .build()
         .await
         .unwrap();
-    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. So may a later run on a very
-    // busy machine.
+    // The first run compiles the tool, and meanwhile renews its lease, which takes further commits. On a very busy machine, a later
+    // run may have to renew its lease too. The run with the fewest commits counts.
     let mut fewest = u64::MAX;
     for _ in 0..4 {
         let before = database.stats().commits;

@@ -41,7 +41,8 @@ fn workspace_path(path: &str) -> String {
     }
 }
 
-/// Returns whether `word` is a letter and a number of up to three digits, such as `C48`, `M01`, `P33a` and `S003`.
+/// Returns whether `word` is one of the letters of the document, a number of up to three digits and possibly a lower-case letter,
+/// such as `C48`, `M01`, `P33a` and `S003`.
 fn is_identifier(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['A', 'B', 'C', 'D', 'M', 'P', 'Q', 'R', 'S', 'T', 'X']) else {
         return false;
@@ -50,8 +51,8 @@ fn is_identifier(word: &str) -> bool {
     rest.len() - digits.len() <= 1 && (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns every Rust, Markdown and WIT file of the project, relative to the root, except plugins, which do not
-/// implement rules of the host.
+/// Returns every Rust, Markdown and WIT file of the project, relative to the root, except the document itself, hidden and built files,
+/// and plugins, which do not implement rules of the host.
 fn sources() -> Vec<String> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::new()];

@@ -1,4 +1,4 @@
-//! The costs of model calls that were cancelled or broke off.
+//! The costs of model calls that were cancelled, that broke off, or whose host was killed.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn assert_one_estimated_call(metadata: &Value) {
     assert!(cost >= tokens * 100.0 / 1e6, "{metadata}");
 }
 
-/// Returns the line of `art runs show` with the usage of the newest run, and checks its metadata.
+/// Checks the metadata of the newest run, and returns the line of `art runs show` with its usage.
 fn stored_usage(home: &Home) -> String {
     let runs = home.art(&["--json", "runs", "list"]).json();
     assert_one_estimated_call(runs.pointer("/0/summary/metadata").unwrap());
@@ -56,7 +56,7 @@ fn stored_usage(home: &Home) -> String {
 
 // M12: the cost of a call that was cancelled.
 #[test]
-fn a_model_call_that_a_signal_cancels_is_counted_by_its_estimate() {
+fn the_usage_of_a_model_call_that_a_signal_cancels_is_estimated() {
     let (home, provider) = (priced_home(), Provider::start(|_| Reply::Hang("---JSON")));
     let ran = interrupt_run(&home, &provider, &["--json", "run", "Hello"], Signal::TERM);
     assert_eq!(ran.code(), 130, "{ran}");

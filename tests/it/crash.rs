@@ -6,7 +6,7 @@
 //! - `ART_CRASH_ROUNDS=2000` runs 2000 rounds of random crashes instead of the default 200.
 //! - `ART_CRASH_SEED=N` repeats the random choices of a failed test, which prints its seed. The scheduling of processes still
 //!   differs.
-//! - `ART_RACERS=200` makes 200 processes instead of 20 decide about one call at the same time, in waves of 50.
+//! - `ART_RACERS=200` makes 200 processes instead of 20 decide about one call, at most 50 of them at the same time.
 //! - `ART_PROCESSES_SECONDS=60` makes the processes that share a home run for 60 seconds instead of 10.
 
 #![expect(

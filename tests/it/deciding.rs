@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::terminal::{PROMPT, Terminal};
 
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
-const CHOICE: &str = "details or later? ";
+const CHOICE_PROMPT: &str = "details or later? ";
 
 /// Returns a home with a tool that asks before it acts.
 fn home() -> Home {
@@ -21,10 +21,11 @@ fn run_until_question(home: &Home) -> Terminal {
     let mut terminal = Terminal::start(home, &["run", QUESTION]);
     terminal.until("the tool `confirms` asks");
     terminal.until("| Delete notes.txt?");
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal
 }
 
+/// Returns the calls that wait for a decision.
 fn waiting(home: &Home) -> Vec<Value> {
     let list = home.art(&["--json", "approve", "list"]).json();
     list.as_array().unwrap().clone()
@@ -59,7 +60,7 @@ fn details_are_shown_and_later_leaves_the_run_suspended() {
     let mut terminal = run_until_question(&home);
     terminal.type_keys("details\r");
     terminal.until("preview:");
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert!(code == 7 && output.contains("art approve yes "), "{code}: {output}");
@@ -72,12 +73,12 @@ fn arguments_that_a_rule_asks_about_can_be_edited() {
     home.add("echo", components::ECHO);
     home.file("art.toml", "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n");
     let mut terminal = Terminal::start(&home, &["tool", "call", "echo", r#"{"text": "secret"}"#]);
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("edit\r");
     terminal.until("arguments, as JSON on one line: ");
     terminal.type_keys("{\"text\": \"public\"}\r");
     terminal.until("`yes` approves the call with these arguments");
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("yes\r");
     terminal.until("\"text\": \"public\",\r\n");
     let (output, code) = terminal.wait();
@@ -97,17 +98,17 @@ fn a_decision_elsewhere_ends_the_question_at_the_terminal() {
 
 #[test]
 fn ctrl_c_and_ctrl_d_leave_the_run_suspended_at_every_prompt() {
-    for (key, code) in [("\x03", 130), ("\x04", 7)] {
-        for before in ["", "no\r"] {
+    for (key, expected_code) in [("\x03", 130), ("\x04", 7)] {
+        for first_keys in ["", "no\r"] {
             let home = home();
             let mut terminal = run_until_question(&home);
-            if !before.is_empty() {
-                terminal.type_keys(before);
+            if !first_keys.is_empty() {
+                terminal.type_keys(first_keys);
                 terminal.until("why (may be empty)? ");
             }
             terminal.type_keys(key);
-            let (output, exit_code) = terminal.wait();
-            assert_eq!(exit_code, code, "{output}");
+            let (output, code) = terminal.wait();
+            assert_eq!(code, expected_code, "{output}");
             assert!(output.contains("art approve yes "), "{output}");
             assert_eq!(waiting(&home)[0]["status"], "open");
         }
@@ -120,7 +121,7 @@ fn ctrl_c_at_a_question_leaves_the_conversation_open() {
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
     terminal.type_keys(&format!("{QUESTION}\r"));
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("\x03");
     terminal.until("art approve yes ");
     terminal.until(PROMPT);
@@ -139,7 +140,7 @@ fn a_yes_in_a_conversation_continues_it() {
     let mut terminal = Terminal::start(&home, &["chat"]);
     terminal.until_prompt();
     terminal.type_keys(&format!("{QUESTION}\r"));
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("y\r");
     terminal.until("deleted");
     terminal.until(PROMPT);
@@ -159,7 +160,7 @@ fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
         let mut terminal = Terminal::start_in_shell(&home, &call, |art| {
             format!("cd '{}'; {}", home.dir.path().display(), to_script(art))
         });
-        terminal.until(CHOICE);
+        terminal.until(CHOICE_PROMPT);
         terminal.type_keys("yes\r");
         terminal.until("answer (a text): ");
         terminal.type_keys(keys);

@@ -151,7 +151,7 @@ fn the_example_has_at_most_25_lines_and_two_dependencies() {
 }
 
 #[test]
-fn the_documented_profile_is_that_of_this_workspace() {
+fn the_documented_package_settings_are_those_of_this_workspace() {
     let root = root();
     let readme = fs::read_to_string(root.join("examples/embed/README.md")).unwrap();
     let documented = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();

@@ -1,4 +1,4 @@
-//! What the outcome of a hostile call contains besides its ending. How each attack ends is in `tests/attacks.toml`.
+//! What the outcomes of calls contain; most of the calls are attacks. How each attack has to end is in `tests/attacks.toml`.
 
 use art_core::error::ToolErrorCode;
 use art_core::limits::Limits;
@@ -66,7 +66,7 @@ async fn each_error_code_of_a_failure_is_reported_unchanged() {
 }
 
 #[tokio::test]
-async fn the_error_names_the_limit_that_was_reached() {
+async fn the_error_names_what_ended_the_call() {
     let message = async |attack, limits| hostile(attack, 0, limits).await.ending.error().unwrap().1;
     assert_eq!(message("loop", LITTLE_FUEL).await, "used up its 60000000 units of fuel");
     assert_eq!(message("sleep", LITTLE_TIME).await, "did not finish within 200 ms");

@@ -93,7 +93,7 @@ fn record(home: &Home, report: &Value) -> Value {
 }
 
 #[test]
-fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
+fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
     let (home, provider) = (Home::new(), provider());
     let first = ask(&home, &provider);
     assert_eq!(first.code(), 0, "{first}");
@@ -106,11 +106,11 @@ fn the_estimates_of_a_run_come_from_the_calls_of_an_earlier_one() {
         "nothing is recorded before the first call"
     );
     assert_eq!(before_first_call["limits"]["fuel"], 2_000_000_000_u64);
-    let second = record(&home, &ask(&home, &provider).json());
-    assert_eq!(second["digest"], call["toolDigest"]);
-    assert_eq!(second["digest"].as_str().unwrap().len(), 64);
-    let [size] = &second["sizes"].as_array().unwrap()[..] else {
-        panic!("{second}")
+    let before_second_call = record(&home, &ask(&home, &provider).json());
+    assert_eq!(before_second_call["digest"], call["toolDigest"]);
+    assert_eq!(before_second_call["digest"].as_str().unwrap().len(), 64);
+    let [size] = &before_second_call["sizes"].as_array().unwrap()[..] else {
+        panic!("{before_second_call}")
     };
     assert_eq!(size["calls"], 1);
     for field in ["fuel", "wallUs", "bytesOut"] {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::granted::{granted, readable, tool, writable};
 use crate::harness::{components, new_sandbox, output};
 use crate::home::Home;
-use crate::replay::without_times;
+use crate::replay::without_times_and_uses;
 
 #[tokio::test]
 async fn the_standard_library_reads_granted_files() {
@@ -24,7 +24,7 @@ async fn the_standard_library_reads_granted_files() {
     let steps = [
         ["read", &a, ""],
         ["read", &b, ""],
-        ["read_middle", &a, "2"],
+        ["read_from", &a, "2"],
         ["size", &a, ""],
         ["type", &a, ""],
         ["type", &notes, ""],
@@ -290,7 +290,7 @@ async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file()
     .map(|relative_path| granted.path(relative_path));
     let steps = [
         ["read", &a, ""],
-        ["read_middle", &a, "2"],
+        ["read_from", &a, "2"],
         ["size", &a, ""],
         ["modified", &a, ""],
         ["write", &new, "text"],
@@ -310,7 +310,10 @@ async fn a_replayed_call_gets_every_result_from_its_record_and_touches_no_file()
     fs::remove_dir_all(&notes).unwrap();
     let replayed = granted.replay(&steps, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
-    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+    assert_eq!(
+        without_times_and_uses(replayed.outcome),
+        without_times_and_uses(recorded)
+    );
     assert!(!Path::new(&notes).exists());
 }
 
@@ -323,7 +326,10 @@ async fn a_call_that_was_denied_everything_is_replayed_with_its_denials() {
     assert_eq!(recorded.denials.len(), 2);
     let replayed = granted.replay(&steps, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
-    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+    assert_eq!(
+        without_times_and_uses(replayed.outcome),
+        without_times_and_uses(recorded)
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What remains after many calls, and how much memory many sleeping guests take.
 //!
-//! `ART_TEST_CALLS=100000 cargo test --release --test it -- --ignored flat::many_calls` makes 100,000 calls.
+//! `ART_TEST_CALLS=100000 cargo test --release --test it -- --ignored flat::many_calls` measures 100,000 calls.
 
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use crate::granted::{Granted, writable};
 use crate::harness::{assert_echo_answers, call, components, guest, output, read, request, run_alone};
 use crate::resources::{Resources, own_memory};
 
+/// Number of measured calls, unless `ART_TEST_CALLS` sets another. A tenth as many are made before them.
 const CALLS: usize = 5_000;
 /// Number of calls that are made at the same time.
 const CONCURRENT_CALLS: usize = 20;
-/// Maximum growth of the resident memory after the first tenth of the calls, in bytes.
+/// Maximum growth of the resident memory during the measured calls, in bytes.
 const MAX_GROWTH: u64 = 12 << 20;
 
 const SLEEPERS: usize = 1_000;

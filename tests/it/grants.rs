@@ -1,5 +1,5 @@
-//! Grants: tools may access nothing by default, operators grant access, and denials say what is missing, to people and to
-//! programs.
+//! Grants: tools may access nothing by default, and operators grant access. A denial tells people and programs which grant is
+//! missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::program::CommandOutput;
 use crate::provider::Provider;
 use crate::terminal::Terminal;
 
-/// A home with one guest that asks for files, and a directory outside of the home.
+/// A home with one guest that requests access to files, and a directory outside of the home.
 struct Scene {
     home: Home,
     outside: TempDir,
@@ -53,6 +53,7 @@ impl Scene {
     }
 }
 
+/// Asserts that a call was denied, and returns its denials.
 fn denials(called: &CommandOutput) -> Value {
     let result = called.json();
     assert_eq!(called.code(), 5, "{called}");

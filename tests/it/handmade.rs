@@ -21,9 +21,9 @@ pub(crate) struct Handmade<'a> {
     pub(crate) version: &'a str,
     /// Imports, which come before all other items.
     pub(crate) imports: &'a str,
-    /// The memory.
+    /// The definition of the memory.
     pub(crate) memory: &'a str,
-    /// Further items.
+    /// Further items, such as functions and tables.
     pub(crate) items: &'a str,
     /// The input schema.
     pub(crate) input_schema: &'a str,
@@ -104,7 +104,7 @@ impl Handmade<'_> {
         const INSTANCE_SECTION: u8 = 5;
         let mut component = self.build();
         let member = wat::parse_str(member).expect("the member is valid text");
-        let index = sections(&component).filter(|id| *id == COMPONENT_SECTION).count();
+        let index = section_ids(&component).filter(|id| *id == COMPONENT_SECTION).count();
         component.push(COMPONENT_SECTION);
         component.extend(leb128(member.len()));
         component.extend(member);
@@ -238,8 +238,8 @@ pub(crate) fn sender_and_receiver(bytes: u32, extra_pages: u32, times: u32) -> S
     )
 }
 
-/// Returns the kind bytes of the sections of a component, in order.
-fn sections(component: &[u8]) -> impl Iterator<Item = u8> {
+/// Returns the bytes that identify the kinds of the sections of a component, in order.
+fn section_ids(component: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = component.get(8..).expect("a header");
     std::iter::from_fn(move || {
         let (id, mut after) = rest.split_first()?;

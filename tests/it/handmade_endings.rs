@@ -82,7 +82,7 @@ const LOG_LOOP: Handmade<'static> = Handmade {
 };
 
 #[tokio::test]
-async fn long_log_messages_run_out_of_time() {
+async fn a_guest_that_logs_long_messages_runs_out_of_time() {
     let ending = run(LOG_LOOP, LITTLE_TIME).await.ending;
     assert_eq!(ending.name(), "timeout", "{ending:?}");
 }
@@ -236,12 +236,12 @@ async fn without_a_pool_attacks_have_the_same_endings() {
     assert!(!sandbox.mode().pooling);
     let plain = run_in(&sandbox, &Handmade::default(), Limits::EXECUTE).await;
     assert_eq!(plain.ending.name(), "success");
-    let post = Handmade {
+    let loop_in_post_return = Handmade {
         post_return: "(loop $l (br $l))",
         ..Handmade::default()
     };
     assert_eq!(
-        run_in(&sandbox, &post, LITTLE_FUEL).await.ending.name(),
+        run_in(&sandbox, &loop_in_post_return, LITTLE_FUEL).await.ending.name(),
         "fuel_exhausted"
     );
     assert_eq!(run_in(&sandbox, &LOG_LOOP, LITTLE_TIME).await.ending.name(), "timeout");

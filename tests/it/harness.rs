@@ -14,7 +14,8 @@ use art_tools::executor::{Admitted, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// The paths of the guests, which are components built for these tests. A guest that no test uses fails the build.
+/// The paths of the first-party plugins and of the guests, which are components built for these tests. A guest that no test uses
+/// fails the build.
 #[deny(dead_code, reason = "every guest must be used by a test")]
 pub(crate) mod components {
     include!(concat!(env!("OUT_DIR"), "/components.rs"));

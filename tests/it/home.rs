@@ -73,6 +73,7 @@ impl Home {
         fs::copy(component, self.plugins().join(format!("{name}.wasm"))).unwrap();
     }
 
+    /// Writes a file into the home, and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         fs::write(&path, text).unwrap();
@@ -128,6 +129,7 @@ impl Home {
         CommandOutput(command.output().unwrap())
     }
 
+    /// Asks a question with `art run`.
     pub(crate) fn run(&self, query: &str) -> CommandOutput {
         self.art(&["run", query])
     }

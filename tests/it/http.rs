@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::{components, guest, output, request};
 use crate::http_server::{HttpServer, response};
-use crate::replay::without_times;
+use crate::replay::without_times_and_uses;
 
 /// Returns the grants of a call for these addresses.
 fn grants(http: Value) -> Arc<Grants> {
@@ -30,13 +30,13 @@ fn grants(http: Value) -> Arc<Grants> {
 }
 
 /// Calls a guest with these grants for addresses.
-async fn call(component: &'static str, grants_of_call: Value, arguments: Value) -> Outcome {
-    call_with(component, grants_of_call, arguments, Limits::EXECUTE).await
+async fn call(component: &'static str, http_grants: Value, arguments: Value) -> Outcome {
+    call_with(component, http_grants, arguments, Limits::EXECUTE).await
 }
 
-async fn call_with(component: &'static str, grants_of_call: Value, arguments: Value, limits: Limits) -> Outcome {
+async fn call_with(component: &'static str, http_grants: Value, arguments: Value, limits: Limits) -> Outcome {
     let cancel = CancellationToken::new();
-    let call = Admitted::for_test_with_grants(request(arguments), limits, grants(grants_of_call), cancel);
+    let call = Admitted::for_test_with_grants(request(arguments), limits, grants(http_grants), cancel);
     guest(component).execute(&call).await
 }
 
@@ -45,6 +45,7 @@ fn private_grant(server: &HttpServer) -> Value {
     json!([{"url": server.url("/"), "methods": ["GET", "POST"], "private": true}])
 }
 
+/// Returns the code and the message of a failure, and whether the call can be tried again.
 fn error(outcome: &Outcome) -> (String, String, bool) {
     match &outcome.ending {
         Ending::Failure(failure) => (
@@ -170,7 +171,7 @@ async fn fetch_the_page_that_the_environment_names() {
 }
 
 #[tokio::test]
-async fn headers_that_the_host_sets_cannot_be_sent() {
+async fn forbidden_and_malformed_headers_cannot_be_sent() {
     let server = HttpServer::page("");
     for name in [
         "Host",
@@ -215,7 +216,7 @@ async fn headers_that_the_host_sets_cannot_be_sent() {
 }
 
 #[tokio::test]
-async fn no_path_or_authority_leads_to_another_host() {
+async fn no_part_of_a_request_leads_to_another_host() {
     let (server, other) = (HttpServer::page(""), HttpServer::page(""));
     for (attempted, text) in [
         ("path", other.url("/")),
@@ -259,7 +260,7 @@ async fn a_slow_server_is_a_timeout_that_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_ends_with_the_time_limit_of_the_call() {
+async fn a_call_of_a_server_that_never_answers_ends_with_its_time_limit() {
     let server = HttpServer::start(|_| {
         std::thread::sleep(std::time::Duration::from_secs(60));
         Vec::new()
@@ -279,7 +280,7 @@ async fn a_server_that_never_answers_ends_with_the_time_limit_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_large_response_is_cut_off() {
+async fn a_response_over_the_size_limit_is_an_error() {
     let server = HttpServer::start(|_| response(200, &[], &vec![b'x'; 6 << 20]));
     let (code, message, _) = error(
         &call(
@@ -320,8 +321,8 @@ async fn a_call_sends_sixteen_requests_at_most() {
     assert_eq!(outcome.usage.http_requests, 16);
 }
 
-/// Makes a call, and replays it from its record and without a grant. Asserts that both outcomes are the same, and that the replay
-/// sent nothing to the server.
+/// Makes a call, and replays it from its record and without a grant. Asserts that both outcomes are the same apart from times and
+/// traffic, and that the replay sent nothing to the server. Returns the recorded outcome.
 async fn assert_replays(component: &'static str, server: &HttpServer, arguments: Value) -> Outcome {
     let earlier = server.requests().len();
     let recorded = call(component, private_grant(server), arguments.clone()).await;
@@ -335,7 +336,7 @@ async fn assert_replays(component: &'static str, server: &HttpServer, arguments:
     assert_eq!(replayed.divergence, None);
     let without_traffic = |mut outcome: Outcome| {
         (outcome.usage.http_requests, outcome.usage.http_bytes) = (0, 0);
-        without_times(outcome)
+        without_times_and_uses(outcome)
     };
     assert_eq!(without_traffic(replayed.outcome), without_traffic(recorded.clone()));
     assert_eq!(server.requests().len(), sent);

@@ -37,7 +37,7 @@ impl HttpServer {
         Self { address, requests }
     }
 
-    /// Starts a server with one page.
+    /// Starts a server that answers every request with this text.
     pub(crate) fn page(text: &str) -> Self {
         let text = text.to_owned();
         Self::start(move |_| response(200, &[], text.as_bytes()))

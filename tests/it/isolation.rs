@@ -119,7 +119,7 @@ async fn a_tool_can_ask_whether_its_call_was_cancelled() {
             _ => return assert_eq!(output(&outcome), json!("survived")),
         }
     }
-    panic!("the guard stopped each call before the tool could ask");
+    panic!("the host stopped each call before the tool could ask");
 }
 
 #[tokio::test]

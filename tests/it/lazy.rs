@@ -73,10 +73,10 @@ fn with_declared_schema(wasm: &[u8]) -> Vec<u8> {
         .expect("`schema()` succeeds")
 }
 
-fn count_files(cache: &Path, ending: &str) -> usize {
+fn count_files(cache: &Path, extension: &str) -> usize {
     let entries = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     entries
-        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
         .count()
 }
 
@@ -112,15 +112,15 @@ async fn a_component_that_declares_its_schema_is_compiled_by_its_first_call() {
 #[tokio::test]
 async fn calls_during_compilation_wait_for_the_same_compilation() {
     let dir = tempfile::tempdir().unwrap();
-    let count = dir.path().join("count");
-    let script_lines = format!("echo once >> '{}'; sleep 0.5; {ART_COMPILER}", count.display());
+    let compilations = dir.path().join("compilations");
+    let script_lines = format!("echo once >> '{}'; sleep 0.5; {ART_COMPILER}", compilations.display());
     let sandbox = sandbox(&dir.path().join("code"), &script_lines);
     let plugin = sandbox
         .load("handmade", &with_declared_schema(&handmade()))
         .expect("it is loaded");
     let endings = futures_util::future::join_all((0..8).map(|_| ending(&plugin))).await;
     assert!(endings.iter().all(|ending| ending.name() == "success"), "{endings:?}");
-    assert_eq!(fs::read_to_string(count).unwrap(), "once\n");
+    assert_eq!(fs::read_to_string(compilations).unwrap(), "once\n");
 }
 
 #[tokio::test]
@@ -422,8 +422,8 @@ fn more_tools_than_the_limit_of_open_files_are_all_loaded() {
 #[test]
 fn files_with_the_same_code_are_compiled_once() {
     let dir = tempfile::tempdir().unwrap();
-    let count = dir.path().join("count");
-    let script_lines = format!("echo once >> '{}'; {ART_COMPILER}", count.display());
+    let compilations = dir.path().join("compilations");
+    let script_lines = format!("echo once >> '{}'; {ART_COMPILER}", compilations.display());
     let sandbox = sandbox(&dir.path().join("code"), &script_lines);
     let declared = with_declared_schema(&handmade());
     let plugins = [handmade(), declared].map(|wasm| sandbox.load("a", &wasm).expect("it loads"));
@@ -434,7 +434,7 @@ fn files_with_the_same_code_are_compiled_once() {
     for plugin in &plugins {
         assert_eq!(runtime.block_on(ending(plugin)).name(), "success");
     }
-    assert_eq!(fs::read_to_string(count).unwrap(), "once\n");
+    assert_eq!(fs::read_to_string(compilations).unwrap(), "once\n");
 }
 
 #[tokio::test]

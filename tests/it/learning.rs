@@ -10,7 +10,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A home with a guest that asks for files, and a directory with two of them.
+/// A home with a guest that requests access to files, and a directory with two files.
 struct Scene {
     home: Home,
     folder: TempDir,
@@ -65,7 +65,7 @@ impl Scene {
         art_store::digest(&wasm).trim_start_matches("blake3:").to_owned()
     }
 
-    /// Returns stdout, with placeholders for the paths and the digest of this run.
+    /// Returns stdout, with placeholders for the paths and the digest of this scene.
     fn masked_stdout(&self, learned: &CommandOutput) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = learned.stdout().replace(folder.to_str().unwrap(), "/FOLDER");

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::handmade::Handmade;
 use crate::home::Home;
 
+/// More fuel than a tool may request by default.
 const MORE_FUEL: u64 = 3_000_000_000;
+/// More memory than a tool may request by default, in bytes.
 const MORE_MEMORY: u64 = 128 << 20;
 
 /// Returns a home with the tool `handmade`, which has this manifest and never stops computing.

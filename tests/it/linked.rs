@@ -19,7 +19,7 @@ use crate::harness::{components, guest, load_into, output, request, sandbox};
 /// The interfaces that can be granted.
 const INTERFACES: [&str; 5] = ["clock", "random", "fs", "http", "env"];
 
-/// A target for each of the interfaces.
+/// The targets of the interfaces for files and requests.
 struct Reachable {
     file: tempfile::NamedTempFile,
     origin: Origin,

@@ -22,7 +22,7 @@ fn component_importing(import: &str) -> Vec<u8> {
 }
 
 #[test]
-fn files_of_other_kinds_are_refused_with_their_kind() {
+fn the_error_for_another_kind_of_file_names_the_kind() {
     let hint = " (hint: build it with `art plugin build` or `--target wasm32-wasip2`)";
     let kinds: [(&[u8], &str); 6] = [
         (b"\x7fELF\x02\x01\x01\0", "native code"),
@@ -49,7 +49,7 @@ fn a_file_over_the_size_limit_is_refused() {
 }
 
 #[test]
-fn an_incompatible_contract_version_is_refused_with_both_versions() {
+fn the_error_for_an_incompatible_contract_names_both_versions() {
     let other = Handmade {
         version: "0.2.0",
         ..Handmade::default()
@@ -92,7 +92,7 @@ fn a_tool_interface_without_its_functions_is_refused_when_loading() {
 }
 
 #[test]
-fn an_unknown_import_is_refused_by_name() {
+fn the_error_for_an_import_of_an_unknown_package_names_it() {
     assert_eq!(
         refusal(&component_importing("my:own/thing@1.0.0")),
         "imports `my:own/thing@1.0.0`, which this host does not grant to any tool"
@@ -100,7 +100,7 @@ fn an_unknown_import_is_refused_by_name() {
 }
 
 #[test]
-fn the_error_for_a_refused_import_names_the_interface() {
+fn the_error_for_an_import_that_no_tool_is_granted_names_it() {
     let import = "wasi:http/incoming-handler@0.2.3";
     assert_eq!(
         refusal(&component_importing(import)),

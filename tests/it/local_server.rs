@@ -1,5 +1,5 @@
-//! A model server on this machine: the host suggests it to a person who has not chosen a model, and does not contact it
-//! otherwise.
+//! A model server on this machine: the host suggests it to a person who has not chosen a model. The host does not contact it if
+//! another model is chosen or the output is JSON.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The integration tests of the host: one binary, one module for each suite.
+//! The integration tests of the host: one binary, with a module for each suite and each helper.
 
 #![expect(
     clippy::unwrap_used,

@@ -72,7 +72,7 @@ fn sandbox(cache: &Path) -> Sandbox {
     Sandbox::new(&config).unwrap()
 }
 
-/// Returns a component that declares its schema and has a name of eight characters.
+/// Returns a component that declares its schema and has this name, of eight characters.
 fn component_named(name: &str) -> Vec<u8> {
     static DECLARING: OnceLock<Vec<u8>> = OnceLock::new();
     let declaring = DECLARING.get_or_init(|| {

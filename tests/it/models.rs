@@ -153,7 +153,7 @@ fn a_provider_that_refuses_function_calls_gets_tools_as_text() {
 }
 
 #[test]
-fn a_model_configured_without_function_calls_is_never_sent_any() {
+fn a_model_configured_without_function_calls_is_never_sent_a_list_of_tools() {
     let provider = provider_without_function_calls();
     for settings in [
         "tools = false",
@@ -392,17 +392,17 @@ fn a_retried_call_is_reported_in_one_line() {
 }
 
 #[test]
-fn a_fallback_answer_names_the_provider_that_failed_and_a_remedy() {
+fn a_provider_that_fails_to_write_the_answer_is_named_with_a_remedy() {
     let home = Home::new();
     let step = json!([{"id": "step_1", "description": "Compute", "stepType": "tool", "requiredTools": ["calculator"],
         "dependencies": []}]);
-    let called = AtomicUsize::new(0);
+    let calls = AtomicUsize::new(0);
     let provider = Provider::start(move |request| {
         if is_synthesis(request) {
             Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
         } else if is_planning(request) {
             Reply::Text(vec![plan(&step)])
-        } else if called.fetch_add(1, Ordering::Relaxed) == 0 {
+        } else if calls.fetch_add(1, Ordering::Relaxed) == 0 {
             Reply::Call("calculator", json!({"expression": "6*7"}))
         } else {
             Reply::Text(vec!["done".to_owned()])
@@ -570,7 +570,7 @@ fn a_picture_is_sent_to_a_model_with_vision() {
     std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();
     let picture = picture.to_str().unwrap();
     let provider = Provider::answering(&["<mainContent>A cat.</mainContent>"]);
-    let sent = |provider: &Provider| {
+    let picture_was_sent = |provider: &Provider| {
         let requests = provider.requests();
         requests.iter().any(|request| {
             request
@@ -581,12 +581,12 @@ fn a_picture_is_sent_to_a_model_with_vision() {
     };
     let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    assert!(!sent(&provider), "this model cannot read pictures");
+    assert!(!picture_was_sent(&provider), "this model cannot read pictures");
     home.file("art.toml", "[providers.compatible]\nvision = true\n");
     let ran = ask(&home, &provider, &["run", "What is this?", "--attach", picture]);
     assert_eq!(ran.stdout(), "A cat.\n", "{}", ran.stderr());
     assert!(!ran.stderr().contains("cannot read pictures"), "{}", ran.stderr());
-    assert!(sent(&provider));
+    assert!(picture_was_sent(&provider));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Connections that cannot be opened or that break: there is one error that names the address and a remedy, and there are no more
-//! attempts than configured (M02: a call is retried only until its first token).
+//! Connections that cannot be opened or that break: there is one error that says what happened and what to do, and there are no
+//! more attempts than configured (M02: a call is retried only until its first token).
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

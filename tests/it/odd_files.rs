@@ -100,7 +100,7 @@ fn nothing_but_regular_files_of_a_bounded_size_is_read_from_the_plugins_folder()
 }
 
 #[test]
-fn compiled_code_that_is_a_pipe_is_recompiled() {
+fn compiled_code_that_is_a_pipe_does_not_prevent_a_call() {
     let home = Home::fresh();
     list_tools(&home);
     let code = compiled_file(&home);

@@ -13,7 +13,7 @@ use crate::overrunning::{OVERRUNNING, Overrunning};
 
 /// Maximum overrun. It is ten times the goal for the default limits, because other tests run at the same time.
 const MAX_OVERRUN: Duration = Duration::from_millis(150);
-/// Number of calls, of which the one with the shortest overrun counts.
+/// Maximum number of calls, of which the one with the shortest overrun counts.
 const ROUNDS: usize = 5;
 
 async fn measure_overrun(kind: &Overrunning, plugin: &Plugin) -> Duration {
@@ -87,7 +87,7 @@ async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
 }
 
 #[tokio::test]
-async fn a_short_copy_is_correct_in_a_function_with_many_types_and_locals() {
+async fn a_copy_is_correct_in_a_function_with_many_types_and_several_locals() {
     let items = format!("{} {NUMBERS}", "(type (func (param i64)))".repeat(100));
     for length in [0, 5, 200_000] {
         let execute = format!(
@@ -124,7 +124,7 @@ async fn a_fill_writes_its_range_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_long_init_copies_from_the_right_offset_of_the_segment() {
+async fn a_long_memory_init_copies_from_the_right_offset_of_the_segment() {
     let items = format!("(data $d \"{}y{}z\")", "x".repeat(299_999), "x".repeat(300_000));
     let execute = "(memory.init $d (i32.const 20000) (i32.const 1) (i32.const 600000))
         (if (i32.ne (i32.load8_u (i32.const 319998)) (i32.const 121)) (then unreachable))

@@ -1,4 +1,4 @@
-//! Guests that try to exceed their deadline: each loops forever over an operation that takes as long as possible
+//! Guests that try to exceed their deadline: most of them loop forever over an operation that takes as long as possible
 //! without a check.
 
 use art_core::limits::Limits;
@@ -16,11 +16,11 @@ pub(crate) struct Overrunning {
 }
 
 impl Overrunning {
-    /// Returns the deadline at which to stop the guest, in milliseconds. A guest that first prepares all its memory
-    /// needs more time if it has more memory.
+    /// Returns the deadline at which to stop the guest, in milliseconds. A guest that first prepares all its memory,
+    /// which takes more than 100 ms, needs more time if it has more memory.
     pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
-        let times = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
-        self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { times.max(1) }
+        let factor = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
+        self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { factor.max(1) }
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         |pages| {
             looping_guest(
                 pages,
-                TABLES,
+                TABLE,
                 &"(drop (table.grow $t (ref.null func) (i32.const 0)))".repeat(100),
             )
         },
@@ -127,7 +127,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         |pages| {
             looping_guest(
                 pages,
-                TABLES,
+                TABLE,
                 "(table.fill $t (i32.const 0) (ref.null func) (i32.const 20000))",
             )
         },
@@ -138,7 +138,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         |pages| {
             looping_guest(
                 pages,
-                TABLES,
+                TABLE,
                 "(table.copy $t $t (i32.const 0) (i32.const 1) (i32.const 19999))",
             )
         },
@@ -149,7 +149,7 @@ pub(crate) const OVERRUNNING: &[Overrunning] = &[
         |pages| {
             looping_guest(
                 pages,
-                &tables(),
+                &table_and_segment(),
                 "(table.init $t $e (i32.const 0) (i32.const 0) (i32.const 20000))",
             )
         },
@@ -205,6 +205,7 @@ fn looping_guest(pages: u32, items: &str, work: &str) -> Vec<u8> {
     guest(pages, items, &format!("(loop $forever {work} (br $forever))"))
 }
 
+/// Returns a copy of one half of the memory to another place. `places` are the destination and the source.
 fn copy_of_half(pages: u32, places: &str) -> String {
     let half = bytes(pages) / 2;
     format!("(local.set $half (i32.const {half})) (memory.copy {places} (local.get $half))")
@@ -213,7 +214,7 @@ fn copy_of_half(pages: u32, places: &str) -> String {
 const WRITE: &str = "(i32.store8 (local.get $at) (i32.const 7))";
 const READ: &str = "(drop (i32.load8_u (local.get $at)))";
 
-/// Returns a loop that accesses each page of the memory.
+/// Returns a loop that accesses each page of 4 KiB of the memory.
 fn touch_pages(bytes: u32, access: &str) -> String {
     format!(
         "(local.set $at (i32.const 0))
@@ -227,7 +228,7 @@ fn unrolled_touch(pages: u32) -> Vec<u8> {
     looping_guest(pages, "", &stores(pages))
 }
 
-/// Returns instructions that write to each page without a loop.
+/// Returns instructions that write to each page of 4 KiB without a loop.
 fn stores(pages: u32) -> String {
     (0..bytes(pages) / 4_096)
         .map(|n| format!("(i32.store8 offset={} (local.get $at) (local.get $at))", n * 4_096))
@@ -264,10 +265,11 @@ fn memory_init_guest(pages: u32) -> Vec<u8> {
     looping_guest(pages, &items, &copies)
 }
 
-const TABLES: &str = "(table $t 20000 funcref)";
+const TABLE: &str = "(table $t 20000 funcref)";
 
-fn tables() -> String {
-    format!("{TABLES} (func $f) (elem $e func {})", "$f ".repeat(20_000))
+/// Returns [`TABLE`] and a segment of elements that fill it.
+fn table_and_segment() -> String {
+    format!("{TABLE} (func $f) (elem $e func {})", "$f ".repeat(20_000))
 }
 
 /// Returns a loop that fills the memory with addresses that are far from each other.

@@ -24,6 +24,7 @@ use recorder::Recorder;
 const PUBLIC: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 34);
 const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// The address at which clouds offer the metadata of a machine.
 const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
 
 /// Run by [`denied_requests_send_no_packet`] in a separate network namespace.
@@ -47,12 +48,13 @@ async fn in_a_network_of_its_own() {
     };
     lab.recorder_sees_connections();
     lab.granted_requests_send_packets().await;
-    lab.requests_without_a_grant_send_none().await;
+    lab.requests_outside_of_their_grant_send_no_packets().await;
     lab.names_of_other_addresses_are_looked_up_and_not_connected_to().await;
     lab.redirects_are_not_followed().await;
     lab.rebinding_does_not_lead_here().await;
 }
 
+/// The name server and the recorder of the network.
 struct Lab {
     names: NameServer,
     recorder: Recorder,
@@ -106,7 +108,7 @@ impl Lab {
         }
     }
 
-    async fn requests_without_a_grant_send_none(&self) {
+    async fn requests_outside_of_their_grant_send_no_packets(&self) {
         for url in [
             "http://public.example/",
             "http://stolen-7b1d0f6a.example/",
@@ -186,10 +188,7 @@ fn namespace_error() -> Option<String> {
 /// If no network namespace may be created, the test is skipped. `http.rs` then shows the same with servers that count their
 /// requests.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "the person who runs the tests has to see what was not tested"
-)]
+#[expect(clippy::print_stderr, reason = "the person has to see what was not tested")]
 fn denied_requests_send_no_packet() {
     if let Some(reason) = namespace_error() {
         eprintln!("skipped: a network of its own is not permitted here: {reason}");

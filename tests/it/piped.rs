@@ -1,4 +1,4 @@
-//! Text that is piped to a question.
+//! Text on stdin, from a pipe or a file, that is attached to a question.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};

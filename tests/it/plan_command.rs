@@ -15,7 +15,7 @@ fn calculator_step(id: &str, expression: &Value) -> Value {
     json!({"id": id, "description": format!("Calculate {id}"), "toolCalls": [call]})
 }
 
-/// Returns a plan of two sums with a parameter. The second sum uses the result of the first.
+/// Returns a plan of two calculations with a parameter. The second one uses the result of the first.
 fn discount_plan() -> Value {
     let part = json!({"$concat": [{"$param": "rate"}, "% of 2340"]});
     let rest = json!({"$concat": ["2340 - ", {"$from": "step_1", "path": "/result"}]});
@@ -77,8 +77,8 @@ fn stdout_without_estimates(ran: &CommandOutput) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Plans sums with a scripted model.
-fn plan_sums(home: &Home, more: &[&str]) -> CommandOutput {
+/// Plans two calculations with a scripted model.
+fn plan_calculations(home: &Home, more: &[&str]) -> CommandOutput {
     let rest = json!({"$concat": ["2340 - ", {"$from": "a", "path": "/result"}]});
     let provider = planning_provider(json!([
         calculator_step("a", &json!("15% of 2340")),
@@ -94,7 +94,7 @@ fn plan_sums(home: &Home, more: &[&str]) -> CommandOutput {
 #[test]
 fn planning_a_question_shows_calls_and_references_and_runs_nothing() {
     let home = Home::new();
-    let planned = plan_sums(&home, &[]);
+    let planned = plan_calculations(&home, &[]);
     assert_eq!(planned.code(), 0, "{planned}");
     insta::assert_snapshot!(stdout_without_estimates(&planned), @r#"
     What is left of 2340 without 15%?
@@ -121,7 +121,7 @@ fn planning_a_question_shows_calls_and_references_and_runs_nothing() {
 }
 
 #[test]
-fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
+fn a_plan_that_has_faults_after_its_repairs_is_shown_with_the_faults() {
     let home = Home::new();
     let provider = planning_provider(json!([
         calculator_step("a", &json!(15)),
@@ -155,7 +155,7 @@ fn a_plan_with_faults_after_its_repairs_is_shown_with_them() {
 
 #[test]
 fn a_plan_in_json_has_the_plan_its_check_and_its_cost() {
-    let planned = plan_sums(&Home::new(), &["--json"]).json();
+    let planned = plan_calculations(&Home::new(), &["--json"]).json();
     assert_eq!(planned["plan"]["steps"][1]["dependencies"], json!(["a"]), "{planned}");
     assert_eq!(
         planned["check"]["references"],
@@ -173,7 +173,7 @@ fn a_saved_plan_runs_without_a_planner() {
     let home = Home::new();
     let file = home.dir.path().join("kept.json");
     let file = file.to_str().unwrap();
-    let planned = plan_sums(&home, &["--out", file]);
+    let planned = plan_calculations(&home, &["--out", file]);
     assert_eq!(planned.code(), 0, "{planned}");
     let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let shown = home.art(&["--json", "tool", "show", "calculator"]).json();
@@ -199,15 +199,15 @@ fn a_saved_plan_runs_without_a_planner() {
 }
 
 #[test]
-fn an_existing_file_is_overwritten_by_force_only() {
+fn an_existing_file_is_overwritten_only_with_force() {
     let home = Home::new();
     let file = home.file("mine.txt", "mine");
     let out = ["--out", file.to_str().unwrap()];
-    let refused = plan_sums(&home, &out);
+    let refused = plan_calculations(&home, &out);
     assert_eq!(refused.code(), 1, "{refused}");
     assert!(refused.stderr().contains("already exists"), "{refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
-    assert_eq!(plan_sums(&home, &[&out[..], &["--force"]].concat()).code(), 0);
+    assert_eq!(plan_calculations(&home, &[&out[..], &["--force"]].concat()).code(), 0);
     assert!(fs::read_to_string(&file).unwrap().contains("\"version\": 1"));
 }
 
@@ -261,7 +261,7 @@ fn a_constant_of_a_planned_question_can_be_a_parameter() {
     let home = Home::new();
     let file = home.dir.path().join("kept.json");
     let file = file.to_str().unwrap();
-    let planned = plan_sums(&home, &["--param", "rate=15", "--out", file]);
+    let planned = plan_calculations(&home, &["--param", "rate=15", "--out", file]);
     assert!(
         planned.stdout().contains("parameter rate -> expression (fits)"),
         "{planned}"
@@ -269,7 +269,7 @@ fn a_constant_of_a_planned_question_can_be_a_parameter() {
     home.art(&["run", "--plan", file]).answers(&["351", "1989"]);
     home.art(&["run", "--plan", file, "--set", "rate=10"])
         .answers(&["234", "2106"]);
-    let refused = plan_sums(&home, &["--param", "rate=99"]);
+    let refused = plan_calculations(&home, &["--param", "rate=99"]);
     assert_eq!(refused.code(), 1, "{refused}");
     assert!(
         refused.stderr().contains("the plan has no argument with `99`"),

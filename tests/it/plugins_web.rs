@@ -41,7 +41,7 @@ fn page_server() -> HttpServer {
 }
 
 #[test]
-fn http_fetch_sends_nothing_without_a_grant_and_the_denial_names_it() {
+fn http_fetch_sends_nothing_without_a_grant_and_the_denial_names_the_grant() {
     let (home, server) = (home_with("http_fetch"), page_server());
     let denied = call(&home, "http_fetch", &json!({"url": server.url("/page")}));
     assert_eq!(denied.code(), 5, "{denied}");

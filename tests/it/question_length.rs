@@ -1,4 +1,4 @@
-//! The maximum length of a question, in every command that accepts one.
+//! The maximum length of a question in `art run` and `art chat`.
 
 use crate::home::Home;
 use crate::program::CommandOutput;

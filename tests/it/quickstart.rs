@@ -18,7 +18,7 @@ name=$(basename "$(dirname "$2")")
 printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
 "#;
 
-/// Returns a folder with the files of a checkout that quickstart needs.
+/// Returns a folder with the fake `cargo` and the files of a checkout that quickstart needs.
 fn checkout() -> TempDir {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let checkout = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Granted files that another process changes while a tool uses them.
+//! Granted files that another thread changes while a tool uses them.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -68,7 +68,7 @@ fn other_build_of(component: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_component_that_only_changed_its_code_is_used_at_once() {
+async fn another_build_of_the_same_tool_is_used_at_once() {
     let watched = Watched::new().await;
     assert!(watched.echoes().await);
     fs::write(watched.file(), other_build_of(components::ECHO)).unwrap();

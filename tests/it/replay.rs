@@ -53,7 +53,7 @@ async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
 }
 
 /// Returns an outcome without the times, which differ between two runs, and without the used grants, since a replay uses none.
-pub(crate) fn without_times(mut outcome: Outcome) -> Outcome {
+pub(crate) fn without_times_and_uses(mut outcome: Outcome) -> Outcome {
     outcome.usage = Usage {
         wall_us: 0,
         cpu_us: 0,
@@ -79,7 +79,10 @@ fn record_with(crossings: Vec<Crossing>) -> Intake {
 async fn assert_replays(arguments: Value, recorded: Outcome) {
     let replayed = replay(arguments, &recorded.intake).await;
     assert_eq!(replayed.divergence, None);
-    assert_eq!(without_times(replayed.outcome), without_times(recorded));
+    assert_eq!(
+        without_times_and_uses(replayed.outcome),
+        without_times_and_uses(recorded)
+    );
 }
 
 #[tokio::test]

@@ -387,7 +387,7 @@ fn an_exported_run_that_was_changed_is_refused() {
 }
 
 #[test]
-fn an_export_has_no_key_and_nothing_else_of_the_configuration_file() {
+fn an_export_contains_no_key_and_no_text_of_the_configuration_file() {
     let home = Home::empty();
     home.add("echo", components::ECHO);
     home.file(

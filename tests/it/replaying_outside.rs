@@ -157,6 +157,7 @@ fn a_secret_that_a_tool_reads_is_in_no_record() {
     let stored = [fs::read(file), fs::read(home.dir.path().join("state/art.db"))];
     for bytes in stored.map(Result::unwrap) {
         assert!(!contains(&bytes, SECRET.as_bytes()));
+        // The beginning of the text of the file in Base64.
         assert!(!contains(&bytes, b"dGhlIGtleSBpcyByZXBsYXllZC"));
     }
 }

@@ -13,7 +13,9 @@ use crate::home::Home;
 use crate::http_server::{HttpServer, response};
 use crate::program::CommandOutput;
 
+/// The value of the secret `KEY`.
 pub(crate) const VALUE: &str = "hunter2hunter2";
+/// The value of a canary: a decoy that no tool is given.
 const DECOY: &str = "decoy-value-1";
 
 /// Returns a home with the tools `fetches` and `echo`, and the secret `KEY`.
@@ -43,7 +45,7 @@ fn secrets_that_processes_store_at_the_same_time_are_all_kept() {
     assert!(names.iter().all(|name| listed.stdout().contains(name)), "{listed}");
 }
 
-/// Grants requests to a server of the test with the secret.
+/// Grants `fetches` the requests to a server of the test, with the secret `KEY`.
 pub(crate) fn grant(home: &Home, server: &HttpServer) {
     grant_url(home, &server.url("/"));
 }
@@ -82,7 +84,7 @@ pub(crate) fn echo_server() -> HttpServer {
     })
 }
 
-/// Returns the files below a directory that contain a text, except for the file of the secrets.
+/// Returns the files below a directory that contain a text, except for links and the file of the secrets.
 pub(crate) fn files_containing(directory: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -159,7 +161,7 @@ fn the_host_writes_no_core_dump() {
         .spawn()
         .unwrap();
     let limits = format!("/proc/{}/limits", chat.id());
-    let is_off = || {
+    let dumps_are_off = || {
         let limits = fs::read_to_string(&limits).unwrap();
         let core = limits
             .lines()
@@ -169,7 +171,7 @@ fn the_host_writes_no_core_dump() {
     };
     let was_off = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        is_off()
+        dumps_are_off()
     });
     drop(chat.stdin.take());
     chat.wait().unwrap();

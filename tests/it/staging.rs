@@ -1,4 +1,4 @@
-//! Staged changes: a tool sees what it wrote, nobody else does until a person commits it.
+//! Staged changes: a tool sees what it wrote. Nobody else does before a person has committed it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -56,12 +56,12 @@ impl Scene {
 
     /// Calls the tool with steps. Their paths are relative to the folder. A third part that begins with `/` is such a path too.
     fn call(&self, steps: &[[&str; 3]]) -> CommandOutput {
-        let full = |path: &str| self.path(path).to_str().unwrap().to_owned();
+        let absolute_path = |path: &str| self.path(path).to_str().unwrap().to_owned();
         let steps: Vec<_> = steps
             .iter()
             .map(|[operation, path, extra]| {
-                let extra = extra.strip_prefix('/').map_or((*extra).to_owned(), full);
-                [(*operation).to_owned(), full(path), extra]
+                let extra = extra.strip_prefix('/').map_or((*extra).to_owned(), absolute_path);
+                [(*operation).to_owned(), absolute_path(path), extra]
             })
             .collect();
         self.art(&[
@@ -259,7 +259,7 @@ fn a_call_that_fails_stages_nothing() {
 }
 
 #[test]
-fn an_unknown_run_has_no_changes() {
+fn a_commit_of_an_unknown_run_is_refused() {
     let scene = Scene::new();
     let refused = scene.art(&["changes", "commit", "nothing"]);
     assert_eq!(refused.code(), 2, "{refused}");

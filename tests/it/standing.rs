@@ -9,7 +9,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
-const ASK: &str = "[[approval.rule]]\naction = \"ask\"\n";
+const ASK_ABOUT_EVERY_CALL: &str = "[[approval.rule]]\naction = \"ask\"\n";
 const KILOMETRES: &str = r#"{"value": 2, "from": "km", "to": "m"}"#;
 const MILES: &str = r#"{"value": 3, "from": "mi", "to": "m"}"#;
 
@@ -21,7 +21,7 @@ fn home() -> Home {
         .find(|(name, _)| *name == "unit_convert")
         .unwrap();
     home.add(name, path);
-    home.file("art.toml", ASK);
+    home.file("art.toml", ASK_ABOUT_EVERY_CALL);
     home
 }
 
@@ -45,7 +45,7 @@ fn standing_approvals(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn always_approves_later_equal_calls_and_no_others() {
+fn the_option_always_approves_later_equal_calls_and_no_others() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -86,7 +86,7 @@ fn chosen_arguments_may_have_any_value() {
 }
 
 #[test]
-fn any_arguments_approves_all_later_calls_of_the_tool() {
+fn the_option_any_arguments_approves_all_later_calls_of_the_tool() {
     let home = home();
     let approved = approve(&home, KILOMETRES, &["--always", "--any-arguments"]);
     assert_eq!(approved.code(), 0, "{approved}");
@@ -100,7 +100,7 @@ fn any_arguments_approves_all_later_calls_of_the_tool() {
 fn a_standing_approval_does_not_override_a_rule_that_refuses() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
-    home.file("art.toml", &ASK.replace("ask", "refuse"));
+    home.file("art.toml", &ASK_ABOUT_EVERY_CALL.replace("ask", "refuse"));
     let refused = call(&home, KILOMETRES);
     assert_eq!(refused.code(), 5, "{refused}");
 }
@@ -124,7 +124,7 @@ fn a_standing_approval_is_listed_and_can_be_removed() {
 }
 
 #[test]
-fn another_version_of_the_tool_is_asked_about() {
+fn a_standing_approval_of_another_version_or_in_a_damaged_file_approves_nothing() {
     let home = home();
     assert_eq!(approve(&home, KILOMETRES, &["--always", "--any-arguments"]).code(), 0);
     let id = standing_approvals(&home).remove(0);
@@ -180,13 +180,13 @@ fn a_decision_that_comes_too_late_stores_no_standing_approval() {
     assert_eq!(standing_approvals(&home), [""; 0]);
 }
 
-const CHOICE: &str = "yes, no, edit, always, details or later? ";
+const CHOICE_PROMPT: &str = "yes, no, edit, always, details or later? ";
 
 #[test]
 fn at_the_terminal_a_person_chooses_and_confirms_a_standing_approval() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("always\r");
     terminal.until("1, 2, 3 or back? ");
     terminal.type_keys("2\r");
@@ -206,7 +206,7 @@ fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
     let home = home();
     let mut terminal = Terminal::start(&home, &["tool", "call", "unit_convert", KILOMETRES]);
     for (scope, answer) in [("back", None), ("1", Some("no")), ("3", Some("no"))] {
-        terminal.until(CHOICE);
+        terminal.until(CHOICE_PROMPT);
         terminal.type_keys("a\r");
         terminal.until("1, 2, 3 or back? ");
         terminal.type_keys(&format!("{scope}\r"));
@@ -215,7 +215,7 @@ fn at_the_terminal_no_standing_approval_is_stored_before_it_is_confirmed() {
             terminal.type_keys(&format!("{answer}\r"));
         }
     }
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     let (output, code) = terminal.wait();
     assert_eq!(code, 7, "{output}");

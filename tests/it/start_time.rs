@@ -44,10 +44,10 @@ fn cache(home: &Home) -> PathBuf {
 }
 
 /// Returns the number of files in the cache with this extension.
-fn cached_files(home: &Home, ending: &str) -> usize {
+fn count_cached_files(home: &Home, extension: &str) -> usize {
     let entries = fs::read_dir(cache(home)).unwrap().map(|entry| entry.unwrap().path());
     entries
-        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
         .count()
 }
 
@@ -85,7 +85,10 @@ fn a_start_stops_compiling_at_its_limit_and_postpones_the_other_components() {
     assert_eq!(loaded.plugins.len(), 1);
     assert_eq!(count_refused(&loaded, POSTPONED), 3, "{:?}", loaded.refused);
     assert_eq!(
-        (cached_files(&home, "refused"), cached_files(&home, "postponed")),
+        (
+            count_cached_files(&home, "refused"),
+            count_cached_files(&home, "postponed")
+        ),
         (0, 3)
     );
 }
@@ -110,7 +113,7 @@ fn a_postponed_component_is_compiled_on_request() {
         "{:?}",
         loaded.refused
     );
-    assert_eq!(cached_files(&home, "refused"), 3);
+    assert_eq!(count_cached_files(&home, "refused"), 3);
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn a_postponed_component_is_loaded_by_every_start_after_it_was_compiled() {
 }
 
 #[test]
-fn a_component_whose_compiler_only_waits_is_not_postponed() {
+fn a_component_whose_compiler_waits_longer_than_the_limit_is_not_postponed() {
     let home = Home::empty();
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("handmade.wasm"), Handmade::default().build()).unwrap();

@@ -1,4 +1,4 @@
-//! The stdin and stdout of the program when they are closed, full, endless or too long.
+//! The stdin, the stdout and the files of the program when they are closed, full, endless or too long.
 
 use std::fs::File;
 use std::process::{Command, Stdio};

@@ -21,8 +21,8 @@ pub(crate) const PROMPT: &str = "> ";
 pub(crate) struct Terminal {
     child: Child,
     output: String,
-    /// The beginning of a character that was read in part.
-    unread: Vec<u8>,
+    /// The first bytes of a character whose other bytes have not been read yet.
+    partial_character: Vec<u8>,
     /// Number of bytes of `output` that the test has consumed.
     consumed: usize,
 }
@@ -55,7 +55,7 @@ impl Terminal {
         Self {
             child: script.spawn().expect("`script` of util-linux is installed"),
             output: String::new(),
-            unread: Vec::new(),
+            partial_character: Vec::new(),
             consumed: 0,
         }
     }
@@ -63,8 +63,8 @@ impl Terminal {
     /// Reads the output until `text` appears.
     pub(crate) fn until(&mut self, text: &str) {
         loop {
-            let unread = self.output.get(self.consumed..).unwrap();
-            if let Some(at) = unread.find(text) {
+            let unconsumed = self.output.get(self.consumed..).unwrap();
+            if let Some(at) = unconsumed.find(text) {
                 self.consumed += at + text.len();
                 return;
             }
@@ -80,13 +80,13 @@ impl Terminal {
         assert_ne!(ready, 0, "nothing is written before `{expected}`: {}", self.output);
         let mut bytes = [0; 4096];
         let read = stdout.read(&mut bytes).unwrap();
-        self.unread.extend_from_slice(bytes.get(..read).unwrap());
+        self.partial_character.extend_from_slice(bytes.get(..read).unwrap());
         // The end of a character may not have been read yet.
-        let complete_bytes = match std::str::from_utf8(&self.unread) {
+        let complete_bytes = match std::str::from_utf8(&self.partial_character) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.unread.len(),
+            _ => self.partial_character.len(),
         };
-        let text: Vec<_> = self.unread.drain(..complete_bytes).collect();
+        let text: Vec<_> = self.partial_character.drain(..complete_bytes).collect();
         self.output.push_str(&String::from_utf8_lossy(&text));
         read > 0
     }

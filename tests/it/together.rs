@@ -123,22 +123,24 @@ fn one_command_cannot_decide_about_calls_of_different_runs() {
 
 #[test]
 fn at_the_terminal_yes_later_and_each_apply_to_all_known_calls() {
-    for key in ["yes", "later", "each"] {
+    for reply in ["yes", "later", "each"] {
         let home = home(RULES);
         let plan = home.dir.path().join("plan.json");
         let mut terminal = Terminal::start(&home, &["run", "--plan", plan.to_str().unwrap()]);
         terminal.until("decision 2 of 2");
         terminal.until("(yes, no, each, later) ");
-        terminal.type_keys(&format!("{key}\r"));
+        terminal.type_keys(&format!("{reply}\r"));
         // After `yes` the host asks about the last step, and after `each` it asks about both calls separately.
-        let questions = [("yes", 1), ("each", 2)].into_iter().find(|(answer, _)| *answer == key);
+        let questions = [("yes", 1), ("each", 2)]
+            .into_iter()
+            .find(|(answer, _)| *answer == reply);
         for _ in 0..questions.map_or(0, |(_, questions)| questions) {
             terminal.until("details or later? ");
             terminal.type_keys("\x04");
         }
         let (output, code) = terminal.wait();
         assert_eq!(code, 7, "{output}");
-        let left = if key == "yes" { 1 } else { 2 };
+        let left = if reply == "yes" { 1 } else { 2 };
         assert_eq!(waiting(&home).len(), left, "{output}");
     }
 }

@@ -11,8 +11,8 @@ use crate::home::Home;
 use crate::terminal::Terminal;
 
 const RULES: &str = "[approval]\nask_together = true\n[[approval.rule]]\naction = \"ask\"\n";
-const CHOICE_FOR_ALL: &str = "(yes, no, each, later) ";
-const CHOICE: &str = "details or later? ";
+const CHOICE_FOR_ALL_PROMPT: &str = "(yes, no, each, later) ";
+const CHOICE_PROMPT: &str = "details or later? ";
 
 /// A home with a plan of three calls. All of them need an approval, and the two that read a file lack the grant for it.
 struct Scene {
@@ -62,7 +62,7 @@ impl Scene {
         terminal.until("It is not granted");
         terminal.until("decision 3 of 3");
         terminal.until("also for later calls");
-        terminal.until(CHOICE_FOR_ALL);
+        terminal.until(CHOICE_FOR_ALL_PROMPT);
         terminal
     }
 
@@ -123,7 +123,7 @@ fn decisions_one_by_one_make_only_the_grants_that_were_approved() {
     let mut terminal = scene.run_until_question();
     terminal.type_keys("each\r");
     for decision in ["yes\r", "yes\r", "no\r"] {
-        terminal.until(CHOICE);
+        terminal.until(CHOICE_PROMPT);
         terminal.type_keys(decision);
     }
     terminal.until("why (may be empty)? ");
@@ -181,7 +181,7 @@ fn scene_killed_at(place: &str) -> Scene {
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
     terminal.until("It is not granted");
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     assert_eq!(terminal.wait().1, 7);
     let kill = format!("{place}:1");
@@ -213,18 +213,18 @@ fn a_grant_is_still_open_if_the_process_is_killed_before_the_decision() {
 #[test]
 fn a_timeout_grants_nothing_even_if_it_counts_as_an_approval() {
     let scene = Scene::new();
-    let limit = "[approval]\ntimeout_ms = 3000\non_timeout = \"approve\"\n";
-    scene.home.file("art.toml", limit);
+    let settings = "[approval]\ntimeout_ms = 3000\non_timeout = \"approve\"\n";
+    scene.home.file("art.toml", settings);
     let arguments = json!({"path": scene.path("milk.txt")}).to_string();
     let mut terminal = Terminal::start(&scene.home, &["tool", "call", "file_read", &arguments]);
     terminal.until("counts as rejected");
-    terminal.until(CHOICE);
+    terminal.until(CHOICE_PROMPT);
     terminal.type_keys("later\r");
     assert_eq!(terminal.wait().1, 7);
     std::thread::sleep(std::time::Duration::from_millis(3_100));
     let resumed = scene.home.art(&["runs", "resume", "last"]);
     assert_eq!(resumed.code(), 5, "{resumed}");
     assert_eq!((scene.grants(), scene.waiting().len()), (String::new(), 0));
-    let list: Value = scene.home.art(&["--json", "runs", "show", "last"]).json();
-    assert_eq!(list["run"]["status"], "error", "{list}");
+    let shown: Value = scene.home.art(&["--json", "runs", "show", "last"]).json();
+    assert_eq!(shown["run"]["status"], "error", "{shown}");
 }

@@ -23,7 +23,7 @@ fn newest_run(home: &Home) -> Value {
     runs.get(0).cloned().unwrap_or_default()
 }
 
-/// Returns the status of the newest run in its form for people.
+/// Returns the status of the newest run, as `art runs list` prints it for people.
 fn newest_status(home: &Home) -> String {
     let listed = home.art(&["runs", "list"]).stdout();
     listed

@@ -1,4 +1,4 @@
-//! The path of a call: from the request of the model through the sandbox to the stored observation.
+//! The path of a call: from the request of the model through the sandbox to the result that the model receives.
 
 use art_core::error::ToolErrorCode;
 use art_core::tool::ToolStatus;
@@ -106,7 +106,7 @@ async fn an_output_that_violates_its_schema_is_refused() {
 }
 
 #[tokio::test]
-async fn an_output_that_is_not_one_valid_json_value_is_refused() {
+async fn an_outcome_with_an_invalid_part_is_refused() {
     let bench = Bench::new();
     let refused = [
         "not_json",

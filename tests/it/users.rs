@@ -11,7 +11,7 @@ use crate::program::CommandOutput;
 use crate::terminal::Terminal;
 
 const QUESTION: &str = "Delete \"notes.txt\" after asking";
-const UNKNOWN: &str = "4f5a6c1e-0000-4000-8000-000000000000";
+const UNKNOWN_ID: &str = "4f5a6c1e-0000-4000-8000-000000000000";
 const RULE: &str = "[[approval.rule]]\naction = \"ask\"\ntool = \"echo\"\n";
 
 /// Returns a home with a tool that asks a person, and a tool whose calls need an approval by a rule.
@@ -29,6 +29,7 @@ fn art_as(home: &Home, user: Option<&str>, args: &[&str]) -> CommandOutput {
     home.art(&[&user, args].concat())
 }
 
+/// Returns the identifiers of the waiting calls that a user sees.
 fn waiting(home: &Home, user: Option<&str>) -> Vec<String> {
     let list = art_as(home, user, &["--json", "approve", "list"]).json();
     let ids = list
@@ -57,7 +58,7 @@ fn assert_unknown(home: &Home, user: Option<&str>, command: &[&str], foreign: &s
             let text = (output.stdout() + &output.stderr()).replace(id, "ID");
             (output.code(), text)
         };
-        let (foreign, unknown) = (reply(foreign), reply(UNKNOWN));
+        let (foreign, unknown) = (reply(foreign), reply(UNKNOWN_ID));
         assert_eq!(foreign, unknown, "{command:?}");
         assert_ne!(foreign.0, 0, "{command:?}: {}", foreign.1);
     }
@@ -150,7 +151,7 @@ fn a_conversation_of_another_user_cannot_be_continued() {
 }
 
 #[test]
-fn a_standing_approval_holds_for_the_person_who_made_it() {
+fn a_standing_approval_holds_only_for_the_person_who_made_it() {
     let home = home();
     let call = ["tool", "call", "echo", r#"{"text": "hello"}"#];
     assert_eq!(art_as(&home, Some("ann"), &call).code(), 7);

@@ -94,7 +94,7 @@ async fn the_message_of_a_panic_is_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_panic_without_a_clock_has_a_hint() {
+async fn a_panic_because_of_a_missing_clock_has_a_hint() {
     let log = log_of_panic("clock").await;
     assert!(
         log.contains("set `wasi = true` under `[package.metadata.art]`"),
@@ -103,7 +103,7 @@ async fn a_panic_without_a_clock_has_a_hint() {
 }
 
 #[tokio::test]
-async fn any_other_panic_has_no_hint() {
+async fn a_panic_that_the_tool_requests_has_no_hint() {
     let log = log_of_panic("panic").await;
     assert!(!log.contains("hint"), "{log}");
 }

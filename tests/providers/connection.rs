@@ -17,7 +17,7 @@ pub(crate) struct Connection {
     pub(crate) api: Option<&'static str>,
     /// Variable and header of the key; none for a provider that needs no key.
     pub(crate) key: Option<(&'static str, &'static str)>,
-    /// The end of the paths of its requests.
+    /// A part of the path of each of its requests.
     pub(crate) path: &'static str,
 }
 
@@ -65,6 +65,7 @@ pub(crate) const GEMINI: Connection = Connection {
     base: "/v1beta",
     api: None,
     key: Some(("GEMINI_API_KEY", "x-goog-api-key")),
+    // The paths end with `generateContent` or `streamGenerateContent`.
     path: "enerateContent",
 };
 

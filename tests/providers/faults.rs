@@ -1,4 +1,4 @@
-//! Runs in which the provider has a fault.
+//! Runs in which the provider or its model has a fault, or which reach a limit.
 
 use crate::connection::{Connection, Mode};
 use crate::environment::Environment;
@@ -104,7 +104,7 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
     assert_eq!(planning_requests(&environment), 4, "{}", environment.log());
 }
 
-/// There is one request for each configured retry (M02: failures before the first token are retried).
+/// The last of the configured retries succeeds (M02: failures before the first token are retried).
 pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Connection, mode: Mode) {
     let failing = |n, status| fixture::planning().failing(status, "server_error").nth(n);
     let environment = Environment::new(

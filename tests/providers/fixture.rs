@@ -11,8 +11,9 @@ use crate::connection::{ANTHROPIC, Connection, KEY};
 pub(crate) const QUERY: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 /// The answer of every successful run.
 pub(crate) const ANSWER: &str = "17.5% of 2340 is 409.5, and a seventh of that is 58.5.";
-/// The second question of a conversation, and its answer.
+/// The second question of a conversation.
 pub(crate) const NEXT_QUERY: &str = "And ten times that?";
+/// The answer to [`NEXT_QUERY`].
 pub(crate) const NEXT_ANSWER: &str = "Ten times that is 585.";
 /// A thought of the model. Any output that contains it, except the thoughts, has leaked it.
 pub(crate) const THOUGHT: &str = "the walrus ponders percentages";
@@ -136,8 +137,9 @@ impl Fixture {
     }
 }
 
-/// A part of the instructions of the planner, and of those of a step.
+/// A part of the instructions of the planner.
 const PLANNER: &str = "You answer queries";
+/// A part of the instructions of a step.
 const STEP: &str = "You carry out one step of a plan";
 
 /// Returns the plan of [`two_steps`].
@@ -282,7 +284,7 @@ pub(crate) enum CallFault {
     Extra,
 }
 
-/// Returns a first call with a fault, and the corrected call that follows its error.
+/// Returns a first call with a fault, the same call after a reminder, and the corrected call that follows its error.
 pub(crate) fn first_call_corrected(fault: CallFault) -> [Fixture; 3] {
     let call = match fault {
         CallFault::Expression => call("2340 *"),

@@ -28,7 +28,7 @@ pub(crate) struct Mock {
 }
 
 impl Mock {
-    /// Starts a mock that answers only the requests of `fixtures` and accepts only `key`.
+    /// Starts a mock that answers only the requests of `fixtures` and accepts only `key`, if there is one.
     pub(crate) fn start(dir: &Path, fixtures: &[Fixture], key: Option<&str>) -> Self {
         let file = dir.join("fixtures.json");
         let entries: Vec<_> = fixtures.iter().map(Fixture::to_json).collect();
@@ -116,7 +116,7 @@ fn read_address(child: &mut Child) -> String {
     line.split_once(READY).unwrap().1.trim().to_owned()
 }
 
-/// An entry of the mock's journal. It records every body in the form of the chat completions API, whatever the protocol.
+/// An entry of the mock's journal, which records every body in the form of the chat completions API, whatever the protocol.
 #[derive(Debug)]
 pub(crate) struct Request(Value);
 

@@ -152,8 +152,8 @@ fn a_recording_ends_with_one_metadata_event() {
     for recording in recordings() {
         let kinds = kinds(&recording.events_at_once());
         assert!(kinds.ends_with(&["metadata", "end"]), "{}: {kinds:?}", recording.name);
-        let counts = kinds.iter().filter(|kind| **kind == "metadata").count();
-        assert_eq!(counts, 1, "{}", recording.name);
+        let count = kinds.iter().filter(|kind| **kind == "metadata").count();
+        assert_eq!(count, 1, "{}", recording.name);
     }
 }
 

@@ -49,8 +49,12 @@ pub(crate) fn parallel_calls_of_one_reply_are_each_answered(connection: Connecti
     let calls = ran.json()["calls"].as_array().map_or(0, Vec::len);
     assert_eq!(calls, 2, "{ran}");
     let requests = environment.requests();
-    let second = requests.iter().find(|request| has_role(request, "tool")).unwrap();
-    assert_eq!(answered_calls(second), ["calculator", "calculator"], "{second:?}");
+    let with_results = requests.iter().find(|request| has_role(request, "tool")).unwrap();
+    assert_eq!(
+        answered_calls(with_results),
+        ["calculator", "calculator"],
+        "{with_results:?}"
+    );
 }
 
 pub(crate) fn a_failed_call_is_returned_with_its_error(connection: Connection, mode: Mode) {
@@ -96,8 +100,8 @@ fn assert_corrected(connection: Connection, mode: Mode, fault: CallFault, name: 
     let ran = environment.run(&["--json"]);
     assert_answered(&environment, &ran);
     let requests = environment.requests();
-    let third = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
-    assert_eq!(answered_calls(third), [name, "calculator"], "{third:?}");
+    let corrected = requests.iter().rfind(|request| request.messages().len() > 5).unwrap();
+    assert_eq!(answered_calls(corrected), [name, "calculator"], "{corrected:?}");
     assert_eq!(count_successes(&ran), 2, "the faulty call was run: {ran}");
 }
 

@@ -1,4 +1,4 @@
-//! The program `art`, built together with the tests that run it. The crash tests make it stop itself and give it tools:
+//! The program `art`, built together with the tests that run it. Tests make it kill itself and give it tools:
 //!
 //! - `ART_TEST_STOP_AT=PLACE:COUNT` kills the process when it reaches that [`FailPoint`] for the `COUNT`th time.
 //! - `ART_TEST_EFFECTS=FILE` adds the tools `effect` and `repeatable_effect`, which append a line to `FILE` for each call.

@@ -154,7 +154,7 @@ fn decide(
     let resume = Request::Resume(trace_id.clone());
     let runtime = executor.block_on(resume.open_runtime(global, config))?;
     let mut decided = Vec::new();
-    for (record, (feedback, always)) in records.iter().zip(decisions) {
+    for (record, (feedback, approval)) in records.iter().zip(decisions) {
         match executor.block_on(runtime.decide(suspension_key(record, &owner), feedback)) {
             Ok(record) => decided.push(record),
             Err(error) => {
@@ -163,7 +163,7 @@ fn decide(
                 return Err(error.into());
             }
         }
-        always
+        approval
             .into_iter()
             .for_each(|approval| standing::keep(&runtime, approval));
     }
@@ -179,7 +179,7 @@ fn decide(
     Ok(Exit::Success)
 }
 
-/// Returns the suspensions with these identifiers. Fails if they are not all of one run.
+/// Returns the suspensions with these identifiers, each once. Fails if they are not all of one run.
 async fn find_in_one_run(
     config: &Config,
     owner: &Owner,

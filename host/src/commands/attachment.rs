@@ -13,8 +13,8 @@ use crate::render::units;
 
 /// Maximum size of a text, in bytes. Its JSON is longer, so with default limits no tool can read the longest texts.
 const MAX_TEXT: usize = 1 << 20;
-/// Maximum size of a picture or document that providers accept, in bytes. In base64, the largest exceed the input limit of
-/// tools.
+/// Maximum size of a picture or PDF, in bytes. Providers accept this size, but in base64 the largest files exceed the input limit
+/// of tools.
 const MAX_MEDIA: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA;
@@ -127,7 +127,8 @@ fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// Returns the attachment for the bytes of a file. Its media type comes from the first bytes, not from the name.
+/// Returns the attachment for the bytes of a file. The media type of a picture or PDF comes from the first bytes, and that of a text
+/// from the name.
 ///
 /// # Errors
 /// Fails if the bytes are not UTF-8 text, a picture or a PDF, or are too many.
@@ -164,7 +165,7 @@ fn invalid_attachment(path: &Path, reason: &str) -> CommandError {
     CommandError::Usage(format!("the attachment `{}` {reason}", path.display()))
 }
 
-/// Returns the media type of a file that is not text, or `None` if it may be text.
+/// Returns the media type of a picture or PDF, or `None` for any other file.
 fn binary_media_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some("image/webp");
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_media_type_is_found_by_the_first_bytes() {
+    fn the_media_type_of_a_picture_or_pdf_comes_from_its_first_bytes() {
         for (first_bytes, media_type) in [
             (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),
             (b"\xff\xd8\xff\xe0", "image/jpeg"),
@@ -271,7 +272,7 @@ mod tests {
     #[test]
     fn an_attachment_that_no_tool_can_read_gets_a_warning() {
         let attachment = attach(&[b'"'; 500]).unwrap();
-        // Each quotation mark is two bytes in JSON, and there is one at each end.
+        // In JSON, each of the 500 quotation marks has two bytes, and the text begins and ends with one more.
         let warning = size_warning(&attachment, Some(1_002)).unwrap();
         assert!(warning.starts_with("no tool can read `a.csv`"), "{warning}");
         assert_eq!(size_warning(&attachment, Some(1_003)), None);

@@ -119,9 +119,9 @@ fn act_on_each(
     let mut paths = Vec::new();
     for set in sets {
         let has = |file: &&PathBuf| set.changes.iter().any(|change| is_at(set, change, file));
-        let own: Vec<_> = files.iter().filter(has).cloned().collect();
-        if files.is_empty() || !own.is_empty() {
-            paths.extend(act(set, &own)?);
+        let files_of_set: Vec<_> = files.iter().filter(has).cloned().collect();
+        if files.is_empty() || !files_of_set.is_empty() {
+            paths.extend(act(set, &files_of_set)?);
         }
     }
     if global.json {
@@ -156,7 +156,8 @@ fn is_selected(set: &ChangeSet, change: &Change, files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|file| is_at(set, change, file))
 }
 
-/// Notes at the end of a run that its changes wait. At a terminal, shows the changes and asks whether to make them.
+/// Prints at the end of a run that its changes wait; nothing in JSON output. At a terminal, shows the changes instead and asks whether
+/// to make them.
 pub(super) fn offer_to_commit(global: &Global, config: &Config, run: &str) -> Result<(), CommandError> {
     let staging = open(config)?;
     let sets: Vec<_> = staging

@@ -80,7 +80,7 @@ fn reload_message(name: &str, reload: &Reload) -> String {
 }
 
 struct Chat {
-    /// Replaces tools until the chat ends.
+    /// Replaces changed tools until the chat ends.
     _watch: Option<FolderWatch>,
     screen: Screen,
     /// Whether a person types the lines at a terminal.
@@ -208,8 +208,8 @@ impl Chat {
         self.carry_out(Request::Resume(run))
     }
 
-    /// Asks a question or resumes a run, and asks the person for the decisions that the run waits for. Ctrl-C cancels the run
-    /// without ending the conversation.
+    /// Asks a question or resumes a run. At a terminal, also asks the person for the decisions that the run waits for, and Ctrl-C
+    /// cancels the run without ending the conversation.
     fn carry_out(&mut self, mut request: Request) -> Result<(), CommandError> {
         let mut decided_run: Option<String> = None;
         loop {

@@ -39,9 +39,9 @@ struct Check {
     detail: String,
 }
 
-pub(super) fn doctor(global: &Global, attacks: bool) -> Result<Exit, CommandError> {
+pub(super) fn doctor(global: &Global, is_self_test: bool) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    if attacks {
+    if is_self_test {
         return self_test::self_test(global, &config);
     }
     let checks = check_all(&config, global.json);

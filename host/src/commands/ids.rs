@@ -147,7 +147,7 @@ fn parse_prefix(typed: &str) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Returns how many matches to read: one more than an error names, to know whether there are more.
+/// Returns how many matches to read: for `last` one, and else one more than an error names, to know whether there are more.
 fn max_matches(typed: &str) -> usize {
     if typed == LAST { 1 } else { MAX_NAMED + 1 }
 }

@@ -23,7 +23,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Reads the plan in `file`, and returns its question with everything that the command line adds.
 ///
 /// # Errors
-/// Fails with every problem of the file, or with every problem of the values of its parameters.
+/// Fails with every problem of the plan, or with every problem of the values of its parameters. Values may be missing only if the plan
+/// is just checked.
 pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, CommandError> {
     let plan = read_plan_file(file)?;
     let usage_error = |problems: Vec<String>| CommandError::Usage(problems.join("; "));

@@ -1,8 +1,8 @@
 //! Attaches text from stdin to a question: `art run "What is the longest word?" < story.txt`.
 //!
-//! Without `--attach`, `art run` reads stdin if it is a file, a pipe or a socket. It ignores terminals and other devices, such
-//! as `/dev/null`; files that were partly read, as in a shell loop over their lines; and pipes without a writer, which services
-//! and other programs leave open.
+//! Without `--attach -`, `art run` and `art plan` read stdin if it is a file, a pipe or a socket. They ignore terminals and other
+//! devices, such as `/dev/null`; files that were partly read, as in a shell loop over their lines; and pipes that stay silent, which
+//! services and other programs leave open.
 
 use std::io::{IsTerminal, Read, stdin};
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::render;
 
 /// Name of the attachment from stdin.
 const NAME: &str = "stdin";
-/// Time without data after which a pipe is considered to have no writer.
+/// Time without data after which a pipe is no longer waited for.
 const READ_TIMEOUT: Duration = Duration::from_secs(3);
 /// Number of lines that are checked to detect a table.
 const TABLE_LINES: usize = 20;
@@ -46,7 +46,7 @@ pub(super) fn read_to_end() -> Result<QueryAttachment, CommandError> {
 /// Returns the content of stdin, or `None` if stdin is not piped or no data arrives.
 ///
 /// # Errors
-/// Fails if stdin does not end, or cannot be attached.
+/// Fails if stdin sends data and then neither more nor its end, or if it cannot be attached.
 pub(super) fn read_if_piped() -> Result<Option<QueryAttachment>, CommandError> {
     if !is_piped() {
         return Ok(None);
@@ -139,7 +139,7 @@ fn guess_media_type(text: &str) -> &'static str {
     }
 }
 
-/// Returns whether the first lines all have the same number of fields.
+/// Returns whether there are several lines, and the first of them all have the same number of fields, at least two.
 fn is_table(text: &str, separator: char) -> bool {
     // Separators between quotation marks do not count.
     let separators = |line: &str| -> usize {

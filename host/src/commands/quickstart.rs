@@ -42,7 +42,7 @@ pub(super) fn quickstart(global: &Global) -> Result<Exit, CommandError> {
     run::open_and_carry_out(global, config, run::Request::Ask(Box::new(question)))
 }
 
-/// Builds the tools of the checkout into the plugins folder, and copies them to `user_folder`.
+/// Builds the tools of the checkout into the plugins folder, and copies them to `user_folder` if it is given.
 fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
     let count = checkout::FIRST_PARTY.len();

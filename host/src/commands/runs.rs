@@ -1,4 +1,4 @@
-//! `art runs`: lists and shows runs, and saves their files.
+//! `art runs`: lists, shows, resumes, cancels, replays, exports and verifies runs, and saves their files.
 
 mod exported;
 mod log;

@@ -54,6 +54,7 @@ fn read_from_environment(variable: &str) -> Result<SecretString, CommandError> {
 
 /// Reads a value from stdin: one line from a terminal, which does not show it, or everything from a pipe or a file.
 fn read_from_stdin(name: &str) -> Result<SecretString, CommandError> {
+    // A line end may follow the value.
     let max = MAX_BYTES as u64 + 2;
     if !stdin().is_terminal() {
         return Ok(bounded::read_text(stdin().lock(), "stdin", max)?.into());

@@ -44,7 +44,7 @@ pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<Bui
         .collect()
 }
 
-/// Runs cargo, which prints diagnostics to stderr. Returns the components of the crate itself.
+/// Runs cargo and prints its diagnostics to stderr. Returns the components of the crate itself, without those of its dependencies.
 fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let manifest = folder.join("Cargo.toml");
     let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
@@ -59,8 +59,8 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     }
     let outcome = cargo::build(&manifest, settings.target)?;
     let failure = |reason: &str| Err(CommandError::Failed(format!("`{}` {reason}", folder.display())));
-    if let Some(linker) = &outcome.linker {
-        return failure(&linking::explain(linker, &manifest, settings.target));
+    if let Some(linker_error) = &outcome.linker_error {
+        return failure(&linking::explain(linker_error, &manifest, settings.target));
     }
     if !outcome.succeeded {
         return failure(&format!(

@@ -12,9 +12,9 @@ use crate::bounded;
 use crate::error::CommandError;
 use crate::render;
 
-/// Cargo settings for every component, which override the crate's own profile: optimized code in which a panic is a trap. The
-/// linker, which creates components, comes with rustc. Every function call saves and checks the fuel, so the inline threshold
-/// is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
+/// Cargo settings for every component, which override the crate's own profile: optimized code in which an overflow is a panic, and
+/// a panic is a trap. The linker, which creates components, comes with rustc. Every function call saves and checks the fuel, so the
+/// inline threshold is raised. Every host supports SIMD instructions. The flags are added to those of the crate's own configuration.
 const SETTINGS: [&str; 9] = [
     r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
     r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
@@ -37,7 +37,7 @@ pub(super) struct BuildOutput {
     /// The components of the crate itself.
     pub(super) components: Vec<PathBuf>,
     /// Error of the linker, if it failed.
-    pub(super) linker: Option<LinkerMessage>,
+    pub(super) linker_error: Option<LinkerMessage>,
 }
 
 /// An error of the linker.
@@ -128,7 +128,9 @@ impl BuildOutput {
 
     fn handle(&mut self, message: CargoMessage, manifest: &Path) {
         match message.message {
-            Some(diagnostic) if diagnostic.is_from_linker() => self.linker = Some(diagnostic.into_linker_message()),
+            Some(diagnostic) if diagnostic.is_from_linker() => {
+                self.linker_error = Some(diagnostic.into_linker_message());
+            }
             Some(diagnostic) => render::compiler_message(diagnostic.rendered.as_deref().unwrap_or_default()),
             None if message.reason == "compiler-artifact" && message.manifest_path == manifest => {
                 let is_component = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "wasm");
@@ -204,7 +206,7 @@ mod tests {
             {"message":"error: failed to encode component\n\nCaused by:\n  failed to resolve import `env::f`\n"}]}}"#;
         let mut outcome = BuildOutput::default();
         outcome.handle(serde_json::from_str(line).unwrap(), Path::new("/Cargo.toml"));
-        let linker = outcome.linker.unwrap();
+        let linker = outcome.linker_error.unwrap();
         assert!(
             linker.errors.starts_with("error: failed to encode"),
             "{}",

@@ -15,7 +15,7 @@ const MAX_SHOWN: usize = 400;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Examples {
-    /// Number of examples whose output was as declared.
+    /// Number of examples whose call succeeded, with the declared output if the example has one.
     pub passed: usize,
     /// Examples that could not be checked, with the reason; this is not an error of the tool.
     pub not_run: Vec<String>,
@@ -31,8 +31,8 @@ enum ExampleOutcome {
     Failed(String),
 }
 
-/// Calls the tool with the input of each of its examples. `requests_capabilities` means that its manifest requests
-/// capabilities, none of which this host grants.
+/// Calls the tool with the input of each of its examples, without any grants. `requests_capabilities` means that its manifest
+/// requests capabilities, so that a call may fail for lack of a grant.
 ///
 /// # Errors
 /// The inner error describes the first example whose call fails or whose output is not as declared.
@@ -103,7 +103,8 @@ fn compare_output(example: &ToolExample, output: Option<&Value>) -> ExampleOutco
     }
 }
 
-/// Describes how the call failed, with the first log line of the tool, since it has the message of a panic.
+/// Describes how the call failed, with the first log line of the tool or else its stderr, since one of them has the message of a
+/// panic.
 fn failure_message(report: &ToolReport) -> String {
     let error = report.result.error.as_deref().unwrap_or("ended without an output");
     let mut message = format!("fails: {}", shorten(error));

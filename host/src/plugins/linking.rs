@@ -27,7 +27,8 @@ struct UnresolvedImport<'a> {
     function: &'a str,
 }
 
-/// Explains why the crate of `manifest` does not link. Writes the full text of the linker to a file and names it.
+/// Explains why the crate of `manifest` does not link. Writes the full text of the linker to a file, if
+/// possible, and names the file.
 pub(super) fn explain(linker: &LinkerMessage, manifest: &Path, target: Target) -> String {
     let crates = Crates::load(manifest, target);
     let mut lines = match unresolved_import(&linker.errors) {
@@ -69,7 +70,7 @@ fn explain_unresolved(import: &UnresolvedImport<'_>, crates: Option<&Crates>, ta
     } else {
         format!(", which `{}` uses", users.join("`, `"))
     };
-    let setting = match target {
+    let what_to_do = match target {
         Target::Plain => {
             "what to do: if it is a function of the C library, set `wasi = true` under `[package.metadata.art]`; if not, build \
             it with the crate, or remove the crate"
@@ -85,7 +86,7 @@ fn explain_unresolved(import: &UnresolvedImport<'_>, crates: Option<&Crates>, ta
             "why: it is imported from `{}`, but a tool may import only the host interface",
             import.module
         ),
-        setting.to_owned(),
+        what_to_do.to_owned(),
     ]
 }
 
@@ -170,7 +171,7 @@ impl Crates {
         package.map_or(id, |package| &package.name)
     }
 
-    /// Returns the direct dependencies that lead to the crate `name`, each with its path: `` `a` (through `b`) ``.
+    /// Returns the direct dependencies that lead to the crate `name`, at most [`MAX_NAMED`], each with its path: `` `a` (through `b`) ``.
     fn paths_to(&self, name: &str) -> Vec<String> {
         let linked_dependencies = |id: &str| {
             let node = self.resolve.nodes.iter().find(|node| node.id == id);

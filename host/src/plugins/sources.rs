@@ -54,7 +54,8 @@ pub(super) fn notes<'a>(folder: &Path, target: Target, dependencies: impl Iterat
     used.chain(network).collect()
 }
 
-/// Searches the files of a folder in the order of their names. Skips unreadable files: the build reports them.
+/// Searches the files of a folder in the order of their names. Skips tests, which run natively, and unreadable files, which the build
+/// reports.
 fn search(folder: &Path, depth: usize, first_uses: &mut [Option<String>]) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();

@@ -12,7 +12,7 @@ use super::{answer, drawing, note, print_piece, stdout_is_terminal};
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct Display {
     plan: Plan,
-    /// Drawings: the outputs of display tools. They are printed once, above the answer.
+    /// The drawings that are not printed yet: the outputs of display tools. They are printed above the answer.
     drawings: Vec<String>,
     /// Number of drawings that were printed.
     drawings_printed: usize,

@@ -79,8 +79,7 @@ fn cut(line: &str) -> String {
 }
 
 /// Returns the rows of a table, heading first, if the output is one: a list of objects with simple values, a list of lists of
-/// simple values, or an object with such `rows` and optional `columns` or
-/// `headers`.
+/// simple values, or an object with such `rows` and optional `columns` or `headers`.
 fn rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),
@@ -99,7 +98,8 @@ fn rows_with_heading(fields: &JsonObject) -> Option<Vec<Vec<String>>> {
     Some(std::iter::once(heading).chain(rows_from_lists(entries)?).collect())
 }
 
-/// Returns a heading with the keys of the first object, then a row for each object. Returns `None` if an object has other keys.
+/// Returns a heading with the keys of the first object, then a row for each object. Returns `None` if an object has other keys, or a
+/// list or an object as a value.
 fn rows_from_objects(entries: &[Value]) -> Option<Vec<Vec<String>>> {
     let objects: Vec<&JsonObject> = entries.iter().map(Value::as_object).collect::<Option<_>>()?;
     let heading: Vec<&String> = objects.first()?.keys().collect();

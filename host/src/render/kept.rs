@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::plan::one_line;
 use super::{table, units};
 
-/// Maximum length of a description, in characters.
+/// Maximum length of a question, a description or a value, in characters.
 const MAX_DESCRIPTION: usize = 200;
 /// Maximum number of faults or places that are listed.
 const MAX_LISTED: usize = 20;
@@ -34,7 +34,7 @@ pub(crate) fn text(plan: &KeptPlan, review: &PlanReview) -> String {
     lines.join("\n")
 }
 
-/// Returns a line for each fault.
+/// Returns a line for each of the first [`MAX_LISTED`] faults, and one with the number of the others.
 pub(crate) fn faults(review: &PlanReview) -> Vec<String> {
     let faults = &review.check.faults;
     let lines = faults
@@ -122,7 +122,7 @@ fn estimate_lines(estimate: &PlanEstimate) -> Vec<String> {
     if !estimate.calls.is_empty() {
         let heading = ["estimate", "tool", "fuel", "time", "output", "from"];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        rows.extend(estimate.calls.iter().map(estimate_row));
+        rows.extend(estimate.calls.iter().map(call_row));
         lines.extend(table::lines(&rows));
     }
     if !estimate.steps.is_empty() {
@@ -202,7 +202,8 @@ fn cost_range(cost: CostQuantiles) -> String {
     }
 }
 
-fn estimate_row(call: &CallEstimate) -> Vec<String> {
+/// Returns the line of a tool call.
+fn call_row(call: &CallEstimate) -> Vec<String> {
     let from = match call.basis {
         Basis::Records { calls: 1 } => "1 call".to_owned(),
         Basis::Records { calls } => format!("{calls} calls"),

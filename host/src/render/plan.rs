@@ -113,7 +113,7 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
     )
 }
 
-/// Returns a line such as `done   step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
+/// Returns a line such as `done  step_1  17.5% of 2340  (calculator, 1.2 ms, 51.0 k fuel, 1.1 MiB)`.
 fn step_line(item: &TodoItem, duration: Duration, calls: &[CallCost]) -> String {
     let mark = match item.status {
         TodoItemStatus::Pending => "open",

@@ -45,7 +45,7 @@ pub(crate) struct ArchiveListOutput {
     pub(crate) format: Format,
     /// The entries, in the order of the archive.
     pub(crate) entries: Vec<Entry>,
-    /// How many entries the archive has, or of those whose name fits.
+    /// How many entries the archive has, or how many of them have a name that fits.
     pub(crate) entry_count: u64,
     /// The sum of the sizes of these entries without compression, in bytes, as the archive states them.
     pub(crate) total_size: u64,

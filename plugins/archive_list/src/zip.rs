@@ -42,7 +42,7 @@ pub(crate) fn list(mut file: File, listing: &mut Listing<'_>) -> Result<(), Stri
     Ok(())
 }
 
-/// Fails if the central directory is too large to keep in memory.
+/// Fails if the central directory is missing, or too large to keep in memory.
 fn check_directory(file: &mut File) -> Result<(), String> {
     let length = file.metadata().map_err(|error| error.to_string())?.len();
     let mut end = Vec::new();

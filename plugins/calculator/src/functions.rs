@@ -118,21 +118,21 @@ fn logarithm(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match arguments {
         [value] => complex::call("ln", *value),
         [value, base] => divide(complex::call("ln", *value)?, complex::call("ln", *base)?),
-        _ => Err(argument_count(name, "1 or 2 arguments", arguments.len())),
+        _ => Err(argument_count_error(name, "1 or 2 arguments", arguments.len())),
     }
 }
 
 fn one_argument(name: &'static str, arguments: &[Complex64]) -> ValueResult {
     match arguments {
         [value] => Ok(*value),
-        _ => Err(argument_count(name, "1 argument", arguments.len())),
+        _ => Err(argument_count_error(name, "1 argument", arguments.len())),
     }
 }
 
 fn two_arguments(name: &'static str, arguments: &[Complex64]) -> Result<[Complex64; 2], Reason> {
     match arguments {
         [a, b] => Ok([*a, *b]),
-        _ => Err(argument_count(name, "2 arguments", arguments.len())),
+        _ => Err(argument_count_error(name, "2 arguments", arguments.len())),
     }
 }
 
@@ -144,7 +144,7 @@ fn real_argument(name: &'static str, value: Complex64) -> Result<f64, Reason> {
     if value.im == 0.0 {
         Ok(value.re)
     } else {
-        Err(domain(name, "real numbers"))
+        Err(domain_error(name, "real numbers"))
     }
 }
 
@@ -152,11 +152,11 @@ fn real_value(value: f64) -> Complex64 {
     Complex64::new(value, 0.0)
 }
 
-fn domain(name: &'static str, needs: &'static str) -> Reason {
+fn domain_error(name: &'static str, needs: &'static str) -> Reason {
     Reason::Domain { name, needs }
 }
 
-fn argument_count(name: &'static str, expected: &str, got: usize) -> Reason {
+fn argument_count_error(name: &'static str, expected: &str, got: usize) -> Reason {
     Reason::ArgumentCount {
         name,
         expected: expected.to_owned(),

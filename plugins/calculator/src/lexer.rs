@@ -66,7 +66,7 @@ impl Lexer {
     }
 
     fn read_token(&mut self, c: char) -> Result<(), EvalError> {
-        // Ignore currency signs, and the colon before a list.
+        // Skip white space, currency signs, and colons, such as the one before a list.
         if c.is_whitespace() || matches!(c, '$' | '€' | '£' | '¥' | '₹' | ':') {
             self.at += 1;
         } else if c.is_ascii_digit() || (c == '.' && self.peek_is(1, |c| c.is_ascii_digit())) {
@@ -108,8 +108,8 @@ impl Lexer {
         };
         match sign {
             '(' => {
-                let call = matches!(self.tokens.last(), Some(Token { kind: Kind::Name(name), .. }) if name != "of");
-                self.parens.push(call);
+                let is_call = matches!(self.tokens.last(), Some(Token { kind: Kind::Name(name), .. }) if name != "of");
+                self.parens.push(is_call);
             }
             ')' => drop(self.parens.pop()),
             _ => {}
@@ -190,7 +190,7 @@ impl Lexer {
     }
 }
 
-/// Returns the tokens for a mathematical symbol that stands for a function or a power.
+/// Returns the tokens for a mathematical symbol that stands for a word or a power.
 fn symbol_tokens(c: char) -> Option<Vec<Kind>> {
     match c {
         '°' => Some(vec![Kind::Name("degrees".to_owned())]),

@@ -80,7 +80,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn parse_expression(&mut self, min: u8) -> Result<Operand, EvalError> {
+    fn parse_expression(&mut self, min_precedence: u8) -> Result<Operand, EvalError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("the expression is nested more than {MAX_DEPTH} levels deep");
@@ -88,23 +88,23 @@ impl Parser<'_> {
         }
         let mut left = self.parse_operand()?;
         let mut divided = false;
-        while let Some((power, operator)) = self.peek_infix(min) {
+        while let Some((precedence, operator)) = self.peek_infix(min_precedence) {
             let at = self.cursor.at();
             if operator == Infix::Adjacent {
                 check_not_ambiguous(divided, at)?;
             } else {
                 self.cursor.take();
             }
-            left = self.apply(left, operator, power, at)?;
+            left = self.apply(left, operator, precedence, at)?;
             divided = operator == Infix::Divide;
         }
         self.depth -= 1;
         Ok(left)
     }
 
-    /// Returns the next operator if its precedence is at least `min`.
-    fn peek_infix(&self, min: u8) -> Option<(u8, Infix)> {
-        let (power, operator) = match self.cursor.peek() {
+    /// Returns the next operator if its precedence is at least `min_precedence`.
+    fn peek_infix(&self, min_precedence: u8) -> Option<(u8, Infix)> {
+        let (precedence, operator) = match self.cursor.peek() {
             Kind::Sign('+') => (SUM, Infix::Add),
             Kind::Sign('-') => (SUM, Infix::Subtract),
             Kind::Sign('*') => (PRODUCT, Infix::Multiply),
@@ -126,16 +126,16 @@ impl Parser<'_> {
             Kind::Name(_) | Kind::Sign('(') => (ADJACENT, Infix::Adjacent),
             _ => return None,
         };
-        (power >= min).then_some((power, operator))
+        (precedence >= min_precedence).then_some((precedence, operator))
     }
 
-    fn apply(&mut self, left: Operand, operator: Infix, power: u8, at: usize) -> Result<Operand, EvalError> {
+    fn apply(&mut self, left: Operand, operator: Infix, precedence: u8, at: usize) -> Result<Operand, EvalError> {
         let right = self.parse_expression(match operator {
             // Right-associative, and the exponent may have a sign.
             Infix::Power => PREFIX,
             // Stop before a product without a sign, so that the caller can refuse the product as ambiguous.
             Infix::Divide => PREFIX,
-            _ => power + 1,
+            _ => precedence + 1,
         })?;
         let (a, b) = (left.value, right.value);
         let value = match operator {
@@ -156,8 +156,8 @@ impl Parser<'_> {
             Infix::ToNearest => functions::nearest(a, b).map_err(|reason| reason.at(at))?,
             Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
         };
-        // `50 plus 20% tax` and `50 minus 20% discount` contain a second word that says whether the share is added or subtracted.
-        let _is_repeated = match operator {
+        // Skip the second word in `50 plus 20% tax` and `50 minus 20% discount` that says whether the share is added or subtracted.
+        let _is_skipped = match operator {
             Infix::Add if right.percent => self.cursor.take_name("extra"),
             Infix::Subtract if right.percent => self.cursor.take_name("off"),
             _ => false,
@@ -212,7 +212,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Applies `!`, `%` and `degrees` to the value before them. A `%` before a value is the remainder: `8 % 3` is 2.
+    /// Applies `!`, `factorial`, `%` and `degrees` to the value before them. A `%` before a value is the remainder: `8 % 3` is 2.
     fn apply_postfix(&mut self, mut operand: Operand) -> Result<Operand, EvalError> {
         loop {
             let at = self.cursor.at();
@@ -244,7 +244,7 @@ impl Parser<'_> {
         }
         let arguments = match self.cursor.peek() {
             Kind::Sign('(') => Self::parse_arguments,
-            Kind::Name(of) if of == "of" || of == "between" => Self::parse_values_after_of,
+            Kind::Name(word) if word == "of" || word == "between" => Self::parse_values_after_of,
             // `average 4 8 15` and `sqrt 16`.
             Kind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
             _ => return self.symbols.get(name, at),
@@ -284,10 +284,10 @@ impl Parser<'_> {
     fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
         let verb = verb.to_lowercase();
         let is_call = *self.cursor.peek() == Kind::Sign('(');
-        let Some((_, power, joins)) = SENTENCES.iter().find(|(known, ..)| *known == verb && !is_call) else {
+        let Some((_, precedence, joins)) = SENTENCES.iter().find(|(known, ..)| *known == verb && !is_call) else {
             return Ok(None);
         };
-        let first = self.parse_expression(*power)?;
+        let first = self.parse_expression(*precedence)?;
         if *self.cursor.peek() == Kind::End {
             match verb.as_str() {
                 "round" => {

@@ -444,7 +444,7 @@ proptest! {
 }
 
 #[test]
-fn variables_may_be_texts_that_are_numbers() {
+fn a_variable_may_be_given_as_a_text_that_is_a_number() {
     let with = |ans: Value| json!({"expression": "ans + x", "ans": ans, "scope": {"x": "0.5"}});
     assert_eq!(testing::output(&CALCULATOR, with(json!("2"))), json!({"result": 2.5}));
     let refused = testing::failure(&CALCULATOR, with(json!("0 + 2i")));

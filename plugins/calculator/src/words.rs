@@ -9,7 +9,8 @@ use crate::{
     symbols::Symbols,
 };
 
-/// Phrases and their replacements: operators and names of functions. The longest phrase wins.
+/// Phrases and their replacements: operators, numbers, names of functions, words that the parser knows, or nothing. The longest
+/// phrase wins.
 const PHRASES: &[(&str, &str)] = &[
     ("plus", "+"),
     ("increased by", "+"),
@@ -233,7 +234,8 @@ pub(crate) fn ends_value(name: &str) -> bool {
     name == "of" || name == "mod" || VALUE_ENDS.contains(&name)
 }
 
-/// Replaces phrases by operators and names of functions. Words that are variables stay.
+/// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, and an `x` between two factors. Words
+/// that are variables stay.
 pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
     let mut replaced = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
@@ -263,14 +265,14 @@ fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<
         Kind::Name(name) => Some(name.to_lowercase()),
         _ => None,
     };
-    let is = |n: usize, words: &[&str]| word(n).is_some_and(|word| words.contains(&word.as_str()));
-    let skip = |n: usize, words: &[&str]| n + usize::from(is(n, words));
-    let power = skip(0, &["raised"]);
-    let is_power = is(power, &["to"]);
+    let is_one_of = |n: usize, words: &[&str]| word(n).is_some_and(|word| words.contains(&word.as_str()));
+    let skip_word = |n: usize, words: &[&str]| n + usize::from(is_one_of(n, words));
+    let to = skip_word(0, &["raised"]);
+    let is_power = is_one_of(to, &["to"]);
     let number = if is_power {
-        skip(power + 1, &["the"])
+        skip_word(to + 1, &["the"])
     } else {
-        skip(0, &["the"])
+        skip_word(0, &["the"])
     };
     let exponent = tokens
         .get(number)
@@ -278,10 +280,10 @@ fn replace_ordinal_power(tokens: &[Token], replaced: &mut Vec<Token>) -> Option<
     let end = number + 2;
     let name = |name: &str| Kind::Name(name.to_owned());
     let (kinds, length) = match () {
-        () if !is(number + 1, &["st", "nd", "rd", "th"]) => return None,
-        () if is_power => (vec![Kind::Sign('^'), exponent.kind.clone()], skip(end, &["power"])),
-        () if is(end, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], end + 1),
-        () if is(end, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], end + 1),
+        () if !is_one_of(number + 1, &["st", "nd", "rd", "th"]) => return None,
+        () if is_power => (vec![Kind::Sign('^'), exponent.kind.clone()], skip_word(end, &["power"])),
+        () if is_one_of(end, &["power"]) => (vec![name("nth_power"), exponent.kind.clone()], end + 1),
+        () if is_one_of(end, &["root"]) => (vec![name("nth_root"), exponent.kind.clone()], end + 1),
         () => return None,
     };
     replaced.extend(kinds.into_iter().map(|kind| Token { at, kind }));

@@ -94,12 +94,12 @@ pub(crate) enum CsvError {
     /// `columns` is given together with an aggregate or a group.
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
     ColumnsOfGroups,
-    /// A filter lacks its value or one of its bounds.
+    /// A filter lacks something that its operator needs, such as a value or a bound.
     #[error("a filter with `{operator}` needs {needs}")]
     FilterNeeds {
         /// The operator, as in the input.
         operator: &'static str,
-        /// The missing fields.
+        /// What is missing, in words.
         needs: &'static str,
     },
     /// A filter compares with a date that cannot be read, or compares a date with a column that has none.

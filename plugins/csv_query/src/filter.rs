@@ -42,9 +42,9 @@ fn resolve<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvEr
     Condition::new(column, operator, filter)
 }
 
-/// Returns the condition of a filter that names no column. It uses the only column that fits: one that contains the value, a
-/// numeric column if numbers are ordered, or a column of dates for a date. If no column contains the value, it uses the first
-/// column, except for `ne`.
+/// Returns the condition of a filter that names no column. It uses the only column that fits: for a date a column of dates, for an
+/// operator such as `lt` or `between` a numeric column, and else a column that contains the value. If no column contains the value, it
+/// uses the first column, except for `ne`.
 fn resolve_without_column<'a>(
     table: &'a Table,
     filter: &Filter,

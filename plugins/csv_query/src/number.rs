@@ -86,7 +86,8 @@ fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Removes the separators of groups of digits: `group`, a space or an apostrophe. Each group except the first has three digits.
+/// Removes the separators of groups of digits: `group`, a space or an apostrophe. Returns `None` unless each group except the first has
+/// three digits.
 fn remove_group_separators(whole: &str, group: char) -> Option<String> {
     let mut parts = whole.split([group, ' ', '\u{a0}', '\u{202f}', '\'', '’']);
     let first = parts.next().unwrap_or_default();

@@ -32,8 +32,8 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Adds to the schema when the output has a single value. A count and a sum of all rows always have one, but a mean has none if there are
-/// no numbers.
+/// Adds to the schema for which inputs the output has a single value. A count and a sum of all rows always have one, but a mean, a median
+/// and a share have none if there are no numbers.
 fn add_promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     let counted = ["count", "count_distinct", "sum"];

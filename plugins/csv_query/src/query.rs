@@ -112,8 +112,8 @@ impl<'a> Query<'a> {
         Ok(Some(plan))
     }
 
-    /// Returns the aggregate, or `None` for a query that only lists rows. For a query that only groups, it is the sum if there is
-    /// one numeric column, else the number of rows.
+    /// Returns the aggregate, or `None` for a query that only lists rows. For a query that only groups, it is the sum if the
+    /// given column or exactly one column is numeric, else the number of rows.
     fn aggregate(&self) -> Result<Option<Aggregate>, CsvError> {
         if self.input.aggregate.is_some() || self.input.group_by.is_none() {
             return Ok(self.input.aggregate);

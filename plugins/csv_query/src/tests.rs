@@ -91,7 +91,7 @@ fn a_condition_without_a_column_uses_the_only_column_that_fits() {
 }
 
 #[test]
-fn rows_are_not_counted_as_things_if_a_name_repeats() {
+fn a_count_is_refused_if_a_value_of_the_noun_column_repeats() {
     let count = |noun: &str| json!({"aggregate": "count", "noun": noun});
     assert_eq!(query(count("pet"), PETS).unwrap()["value"], json!(2));
     assert!(query(count("product"), SALES).unwrap_err().contains("`Product`"));
@@ -116,7 +116,7 @@ fn fields_that_would_be_ignored_are_refused() {
 }
 
 #[test]
-fn highest_total_by_group_is_one_row() {
+fn sort_and_limit_return_the_group_with_the_highest_total() {
     let input =
         json!({"group_by": "region", "aggregate": "sum", "column": "revenue", "sort": "descending", "limit": 1});
     let output = query(input, SALES).unwrap();
@@ -244,10 +244,10 @@ fn a_share_is_a_percentage_of_the_total() {
         ORDERS,
         json!([{"share": 50}]),
     );
-    let by_item = json!({"aggregate": "share", "group_by": "customer"});
+    let by_customer = json!({"aggregate": "share", "group_by": "customer"});
     let expected =
         json!([{"customer": "Ada", "share": 50}, {"customer": "Bob", "share": 25}, {"customer": "Cyd", "share": 25}]);
-    assert_rows(by_item, ORDERS, expected);
+    assert_rows(by_customer, ORDERS, expected);
 }
 
 #[test]

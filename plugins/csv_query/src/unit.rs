@@ -48,7 +48,7 @@ pub(crate) enum Unit {
     Kmh,
 }
 
-/// The words for one unit in the names of columns, one row for each unit.
+/// The words for a unit in the names of columns, one row for each unit. `kmh` has no row and is found only by its own name.
 const NAMES: [&[&str]; 21] = [
     &["kg", "kilos", "kilograms"],
     &["g", "grams"],

@@ -88,12 +88,13 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// Says which operations answer with a number and which with a text. A `difference` in a unit is a number if it is whole.
+/// Promises whether `result` is a number or a text. Promises nothing for a `difference` in another unit than working days, which is a
+/// number only if it is whole.
 fn promises(schema: &mut schemars::Schema) {
     let result = |kind: &str| json!({"properties": {"result": {"type": kind}}});
-    let counts = ["week_number", "day_of_year", "quarter"];
-    promise(schema, json!({"operation": counts}), result("integer"));
-    let texts = [
+    let number_operations = ["week_number", "day_of_year", "quarter"];
+    promise(schema, json!({"operation": number_operations}), result("integer"));
+    let text_operations = [
         "add",
         "subtract",
         "convert",
@@ -103,7 +104,7 @@ fn promises(schema: &mut schemars::Schema) {
         "format",
         "now",
     ];
-    promise(schema, json!({"operation": texts}), result("string"));
-    let in_words = json!({"operation": ["difference"], "unit": ["working_days", null]});
-    promise(schema, in_words, result("string"));
+    promise(schema, json!({"operation": text_operations}), result("string"));
+    let difference_in_words = json!({"operation": ["difference"], "unit": ["working_days", null]});
+    promise(schema, difference_in_words, result("string"));
 }

@@ -13,21 +13,21 @@ use crate::{
     zone,
 };
 
-/// A date, with a time and a time zone if the text contains them.
+/// A date, with a time and a time zone if they are known.
 #[derive(Clone, Debug)]
 pub(crate) enum Moment {
     /// A day without a time.
     Date(Date),
     /// A day and a time without a time zone.
     Local(DateTime),
-    /// A point in time.
+    /// A point in time, in a time zone.
     Zoned(Box<Zoned>),
 }
 
 /// Maximum length of a date, in characters.
 const MAX_CHARS: usize = 100;
 
-/// The clock. It is read only for a text that depends on it, such as `today`.
+/// A function that returns the current time. It is called only for the operation `now` and for texts without a full date, such as `today`.
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
@@ -57,7 +57,7 @@ impl Moment {
         if let Some(moment) = parse_unix(text).or_else(|| parse_rfc2822(text)) {
             return Ok(moment);
         }
-        let phrase = Phrase::parse(text).ok_or_else(|| date_error(reason(text, &error)))?;
+        let phrase = Phrase::parse(text).ok_or_else(|| date_error(parser_message(text, &error)))?;
         Self::from_phrase(phrase, zone, clock)
     }
 
@@ -76,7 +76,8 @@ impl Moment {
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// Resolves a recurring day, such as `25 December` or `Friday`, with `resolve`. Returns other moments unchanged.
+    /// Resolves the day with `resolve` if `text`, from which the moment was parsed, names a recurring one such as `25 December` or
+    /// `Friday`. Returns the moment unchanged otherwise.
     pub(crate) fn resolve_recurring(
         &self,
         text: &str,
@@ -126,7 +127,7 @@ impl Moment {
         }
     }
 
-    /// Returns the moment in ISO 8601. Leaves out a time or a zone that it does not have.
+    /// Returns the moment in ISO 8601, with the offset of its zone. Leaves out a time or an offset that it does not have.
     pub(crate) fn iso(&self) -> String {
         match self {
             Self::Date(date) => date.to_string(),
@@ -143,7 +144,7 @@ fn split_zone(text: &str) -> Option<(&str, TimeZone)> {
     Some((text, zone::find(zone).ok()?))
 }
 
-/// Returns `15:00`, with seconds if there are any.
+/// Returns a time as `15:00`, with the seconds if they are not zero.
 pub(crate) fn time_of_day(time: Time) -> String {
     let format = if time.second() == 0 { "%H:%M" } else { "%H:%M:%S" };
     time.strftime(format).to_string()
@@ -191,7 +192,7 @@ fn parse_rfc2822(text: &str) -> Option<Moment> {
 }
 
 /// Returns the error of the parser if the text starts like ISO 8601, and an empty text otherwise, since the error would not help.
-fn reason(text: &str, error: &jiff::Error) -> String {
+fn parser_message(text: &str, error: &jiff::Error) -> String {
     let like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
     if like_iso { format!(" ({error})") } else { String::new() }
 }
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn iso_forms_keep_their_precision_and_offset() {
+    fn iso_dates_times_and_offsets_are_parsed() {
         assert_eq!(read("2024-02-27"), "2024-02-27");
         assert_eq!(read("20240227"), "2024-02-27");
         assert_eq!(read(" 2024-02-27 14:30 "), "2024-02-27T14:30:00");

@@ -13,12 +13,12 @@ use crate::{
 /// Maximum length of a pattern, in characters. Each directive in it expands to at most a few hundred characters.
 const MAX_FORMAT_CHARS: usize = 200;
 
-/// Runs the operation. Reads the clock only if the answer depends on it.
+/// Runs the operation. Reads the clock only for the operation `now` and for texts without a full date, such as `today`.
 pub(crate) fn run(input: &DatetimeInput, clock: Clock<'_>) -> Result<DatetimeOutput, DateError> {
     let call = Call {
         input,
         clock,
-        from: optional_zone(input.from_zone.as_deref())?.unwrap_or(TimeZone::UTC),
+        default_zone: optional_zone(input.from_zone.as_deref())?.unwrap_or(TimeZone::UTC),
     };
     let answer = match input.operation {
         Operation::Difference => call.difference(),
@@ -51,14 +51,14 @@ struct Call<'a> {
     input: &'a DatetimeInput,
     clock: Clock<'a>,
     /// The time zone of dates without a zone.
-    from: TimeZone,
+    default_zone: TimeZone,
 }
 
 impl Call<'_> {
     fn moment(&self, operation: &'static str, field: &'static str, text: Option<&String>) -> Result<Moment, DateError> {
         let hint = "a date such as `2026-11-21`";
         let text = text.ok_or(DateError::Missing { operation, field, hint })?;
-        Moment::parse(field, text, &self.from, self.clock)
+        Moment::parse(field, text, &self.default_zone, self.clock)
     }
 
     fn date(&self, operation: &'static str) -> Result<Moment, DateError> {
@@ -70,7 +70,7 @@ impl Call<'_> {
         self.moment(operation, "date", text.as_ref())
     }
 
-    /// Adds the year of the input to a day that recurs each year. Returns other texts unchanged.
+    /// Appends the year of the input, if there is one, to a text that names a recurring day. Returns other texts unchanged.
     fn with_year(&self, text: &str) -> String {
         let recurs = Phrase::parse(text)
             .and_then(|phrase| phrase.day)
@@ -121,7 +121,7 @@ impl Call<'_> {
         let end = self.moment("difference", "end", end_text.as_ref())?;
         let start = start.resolve_recurring(&start_text.unwrap_or_default(), |day| day.last_until(end.date()))?;
         let end = end.resolve_recurring(&end_text.unwrap_or_default(), |day| day.next_from(start.date()))?;
-        Ok((start.in_zone(&self.from)?, end.in_zone(&self.from)?))
+        Ok((start.in_zone(&self.default_zone)?, end.in_zone(&self.default_zone)?))
     }
 
     /// Adds `amount` units to `date`, or subtracts them if `sign` is -1.
@@ -141,13 +141,13 @@ impl Call<'_> {
         }
         let span = to_span(sign * amount, unit)?;
         let sum = match &date {
-            Moment::Date(day) if is_calendar(unit) => day.checked_add(span).map(Moment::Date),
+            Moment::Date(day) if is_calendar_unit(unit) => day.checked_add(span).map(Moment::Date),
             Moment::Date(day) => day.at(0, 0, 0, 0).checked_add(span).map(Moment::Local),
             Moment::Local(local) => local.checked_add(span).map(Moment::Local),
             Moment::Zoned(zoned) => zoned.checked_add(span).map(|sum| Moment::Zoned(Box::new(sum))),
         };
         let sum = sum.map_err(DateError::Range)?;
-        // A text such as `45 minutes after 14:30` asks for a time of day.
+        // For a time without a day, as in `45 minutes after 14:30`, the answer is a time, unless the day changes.
         let phrase = self
             .input
             .date
@@ -162,7 +162,7 @@ impl Call<'_> {
     }
 
     fn convert(&self) -> Result<Answer, DateError> {
-        let point = self.date("convert")?.in_zone(&self.from)?;
+        let point = self.date("convert")?.in_zone(&self.default_zone)?;
         let hint = "a time zone such as `Asia/Tokyo`";
         let missing = DateError::Missing {
             operation: "convert",
@@ -194,12 +194,12 @@ impl Call<'_> {
         if pattern.chars().count() > MAX_FORMAT_CHARS {
             return Err(DateError::LongFormat(MAX_FORMAT_CHARS));
         }
-        let result = strtime::format(pattern, &moment.in_zone(&self.from)?).map_err(DateError::Format)?;
+        let result = strtime::format(pattern, &moment.in_zone(&self.default_zone)?).map_err(DateError::Format)?;
         Ok(Answer::Text(result))
     }
 
     fn now(&self) -> Result<Answer, DateError> {
-        let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.from.clone());
+        let to = optional_zone(self.input.to_zone.as_deref())?.unwrap_or_else(|| self.default_zone.clone());
         let now = (self.clock)()?.to_zoned(to);
         // Drop the fraction of the second, which does not help in an answer.
         let now = now.round(jiff::Unit::Second).map_err(DateError::Range)?;
@@ -211,7 +211,7 @@ fn in_words(point: Zoned) -> Answer {
     Answer::Text(Moment::Zoned(Box::new(point)).in_words())
 }
 
-fn is_calendar(unit: Unit) -> bool {
+fn is_calendar_unit(unit: Unit) -> bool {
     matches!(unit, Unit::Years | Unit::Months | Unit::Weeks | Unit::Days)
 }
 

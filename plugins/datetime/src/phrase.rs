@@ -8,7 +8,8 @@ use jiff::{
 
 use crate::holidays::Rule;
 
-/// Unambiguous formats besides ISO 8601, without commas and endings of ordinal numbers. `02/03/2026` is ambiguous.
+/// Unambiguous formats besides ISO 8601, for texts from which [`normalize`] has removed commas and the endings of ordinal numbers.
+/// `02/03/2026` is ambiguous.
 const FORMATS: [&str; 9] = [
     "%d %B %Y",
     "%d. %B %Y",
@@ -34,7 +35,7 @@ pub(crate) enum Day {
         day: Weekday,
         before: bool,
     },
-    /// This number of months and days after today.
+    /// This number of months and days after today, or before it if they are negative.
     FromToday {
         months: i32,
         days: i32,
@@ -66,8 +67,8 @@ impl Phrase {
         }
         let mut spaces = text.match_indices(' ').map(|(at, _)| text.split_at(at));
         spaces.find_map(|(head, tail)| {
-            let both = |a, b| Some((parse_day(strip_preposition(a))?, parse_time(strip_preposition(b))?));
-            let (day, time) = both(head, tail).or_else(|| both(tail, head))?;
+            let day_and_time = |a, b| Some((parse_day(strip_preposition(a))?, parse_time(strip_preposition(b))?));
+            let (day, time) = day_and_time(head, tail).or_else(|| day_and_time(tail, head))?;
             Some(Self {
                 day: Some(day),
                 time: Some(time),
@@ -94,13 +95,14 @@ impl Day {
         matches!(self, Self::Yearly(_) | Self::Weekday { before: false, .. })
     }
 
-    /// Returns the first occurrence of the day from `date` on. A weekday is always after `date`.
+    /// Returns the first occurrence of the day from `date` on. A weekday is always after `date`. For a day that is neither yearly
+    /// nor a weekday, returns `date`.
     pub(crate) fn next_from(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
                 // Two leap years are at most eight years apart.
-                let mut years = (0..=8).filter_map(|years| rule.in_year(date.year() + years).ok());
-                let found = years.find(|found| *found >= date);
+                let mut dates = (0..=8).filter_map(|years| rule.in_year(date.year() + years).ok());
+                let found = dates.find(|found| *found >= date);
                 found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
             Self::Weekday { day, .. } => date.nth_weekday(1, day),
@@ -108,12 +110,13 @@ impl Day {
         }
     }
 
-    /// Returns the last occurrence of the day up to `date`. A weekday is always before `date`.
+    /// Returns the last occurrence of the day up to `date`. A weekday is always before `date`. For a day that is neither yearly nor
+    /// a weekday, returns `date`.
     pub(crate) fn last_until(self, date: Date) -> Result<Date, jiff::Error> {
         match self {
             Self::Yearly(rule) => {
-                let mut years = (0..=8).filter_map(|years| rule.in_year(date.year() - years).ok());
-                let found = years.find(|found| *found <= date);
+                let mut dates = (0..=8).filter_map(|years| rule.in_year(date.year() - years).ok());
+                let found = dates.find(|found| *found <= date);
                 found.map_or_else(|| rule.in_year(date.year()), Ok)
             }
             Self::Weekday { day, .. } => date.nth_weekday(-1, day),
@@ -246,13 +249,13 @@ fn parse_full_date(text: &str) -> Option<Day> {
             .and_then(|parts| parts.to_date())
             .ok()
     };
-    let long = FORMATS.iter().find_map(read);
-    let short = || {
+    let long_month = FORMATS.iter().find_map(read);
+    let short_month = || {
         FORMATS
             .iter()
             .find_map(|format| read(&format.replace("%B", "%b").as_str()))
     };
-    long.or_else(short).map(Day::Full)
+    long_month.or_else(short_month).map(Day::Full)
 }
 
 fn parse_time(text: &str) -> Option<Time> {

@@ -123,7 +123,7 @@ fn differences_respect_time_zones_and_daylight_saving_time() {
 }
 
 #[test]
-fn a_sum_has_a_time_if_the_date_or_the_unit_has_one() {
+fn a_sum_has_a_time_if_the_date_has_one_or_the_unit_is_shorter_than_a_day() {
     let add = |date: &str, amount: i64, unit: &str| {
         run(json!({"operation": "add", "date": date, "amount": amount, "unit": unit}))["result"].clone()
     };
@@ -138,7 +138,7 @@ fn a_sum_has_a_time_if_the_date_or_the_unit_has_one() {
 }
 
 #[test]
-fn subtracting_goes_back() {
+fn subtracting_returns_an_earlier_date_and_needs_an_amount() {
     let input = json!({"operation": "subtract", "date": "2026-11-21", "amount": 2, "unit": "weeks"});
     assert_eq!(run(input)["result"], "Saturday, 7 November 2026");
     assert_fails(
@@ -174,7 +174,7 @@ fn a_day_without_a_year_is_the_nearest_before_the_end_or_after_the_start() {
 }
 
 #[test]
-fn adding_to_a_time_returns_a_time_unless_the_day_changes() {
+fn adding_to_a_time_without_a_day_returns_only_a_time_unless_the_day_changes() {
     let add =
         |time: &str| run(json!({"operation": "add", "date": time, "amount": 45, "unit": "minutes"}))["result"].clone();
     assert_eq!(add("14:30"), "15:15");
@@ -310,7 +310,7 @@ fn the_clock_of_the_host_can_be_read() {
 }
 
 #[test]
-fn the_clock_is_not_read_if_the_answer_does_not_need_it() {
+fn the_clock_is_not_read_for_a_full_date() {
     let clock = || -> Result<Timestamp, DateError> { panic!("the clock was read") };
     let input = DatetimeInput {
         operation: io::Operation::Weekday,

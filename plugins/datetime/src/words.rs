@@ -47,7 +47,7 @@ pub(crate) fn breakdown(span: &Span) -> String {
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count != 0)
-        .map(|(n, unit)| format_count(*n, unit))
+        .map(|(count, unit)| format_count(*count, unit))
         .collect();
     match parts.is_empty() {
         true => "0 days".to_owned(),
@@ -64,7 +64,7 @@ fn format_count(count: i64, unit: &str) -> String {
     }
 }
 
-/// Formats an amount as `998 days`, `1 day` or `142.57 weeks`, to two decimals.
+/// Formats an amount as `998 days`, `1 day` or `142.57 weeks`, rounded to two decimals.
 pub(crate) fn amount(value: f64, unit: Unit) -> String {
     let name = unit.name();
     let name = if value.abs() == 1.0 {

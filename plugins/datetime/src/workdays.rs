@@ -1,4 +1,5 @@
-//! Counts days from Monday to Friday. Public holidays count as working days, because they differ from place to place.
+//! Counts and adds working days: the days from Monday to Friday. Public holidays are not left out, because they differ from place to
+//! place.
 
 use jiff::{
     Span,

@@ -26,7 +26,8 @@ const ABBREVIATIONS: [(&str, &str); 18] = [
     ("aedt", "Australia/Sydney"),
 ];
 
-/// Zones, and the cities and countries in them after which no zone is named. Countries with several zones are left out.
+/// Zones, and the cities, regions and countries in them after which no zone is named. Countries whose large cities are in several
+/// zones, such as the USA, are left out.
 pub(crate) const PLACES: [(&str, &str); 50] = [
     (
         "America/Los_Angeles",
@@ -141,7 +142,7 @@ fn names() -> impl Iterator<Item = String> {
     tz::db().available().map(|name| name.to_string())
 }
 
-/// Finds a zone by its full name, or else by the last part of its name, which is a city. Returns the full name.
+/// Finds a zone by its full name, or else by the last part of its name, which is usually a city. Returns the full name.
 fn find_by_name(key: &str) -> Option<String> {
     names()
         .find(|name| name.eq_ignore_ascii_case(key))
@@ -169,8 +170,9 @@ fn parse_offset(key: &str) -> Option<Offset> {
         None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
         None => (digits, "0"),
     };
-    let all_digits = |text: &str| !text.is_empty() && text.len() <= 2 && text.chars().all(|c| c.is_ascii_digit());
-    if !all_digits(hours) || !all_digits(minutes) {
+    let is_one_or_two_digits =
+        |text: &str| !text.is_empty() && text.len() <= 2 && text.chars().all(|c| c.is_ascii_digit());
+    if !is_one_or_two_digits(hours) || !is_one_or_two_digits(minutes) {
         return None;
     }
     let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);

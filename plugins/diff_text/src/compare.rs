@@ -23,7 +23,7 @@ pub(crate) enum CompareError {
     Context(u32),
 }
 
-/// Maximum number of parts of each text. The time of a comparison grows faster than this number.
+/// Maximum number of parts of each text. The time of a comparison grows faster than the number of parts.
 const MAX_PARTS: usize = 10_000;
 
 /// Compares the texts of `input`.
@@ -78,7 +78,8 @@ fn check_length(field: &'static str, text: &str, mode: Mode) -> Result<(), Compa
     }
 }
 
-/// Counts words as the comparison does: each punctuation mark or symbol is a word too.
+/// Returns an upper estimate of the number of words: each punctuation mark or symbol counts as one too. White space does not count.
+/// Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
     let signs = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace());
     text.split_whitespace()
@@ -98,16 +99,16 @@ fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
 /// Returns the whole text with the removed and the added parts in brackets.
 fn marked_text(diff: &TextDiff<'_, '_, str>) -> String {
     let mut text = String::new();
-    let mut open = ChangeTag::Equal;
+    let mut open_tag = ChangeTag::Equal;
     for change in diff.iter_all_changes() {
-        if change.tag() != open {
-            text.push_str(closing(open));
-            open = change.tag();
-            text.push_str(opening(open));
+        if change.tag() != open_tag {
+            text.push_str(closing(open_tag));
+            open_tag = change.tag();
+            text.push_str(opening(open_tag));
         }
         text.push_str(change.value());
     }
-    text.push_str(closing(open));
+    text.push_str(closing(open_tag));
     text
 }
 
@@ -136,6 +137,7 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn full_output(&self, diff: String) -> DiffTextOutput {
+        // Unlike `count`, this counts the white space between words too.
         let raw_count = |tag| {
             self.diff
                 .iter_all_changes()
@@ -181,19 +183,20 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the changed lines one by one, or the runs of changed words or characters.
+    /// Returns the added or the removed parts, depending on `tag`: lines one by one, or runs of words or characters. Leaves out the
+    /// white space around them.
     fn parts(&self, tag: ChangeTag) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
-        let mut is_open = false;
+        let mut is_run_open = false;
         for change in self.diff.iter_all_changes() {
             let is_part = change.tag() == tag;
             match parts.last_mut() {
-                Some(part) if is_part && is_open && self.mode != Mode::Lines => part.push_str(change.value()),
+                Some(part) if is_part && is_run_open && self.mode != Mode::Lines => part.push_str(change.value()),
                 _ if is_part => parts.push(change.value().to_owned()),
                 _ => {}
             }
             // A part that only the other text has does not end a run.
-            is_open = is_part || (is_open && change.tag() != ChangeTag::Equal);
+            is_run_open = is_part || (is_run_open && change.tag() != ChangeTag::Equal);
         }
         let parts = parts.iter().map(|part| part.trim().to_owned());
         parts.filter(|part| !part.is_empty()).collect()

@@ -16,7 +16,7 @@ pub(crate) struct DiffTextInput {
     /// The parts to compare: `lines` for files, code and lists, `words` for sentences and drafts, `chars` for single words, codes and spelling.
     #[serde(default)]
     pub(crate) mode: Mode,
-    /// The only value to return, for a question that asks for one. If omitted, all except the lists are returned.
+    /// The only value to return, for a question that asks for one. If omitted, the whole comparison is returned.
     pub(crate) only: Option<Only>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct DiffTextOutput {
     /// Whether the texts are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) identical: Option<bool>,
-    /// How many lines, words or characters only the new text has. White space between words counts as a word.
+    /// How many lines, words or characters only the new text has. White space between words counts as a word, unless `only` asks for this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inserted: Option<usize>,
     /// How many lines, words or characters only the old text has.

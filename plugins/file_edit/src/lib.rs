@@ -13,7 +13,7 @@ struct FileEditInput {
     path: String,
     /// The text to replace, exactly as it is in the file. It occurs there once, unless `all` is set: add the text around it.
     old_text: Option<String>,
-    /// The text to put in its place; empty to remove it. Lines that are replaced get an end of line if it has none.
+    /// The text to put in its place; empty to remove it. A text for whole lines gets an end of line if it has none.
     new_text: String,
     /// Whether to replace every place where `old_text` occurs.
     #[serde(default)]
@@ -137,7 +137,7 @@ fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(Strin
     }
 }
 
-/// Returns the numbers of the first ten lines on which `old` begins.
+/// Returns the numbers of the lines on which the first ten occurrences of `old` begin.
 fn line_numbers(old: &str, text: &str) -> String {
     let places = text.match_indices(old).take(10);
     let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use super::*;
 
 /// Creates a file with the text `before`, asks for the edit, approves it, and returns the new text.
-fn edit(before: &str, edit: Value) -> String {
-    let (directory, input) = file_and_input(before, edit);
+fn edit(before: &str, arguments: Value) -> String {
+    let (directory, input) = file_and_input(before, arguments);
     let Outcome::Suspended(question) = call_with(&FILE_EDIT, input.clone(), &Context::for_test()) else {
         panic!("the tool did not ask");
     };
@@ -20,17 +20,17 @@ fn edit(before: &str, edit: Value) -> String {
     fs::read_to_string(directory.path().join("a.txt")).unwrap()
 }
 
-fn refusal_message(before: &str, edit: Value) -> String {
-    let (_directory, input) = file_and_input(before, edit);
+fn refusal_message(before: &str, arguments: Value) -> String {
+    let (_directory, input) = file_and_input(before, arguments);
     failure(&FILE_EDIT, input).message
 }
 
-fn file_and_input(before: &str, mut edit: Value) -> (TempDir, Value) {
+fn file_and_input(before: &str, mut arguments: Value) -> (TempDir, Value) {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("a.txt");
     fs::write(&path, before).unwrap();
-    edit["path"] = json!(path);
-    (directory, edit)
+    arguments["path"] = json!(path);
+    (directory, arguments)
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The entries of a directory.
+//! Lists the entries of a directory.
 
 use std::cmp::Reverse;
 use std::fs::{self, Metadata};
@@ -53,7 +53,10 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
             .notes
             .push(format!("{unreadable} entries could not be read and are left out"));
     }
-    let entries = found.iter().take(limit).map(|found| entry(&input.path, found));
+    let entries = found
+        .iter()
+        .take(limit)
+        .map(|found_entry| to_entry(&input.path, found_entry));
     output.entries = Some(entries.collect());
     Ok(output)
 }
@@ -74,18 +77,18 @@ fn read_entries(input: &FileReadInput) -> io::Result<(Vec<FoundEntry>, usize)> {
     Ok((found, unreadable))
 }
 
-fn sort(found: &mut [FoundEntry], order: Sort) {
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+fn sort(entries: &mut [FoundEntry], order: Sort) {
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
     match order {
         Sort::Name => {}
-        Sort::Newest => found.sort_by_key(|found| Reverse(found.modified())),
-        Sort::Oldest => found.sort_by_key(FoundEntry::modified),
-        Sort::Largest => found.sort_by_key(|found| Reverse(found.metadata.len())),
-        Sort::Smallest => found.sort_by_key(|found| found.metadata.len()),
+        Sort::Newest => entries.sort_by_key(|entry| Reverse(entry.modified())),
+        Sort::Oldest => entries.sort_by_key(FoundEntry::modified),
+        Sort::Largest => entries.sort_by_key(|entry| Reverse(entry.metadata.len())),
+        Sort::Smallest => entries.sort_by_key(|entry| entry.metadata.len()),
     }
 }
 
-fn entry(directory: &str, found: &FoundEntry) -> Entry {
+fn to_entry(directory: &str, found: &FoundEntry) -> Entry {
     let kind = match found.metadata.file_type() {
         kind if kind.is_file() => Kind::File,
         kind if kind.is_dir() => Kind::Directory,
@@ -97,12 +100,12 @@ fn entry(directory: &str, found: &FoundEntry) -> Entry {
         path: format!("{}/{}", directory.trim_end_matches('/'), found.name),
         kind,
         size: (kind == Kind::File).then_some(found.metadata.len()),
-        modified: modified(&found.metadata),
+        modified: modification_time(&found.metadata),
     }
 }
 
 /// Returns when a file was changed last, to the second, or `None` if that is unknown.
-pub(crate) fn modified(metadata: &Metadata) -> Option<String> {
+pub(crate) fn modification_time(metadata: &Metadata) -> Option<String> {
     let time = Timestamp::try_from(metadata.modified().ok()?).ok()?;
     Some(Timestamp::from_second(time.as_second()).ok()?.to_string())
 }

@@ -81,7 +81,7 @@ pub(crate) struct FileReadOutput {
     /// The entries of the directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entries: Option<Vec<Entry>>,
-    /// How many entries the directory has.
+    /// How many entries the directory has; with `files_only`, how many files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry_count: Option<usize>,
     /// Whether there is more than what is returned.
@@ -128,14 +128,14 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<String>,
 }
 
-/// Promises that a sort order or `files_only` means a call for a directory, and that no property is null.
+/// Promises that a call with `files_only`, or with another order than by name, lists a directory, and that no property is null.
 fn promises(schema: &mut schemars::Schema) {
     art_sdk::never_null(schema);
-    let entries = || json!({"required": ["entries", "entry_count"]});
-    promise(schema, json!({"files_only": [true]}), entries());
+    let has_entries = || json!({"required": ["entries", "entry_count"]});
+    promise(schema, json!({"files_only": [true]}), has_entries());
     promise(
         schema,
         json!({"sort": ["newest", "oldest", "largest", "smallest"]}),
-        entries(),
+        has_entries(),
     );
 }

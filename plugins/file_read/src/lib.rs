@@ -129,7 +129,7 @@ fn file_read(input: FileReadInput) -> Result<FileReadOutput> {
     }
     let output = text::read(&input, &files::read(&input.path, text::MAX_FILE)?)?;
     Ok(FileReadOutput {
-        modified: directory::modified(&metadata),
+        modified: directory::modification_time(&metadata),
         ..output
     })
 }

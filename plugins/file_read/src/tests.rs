@@ -109,7 +109,7 @@ fn a_long_text_is_cut_after_a_line_with_a_note_how_to_read_on() {
 }
 
 #[test]
-fn a_single_line_that_is_too_long_is_cut_at_a_character() {
+fn a_single_line_that_is_too_long_is_cut_to_the_maximum_size() {
     let files = directory(&[("line", "é".repeat(200_000).as_bytes(), 0)]);
     let line = read(&files, "line", json!({}));
     assert_eq!(line["text"].as_str().unwrap().len(), 256 << 10);
@@ -117,7 +117,7 @@ fn a_single_line_that_is_too_long_is_cut_at_a_character() {
 }
 
 #[test]
-fn utf_16_is_decoded_and_other_bytes_are_replaced_with_a_note() {
+fn utf_16_is_decoded_and_invalid_bytes_are_replaced_with_a_note() {
     let files = directory(&[
         ("wide", b"\xff\xfeh\0i\0", 0),
         ("big", b"\xfe\xff\0h\0i", 0),

@@ -13,7 +13,7 @@ const MAX_TEXT: usize = 256 << 10;
 pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput> {
     let (text, encoding, lossy) = decode(&input.path, bytes)?;
     let starts = line_starts(&text);
-    let (first, last) = range(input, starts.len())?;
+    let (first, end) = range(input, starts.len())?;
     let mut output = FileReadOutput {
         encoding: Some(encoding),
         line_count: Some(starts.len() as u64),
@@ -24,7 +24,7 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
         let note = "the file is not valid UTF-8: bytes that are no text are shown as `\u{fffd}`";
         output.notes.push(note.to_owned());
     }
-    add_lines(&text, &starts, first, last, &mut output);
+    add_lines(&text, &starts, first, end, &mut output);
     Ok(output)
 }
 
@@ -78,8 +78,8 @@ fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
         return Ok((count.saturating_sub(index(lines)), count));
     }
     let first = index(input.from_line.unwrap_or(1)).saturating_sub(1);
-    let last = index(input.to_line.unwrap_or(u64::MAX));
-    if first >= last {
+    let end = index(input.to_line.unwrap_or(u64::MAX));
+    if first >= end {
         return Err(ToolError::validation("`to_line` is before `from_line`"));
     }
     if first >= count && input.from_line.is_some_and(|line| line > 1) {
@@ -89,34 +89,36 @@ fn range(input: &FileReadInput, count: usize) -> Result<(usize, usize)> {
             input.path
         )));
     }
-    Ok((first, last.min(count)))
+    Ok((first, end.min(count)))
 }
 
-/// Adds as many of the lines to the output as fit.
-fn add_lines(text: &str, starts: &[usize], first: usize, last: usize, output: &mut FileReadOutput) {
+/// Adds as many of the lines from `first` up to `end` to the output as fit, or the beginning of the first line if none fits.
+fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mut FileReadOutput) {
     let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
-    let fitting = (first..last).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);
-    let end = first + fitting.count();
-    let mut part = text.get(start(first)..start(end)).unwrap_or_default().to_owned();
-    let mut shown = end;
-    if end < last {
+    let fitting = (first..end).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT);
+    let fitting_end = first + fitting.count();
+    let mut part = text
+        .get(start(first)..start(fitting_end))
+        .unwrap_or_default()
+        .to_owned();
+    let mut shown_end = fitting_end;
+    if fitting_end < end {
         output.truncated = true;
-        if end == first {
-            // Not even one line fits, so only its beginning is returned.
+        if fitting_end == first {
             let line = text.get(start(first)..start(first + 1)).unwrap_or_default();
             part = line
                 .get(..line.floor_char_boundary(MAX_TEXT))
                 .unwrap_or_default()
                 .to_owned();
-            shown = first + 1;
+            shown_end = first + 1;
         }
         output.notes.push(format!(
-            "lines {} to {last} are not shown: set `from_line` to read them",
-            shown + 1
+            "lines {} to {end} are not shown: set `from_line` to read them",
+            shown_end + 1
         ));
     }
-    let number = |line: usize| if shown > first { line as u64 } else { 0 };
+    let number = |line: usize| if shown_end > first { line as u64 } else { 0 };
     output.first_line = Some(number(first + 1));
-    output.last_line = Some(number(shown));
+    output.last_line = Some(number(shown_end));
     output.text = Some(part);
 }

@@ -15,8 +15,8 @@ use crate::walk::{self, MAX_FILES};
 
 /// Maximum length of a line in the output, in characters.
 const MAX_CHARS: usize = 400;
-/// Maximum size of all lines in the output, in bytes.
-const MAX_TEXT: usize = 256 << 10;
+/// Size of the output after which no further file is searched, in bytes.
+const MAX_OUTPUT: usize = 256 << 10;
 /// Maximum memory of a compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 20;
 /// Maximum size of the buffer for one line or one file, in bytes.
@@ -42,7 +42,7 @@ struct Search<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     output: FileSearchOutput,
-    /// Size of the lines found so far, in bytes.
+    /// Size of the paths and the lines found so far, in bytes.
     size: usize,
     binary_files: usize,
     failed_files: usize,
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Returns the maximum number of lines that a file may add.
+    /// Returns the maximum number of lines that the next file may add.
     fn remaining_lines(&self) -> usize {
         let used = self.output.matches.as_ref().map_or(0, Vec::len);
         if self.input.files_only {
@@ -134,13 +134,13 @@ impl<'a> Search<'a> {
             Some(lines) => lines.len() >= self.input.limit,
             None => self.output.files.len() >= self.input.limit,
         };
-        is_at_limit || self.size > MAX_TEXT
+        is_at_limit || self.size > MAX_OUTPUT
     }
 
     fn add(&mut self, path: String, count: u64, lines: Vec<Line>) {
         self.output.count += count;
         self.output.truncated |= !self.input.files_only && count > lines.len() as u64;
-        self.size += path.len() + lines.iter().map(size).sum::<usize>();
+        self.size += path.len() + lines.iter().map(line_size).sum::<usize>();
         self.output.files.push(Found { path, count });
         if let Some(matches) = &mut self.output.matches {
             matches.extend(lines);
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn size(line: &Line) -> usize {
+fn line_size(line: &Line) -> usize {
     let around = line.before.iter().chain(&line.after);
     line.path.len() + line.text.len() + around.map(String::len).sum::<usize>()
 }
@@ -175,7 +175,7 @@ fn size(line: &Line) -> usize {
 struct Collector<'a> {
     path: &'a str,
     lines: Vec<Line>,
-    /// The lines of context since the last match.
+    /// The lines of context before the next match.
     before: Vec<String>,
     count: u64,
     /// Maximum number of lines.

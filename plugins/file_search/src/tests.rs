@@ -105,7 +105,7 @@ fn files_only_returns_no_lines() {
 }
 
 #[test]
-fn a_limit_ends_the_search_and_says_so() {
+fn a_limit_ends_the_search_and_marks_the_output_as_truncated() {
     let notes = create_notes();
     let lines = search(&notes, json!({"text": "budget", "limit": 1}));
     assert_eq!(

@@ -125,7 +125,7 @@ fn keep_refuses_an_existing_file_and_creates_a_missing_one() {
 }
 
 #[test]
-fn a_file_that_has_the_text_already_is_not_written() {
+fn writing_the_text_that_a_file_already_has_is_refused() {
     let file = TestFile::new(Some("same"));
     let equal = failure(&FILE_WRITE, file.input("same", "replace"));
     assert!(equal.message.contains("nothing to write"), "{equal}");

@@ -149,9 +149,9 @@ fn normalize_checksum(text: &str, algorithm: Algorithm) -> Result<String> {
     Ok(text)
 }
 
-fn digest<D: Digest>(file: File, mut digest: D) -> std::io::Result<(String, u64)> {
-    let size = read_pieces(file, |piece| digest.update(piece))?;
-    Ok((hex(&digest.finalize()), size))
+fn digest<D: Digest>(file: File, mut hasher: D) -> std::io::Result<(String, u64)> {
+    let size = read_pieces(file, |piece| hasher.update(piece))?;
+    Ok((hex(&hasher.finalize()), size))
 }
 
 fn blake3(file: File) -> std::io::Result<(String, u64)> {
@@ -162,7 +162,7 @@ fn blake3(file: File) -> std::io::Result<(String, u64)> {
     Ok((hasher.finalize().to_hex().to_string(), size))
 }
 
-/// Reads the whole file in large pieces, since each read is a call into the host. Returns the size.
+/// Passes the whole file to `handle` in large pieces, since each read is a call into the host. Returns the size of the file.
 fn read_pieces(mut file: File, mut handle: impl FnMut(&[u8])) -> std::io::Result<u64> {
     let (mut buffer, mut size) = (vec![0; 256 << 10], 0);
     loop {

@@ -14,7 +14,12 @@ use crate::page;
 const MAX_JSON: usize = 256 << 10;
 
 /// Writes the content of the body into the output.
-pub(crate) fn read(input: &HttpFetchInput, url: &Url, response: &Response, output: &mut HttpFetchOutput) -> Result<()> {
+pub(crate) fn add_content(
+    input: &HttpFetchInput,
+    url: &Url,
+    response: &Response,
+    output: &mut HttpFetchOutput,
+) -> Result<()> {
     if let Some(coding) = response
         .header("content-encoding")
         .filter(|coding| *coding != "identity")

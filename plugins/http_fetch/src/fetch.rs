@@ -56,7 +56,7 @@ fn request(input: &HttpFetchInput, url: &Url) -> Request {
     request
 }
 
-/// Returns the address to which a response redirects, or `None` if it is not a redirect.
+/// Returns the address to which a response redirects, or `None` if it does not name one.
 fn redirect(url: &Url, response: &Response) -> Option<Url> {
     if !matches!(response.status(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -99,7 +99,7 @@ fn read_answer(input: &HttpFetchInput, url: &Url, response: &Response) -> Result
         return Err(failure(url, response));
     }
     if input.method == Method::Get {
-        body::read(input, url, response, &mut output)?;
+        body::add_content(input, url, response, &mut output)?;
     }
     Ok(output)
 }

@@ -12,7 +12,7 @@ const MAX_ITEMS: usize = 500;
 /// Maximum length of a heading, a title and the text of a link, in characters.
 const MAX_CHARS: usize = 300;
 
-/// Elements that contain no text for readers.
+/// Elements whose text is left out, such as scripts, menus and forms.
 const HIDDEN: [&str; 16] = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "nav", "footer", "aside", "form",
     "button", "select", "head", "dialog",
@@ -71,7 +71,7 @@ pub(crate) fn headings(document: &Html) -> Vec<Heading> {
         .collect()
 }
 
-/// Returns the links to other pages, each address once, and whether there are more.
+/// Returns the links to pages, each address once, and whether there are more.
 pub(crate) fn links(document: &Html, base: &Url) -> (Vec<Link>, bool) {
     let Ok(selector) = Selector::parse("a[href]") else {
         return (Vec::new(), false);
@@ -103,13 +103,13 @@ pub(crate) fn text(document: &Html) -> String {
     main.map(readable_text).unwrap_or_default()
 }
 
-/// Returns the readable text of a page, or of a plain text.
+/// Returns the readable text of a page, or of a plain text. Reads only its first 20,000 characters.
 pub(crate) fn plain_text(page: &str) -> String {
     let page: String = page.chars().take(20_000).collect();
     text(&Html::parse_document(&page))
 }
 
-/// Returns the text of an element on one line.
+/// Returns the text of an element on one line, cut to the maximum length.
 fn one_line(element: ElementRef<'_>) -> String {
     let text: String = element.text().flat_map(str::chars).take(10 * MAX_CHARS).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -129,7 +129,7 @@ fn readable_text(root: ElementRef<'_>) -> String {
     let mut lines = Lines::default();
     // The hidden element that contains the current node, if there is one.
     let mut hidden = None;
-    let mut preformatted = 0_usize;
+    let mut pre_depth = 0_usize;
     for edge in root.traverse() {
         let (node, opens) = match edge {
             Edge::Open(node) => (node, true),
@@ -146,14 +146,14 @@ fn readable_text(root: ElementRef<'_>) -> String {
                     (false, _) => lines.handle_element(name, opens),
                 }
                 if name == "pre" && !hides {
-                    preformatted = if opens {
-                        preformatted + 1
+                    pre_depth = if opens {
+                        pre_depth + 1
                     } else {
-                        preformatted.saturating_sub(1)
+                        pre_depth.saturating_sub(1)
                     };
                 }
             }
-            Node::Text(text) if opens && preformatted > 0 => lines.add_verbatim(text),
+            Node::Text(text) if opens && pre_depth > 0 => lines.add_verbatim(text),
             Node::Text(text) if opens => lines.add_words(text),
             _ => {}
         }
@@ -168,7 +168,9 @@ fn is_hidden(element: &scraper::node::Element) -> bool {
 /// The readable text while it is built.
 #[derive(Default)]
 struct Lines {
+    /// The lines that have ended.
     text: String,
+    /// The line that has not ended yet.
     line: String,
     /// Whether there is white space before the next word.
     gap: bool,
@@ -180,7 +182,7 @@ impl Lines {
         if let Some(level) = heading_level(name) {
             self.end_line();
             if opens {
-                self.blank_line();
+                self.add_blank_line();
                 self.line.push_str(&"#".repeat(level.into()));
                 self.gap = true;
             }
@@ -196,7 +198,7 @@ impl Lines {
             }
             self.end_line();
             if name == "p" || name == "table" || name == "pre" {
-                self.blank_line();
+                self.add_blank_line();
             }
             if name == "li" && opens {
                 self.line.push('-');
@@ -241,7 +243,7 @@ impl Lines {
         self.line.clear();
     }
 
-    fn blank_line(&mut self) {
+    fn add_blank_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }

@@ -50,7 +50,7 @@ fn only_the_part_that_was_asked_for_is_returned() {
 }
 
 #[test]
-fn a_long_text_is_cut_and_can_be_read_on() {
+fn a_long_text_is_cut_and_skip_chars_returns_the_rest() {
     let first = fetch(html("<p>abcdef"), json!({"max_chars": 4}));
     assert_eq!((&first["text"], &first["truncated"]), (&json!("abcd"), &json!(true)));
     assert!(

@@ -25,7 +25,7 @@ pub(crate) fn to_val(value: &Value) -> Val {
     }
 }
 
-/// Converts a number. Whole numbers are converted exactly, without a float.
+/// Converts a number. Whole numbers of at most 64 bits are converted exactly, without a float.
 fn to_num(number: &Number) -> Num {
     match (number.as_i64(), number.as_u64()) {
         (Some(whole), _) => Num::from_integral(whole),
@@ -73,7 +73,7 @@ fn to_json_key(key: &Val) -> Result<String, QueryError> {
     }
 }
 
-/// Converts a number. A whole float becomes an integer, as in jq: `7.0` becomes `7`.
+/// Converts a number. A whole float of up to 2^53 becomes an integer, as in jq: `7.0` becomes `7`.
 fn to_json_number(number: &Num) -> Option<Number> {
     /// Every whole number up to 2^53 is exact in an `f64`.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;

@@ -13,7 +13,7 @@ use crate::{
     error::QueryError,
     input::{JsonQueryInput, JsonQueryOutput},
     lookup,
-    natives::{self, MISSING_DEFS},
+    natives::{self, EXCLUDED_DEFS},
 };
 
 /// Maximum number of returned values.
@@ -47,7 +47,7 @@ fn run(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     Ok(output(results, false))
 }
 
-/// Runs the filter of `input` on `json`, or looks up the fields that it names.
+/// Runs the `query` of `input` on `json`, or looks up what its other fields ask for.
 pub(crate) fn answer(input: &JsonQueryInput, json: &Value) -> Result<JsonQueryOutput, QueryError> {
     let has_lookup =
         input.field.is_some() || input.largest.is_some() || input.smallest.is_some() || !input.filter.is_empty();
@@ -93,7 +93,7 @@ fn parse_inputs(json: &Value) -> Result<Vec<Value>, QueryError> {
 
 fn compile(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {
     check_size(query)?;
-    let std_defs = jaq_std::defs().filter(|def| !MISSING_DEFS.contains(&def.name));
+    let std_defs = jaq_std::defs().filter(|def| !EXCLUDED_DEFS.contains(&def.name));
     let defs = jaq_core::defs()
         .chain(std_defs)
         .chain(jaq_json::defs())
@@ -175,7 +175,8 @@ fn compile_error(query: &str, errors: &compile::Errors<&str, ()>) -> QueryError 
     error_at(query, name, reason)
 }
 
-/// Returns the error at the position of `found`, a slice of `query`. The offset is the difference of the addresses of both.
+/// Returns the error at the position of `found`, a slice of `query`. The offset is the difference of the addresses of both. An empty
+/// `found` means the end of the query.
 fn error_at(query: &str, found: &str, reason: String) -> QueryError {
     let offset = (found.as_ptr() as usize).checked_sub(query.as_ptr() as usize);
     let before = offset

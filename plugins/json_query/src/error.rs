@@ -14,7 +14,7 @@ pub(crate) enum QueryError {
     NoField {
         /// The requested field.
         field: String,
-        /// The fields of the data.
+        /// The first fields of the data, or `none`.
         known: String,
     },
     #[error("no object has the fields {0} together; name fields of the same object")]

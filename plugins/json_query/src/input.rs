@@ -27,7 +27,7 @@ pub(crate) struct JsonQueryInput {
     pub(crate) combine: Option<Combine>,
 }
 
-/// Distinguishes a null that is given from an absent value.
+/// Deserializes any value, so that a null that is given differs from an absent value.
 fn deserialize_given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
@@ -104,7 +104,8 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises that `value` is the result of a combination that is a number. A mean or a median has no value if there are no numbers.
+/// Promises that `value` is a number for each combination that computes one. Promises that it is present for all of these except
+/// `mean` and `median`, which have no value if there are no numbers.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"properties": {"value": {"type": "number"}}});
     promise(

@@ -22,8 +22,8 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
         objects,
         conditions: &input.filter,
     };
-    let by = input.largest.as_ref().or(input.smallest.as_ref());
-    if by.is_some() && input.combine.is_some() {
+    let ranking_field = input.largest.as_ref().or(input.smallest.as_ref());
+    if ranking_field.is_some() && input.combine.is_some() {
         return Err(QueryError::CombineOfOne);
     }
     let wanted = input.field.iter().chain(&input.largest).chain(&input.smallest);
@@ -34,22 +34,22 @@ pub(crate) fn run(input: &JsonQueryInput, data: &[Value]) -> Result<Vec<Value>, 
             .field
             .as_deref()
             .into_iter()
-            .chain(by.map(String::as_str))
+            .chain(ranking_field.map(String::as_str))
             .collect(),
     )?;
-    if let Some(by) = by {
+    if let Some(ranking_field) = ranking_field {
         let direction = if input.largest.is_some() {
             Ordering::Greater
         } else {
             Ordering::Less
         };
-        matched = find_extremes(matched, by, direction);
+        matched = find_extremes(matched, ranking_field, direction);
     }
     let select = |object: &&Object| match &input.field {
         Some(field) => find(object, field).cloned(),
         None => Some(Value::Object((*object).clone())),
     };
-    combine(input.combine, matched.iter().filter_map(select).collect())
+    combine_values(input.combine, matched.iter().filter_map(select).collect())
 }
 
 /// All objects of the data, and the conditions on them.
@@ -81,21 +81,22 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Returns the innermost objects that have all `fields` and match all conditions: for example the person who is 36, and not
-    /// the company that contains this person. Fails if no object has all of the fields.
+    /// Returns the innermost objects that have all `fields` and those of the conditions, and that match all conditions: for example
+    /// the person who is 36, and not the company that contains this person. Fails if no object has all of these fields.
     fn find_matches(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
         let compared = self
             .conditions
             .iter()
             .filter_map(|condition| condition.field.as_deref());
-        let all: Vec<&str> = fields.into_iter().chain(compared).collect();
+        let all_fields: Vec<&str> = fields.into_iter().chain(compared).collect();
         // Without conditions, use every value of the field, even that of an object that contains another object with this field.
-        let is_field_only = all.len() == 1 && self.conditions.is_empty();
-        let has_all = |object: &Object| all.iter().all(|field| find(object, field).is_some());
+        let is_field_only = all_fields.len() == 1 && self.conditions.is_empty();
+        let has_all = |object: &Object| all_fields.iter().all(|field| find(object, field).is_some());
         // Without this check, a question about fields of different objects would get an empty result, as if nothing matched.
-        if !all.is_empty() && !self.objects.iter().copied().any(has_all) {
+        if !all_fields.is_empty() && !self.objects.iter().copied().any(has_all) {
             return Err(QueryError::NoObject(
-                all.iter()
+                all_fields
+                    .iter()
                     .map(|field| format!("`{field}`"))
                     .collect::<Vec<_>>()
                     .join(" and "),
@@ -106,8 +107,11 @@ impl<'a> Lookup<'a> {
             object.values().for_each(|value| collect_objects(value, &mut inner));
             !inner.into_iter().any(has_all)
         };
-        let fits = |object: &&&Object| match all.as_slice() {
-            [] => self.conditions.iter().all(|condition| matches_value(object, condition)),
+        let fits = |object: &&&Object| match all_fields.as_slice() {
+            [] => self
+                .conditions
+                .iter()
+                .all(|condition| matches_own_value(object, condition)),
             [field] if is_field_only => object.contains_key(*field),
             _ => has_all(object) && is_innermost(object) && self.conditions.iter().all(|one| matches(object, one)),
         };
@@ -145,17 +149,17 @@ fn matches(object: &Object, condition: &Condition) -> bool {
     }
 }
 
-fn matches_value(object: &Object, condition: &Condition) -> bool {
+fn matches_own_value(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
     values.any(|value| accepts(condition, value))
 }
 
-/// Returns whether the object or an object inside it matches: an order comes from Germany if its customer does. Does not look
-/// into lists.
+/// Returns whether the object or an object inside it matches: an order comes from Germany if its customer does. Does not look for
+/// objects in lists. A condition with `ne` is tried on the object itself only.
 fn matches_inside(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
     let is_negative = condition.operator == Operator::Ne;
-    matches_value(object, condition) || (!is_negative && inner.any(|inner| matches_inside(inner, condition)))
+    matches_own_value(object, condition) || (!is_negative && inner.any(|inner| matches_inside(inner, condition)))
 }
 
 fn accepts(condition: &Condition, value: &Value) -> bool {
@@ -174,7 +178,8 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
     }
 }
 
-/// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case.
+/// Compares numbers as numbers, even if one is written as text, and other values as texts in any letter case. Returns `None` for a
+/// number and another value.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.partial_cmp(&b),
@@ -197,12 +202,12 @@ fn to_lowercase_text(value: &Value) -> String {
         .to_lowercase()
 }
 
-/// Returns the objects whose field is the largest or the smallest of all.
-fn find_extremes<'a>(objects: Vec<&'a Object>, by: &str, direction: Ordering) -> Vec<&'a Object> {
+/// Returns the objects whose `ranking_field` is the largest or the smallest of all, depending on `direction`.
+fn find_extremes<'a>(objects: Vec<&'a Object>, ranking_field: &str, direction: Ordering) -> Vec<&'a Object> {
     let mut best: Vec<&Object> = Vec::new();
     for object in objects {
-        let current = best.first().and_then(|best| find(best, by));
-        let order = find(object, by)
+        let current = best.first().and_then(|best| find(best, ranking_field));
+        let order = find(object, ranking_field)
             .filter(|value| !value.is_null())
             .map(|value| match current {
                 Some(current) => compare(value, current).unwrap_or(Ordering::Equal),
@@ -217,7 +222,7 @@ fn find_extremes<'a>(objects: Vec<&'a Object>, by: &str, direction: Ordering) ->
     best
 }
 
-fn combine(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, QueryError> {
+fn combine_values(combine: Option<Combine>, values: Vec<Value>) -> Result<Vec<Value>, QueryError> {
     let Some(combine) = combine else {
         return Ok(values);
     };
@@ -275,9 +280,9 @@ fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
         Combine::Mean if !numbers.is_empty() => Some(sum / numbers.len() as f64),
         Combine::Median => {
             numbers.sort_by(f64::total_cmp);
-            let middle = |index: usize| numbers.get(index).copied();
+            let number_at = |index: usize| numbers.get(index).copied();
             let last = numbers.len().checked_sub(1);
-            last.and_then(|last| Some(f64::midpoint(middle(last / 2)?, middle(last.div_ceil(2))?)))
+            last.and_then(|last| Some(f64::midpoint(number_at(last / 2)?, number_at(last.div_ceil(2))?)))
         }
         _ => None,
     };

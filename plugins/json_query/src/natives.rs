@@ -1,7 +1,7 @@
-//! The filters of jq that the base library lacks: for numbers, formats and regular expressions.
+//! The filters of jq that are not in `jaq_std::base_funs`: for numbers, formats and regular expressions.
 //!
 //! `jaq-std` has them too, but only together with time zones, the environment and the log, which would make a component import
-//! clocks and a file system. The filters of this module access nothing but their arguments.
+//! clocks and a file system. The filters of this module access nothing but their input and their arguments.
 
 mod format;
 mod regexp;
@@ -18,8 +18,8 @@ use crate::engine::Data;
 
 type Error = jaq_core::Error<Val>;
 
-/// Definitions of the library that use filters that do not exist here.
-pub(crate) const MISSING_DEFS: [&str; 13] = [
+/// Definitions of `jaq-std` that are left out, because they use filters that do not exist here.
+pub(crate) const EXCLUDED_DEFS: [&str; 13] = [
     "debug",
     "drem",
     "fromdate",

@@ -301,7 +301,7 @@ fn a_filter_cannot_import_modules() {
 }
 
 #[test]
-fn a_filter_can_access_only_its_input() {
+fn filters_that_reach_beyond_their_input_do_not_exist() {
     [
         "env",
         "$ENV.PATH",
@@ -367,7 +367,7 @@ proptest! {
 }
 
 #[test]
-fn a_single_number_or_text_is_the_value() {
+fn a_single_number_or_text_is_also_returned_as_value() {
     let value = |query: &str| {
         testing::output(&JSON_QUERY, json!({"json": {"a": 7, "b": "x"}, "query": query}))
             .get("value")
@@ -380,7 +380,7 @@ fn a_single_number_or_text_is_the_value() {
 }
 
 #[test]
-fn a_combination_that_is_a_number_is_the_value() {
+fn a_combination_that_is_a_number_is_also_returned_as_value() {
     let combined = |combine: &str, items: Value| {
         let input = json!({"json": items, "field": "n", "combine": combine});
         testing::output(&JSON_QUERY, input)

@@ -52,7 +52,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches that belong to the kind, without repetitions if `unique` is set.
+    /// Returns the matches that belong to the kind, if the input names one, without repetitions if `unique` is set.
     fn captures(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
@@ -89,8 +89,8 @@ impl Search<'_> {
     }
 }
 
-/// Returns the pattern between the slashes of `/../`, which is how other languages write it. Paths contain more slashes and stay
-/// unchanged.
+/// Returns the pattern between the slashes of `/../`, which is how other languages write it. A pattern with more
+/// slashes, such as a path, stays unchanged.
 fn strip_slashes(pattern: &str) -> &str {
     let inner = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     inner
@@ -118,7 +118,8 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
     })
 }
 
-/// Parses the pattern again with `regex-syntax`, because only this parser reports the position of the error.
+/// Returns the error of the pattern with its position. Parses the pattern again with `regex-syntax`, because the error of `regex` has
+/// no position.
 fn syntax_error(pattern: &str, error: &regex::Error) -> ExtractError {
     let parsed = regex_syntax::ParserBuilder::new()
         .nest_limit(MAX_NESTING)

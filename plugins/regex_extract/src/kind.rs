@@ -78,12 +78,12 @@ impl Kind {
 }
 
 /// Returns whether a text can be a phone number. These have at most 15 digits (ITU-T E.164), and hardly ever fewer than 7. Dates,
-/// addresses and plain numbers look similar.
+/// IP addresses and plain numbers look similar.
 fn is_phone_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let date = DATE_REGEX.as_ref();
     let is_date = date.is_some_and(|date| date.find(text).is_some_and(|found| found.len() == text.len()));
-    let is_address = text.split('.').count() == 4 && Kind::IpAddress.accepts(text);
-    let is_plain = digits == text.len() && !text.starts_with('0') && digits < 9;
-    (7..=15).contains(&digits) && !is_date && !is_address && !is_plain
+    let is_ip_address = text.split('.').count() == 4 && Kind::IpAddress.accepts(text);
+    let is_plain_number = digits == text.len() && !text.starts_with('0') && digits < 9;
+    (7..=15).contains(&digits) && !is_date && !is_ip_address && !is_plain_number
 }

@@ -117,7 +117,7 @@ fn kinds_are_found_by_name() {
 }
 
 #[test]
-fn dates_and_addresses_are_no_phone_numbers() {
+fn dates_ip_addresses_and_plain_numbers_are_no_phone_numbers() {
     let text = "+49 228 1234, (030) 123-4567, 0228 123456; 2026-11-21, 10.0.0.100, 12345678";
     assert_eq!(
         find_kind("phone_number", text),
@@ -177,7 +177,7 @@ fn errors_show_the_position() {
 }
 
 #[test]
-fn patterns_are_bounded() {
+fn empty_long_large_and_deep_patterns_are_refused() {
     assert_fails(json!({"text": "", "pattern": ""}), "`pattern` is empty");
     assert_fails(
         json!({"text": "", "pattern": "a".repeat(1001)}),

@@ -30,12 +30,12 @@ fn is_frame(after: &[Token]) -> bool {
 fn has_constant_bounds(after: &[Token]) -> bool {
     let lower = skip_constant(after).and_then(<[Token]>::split_first);
     let Some((and, upper)) = lower else { return false };
-    let ends = |rest: &[Token]| match rest.first() {
+    let ends_bound = |rest: &[Token]| match rest.first() {
         None | Some(Token::RParen | Token::Comma | Token::Semicolon) => true,
         Some(Token::Word(word)) => !word.eq_ignore_ascii_case("collate"),
         Some(_) => false,
     };
-    is_word(and, "and") && skip_constant(upper).is_some_and(ends)
+    is_word(and, "and") && skip_constant(upper).is_some_and(ends_bound)
 }
 
 /// Returns the tokens after a constant number or text, or `None` if there is no constant.

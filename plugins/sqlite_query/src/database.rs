@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 30;
 /// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-const TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
+const LIST_TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
     WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name";
 
 /// A database that is open for reading.
@@ -34,7 +34,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read or is no database.
+    /// Fails if a file cannot be read or is no database, or if the WAL file is too large.
     pub(crate) fn open(path: &str, wal: Option<&str>) -> Result<Self> {
         let mut file = open_file(path)?;
         let mut head = [0; 20];
@@ -47,10 +47,10 @@ impl Database {
         file.rewind().map_err(|error| files::explain(path, &error))?;
         // The last of these bytes is the version of the format for readers: 2 is the WAL mode.
         let uses_wal = head.last() == Some(&2);
-        let changes = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
+        let wal_file = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
         let database = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
-        let connection = Connection::open_readonly_vfs(&Files::new(database, changes), Files::NAME)
+        let connection = Connection::open_readonly_vfs(&Files::new(database, wal_file), Files::NAME)
             .map_err(|error| ToolError::validation(format_args!("`{path}` cannot be read: {error}")))?;
         Ok(Self {
             connection,
@@ -63,7 +63,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Fails with the message of the engine and with the names of the tables.
+    /// Fails if the engine cannot run the query, or would answer it wrongly.
     pub(crate) fn query(&self, sql: &str, parameters: &[Parameter]) -> Result<QueryResult> {
         if may_have_null_bound(sql) {
             return Err(ToolError::validation(
@@ -80,7 +80,7 @@ impl Database {
     ///
     /// Fails if the schema cannot be read.
     pub(crate) fn tables(&self) -> Result<QueryResult> {
-        let mut tables = self.query(TABLES, &[])?;
+        let mut tables = self.query(LIST_TABLES, &[])?;
         for row in &mut tables.rows {
             let columns = row
                 .first()
@@ -114,7 +114,7 @@ impl Database {
         self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
     }
 
-    /// Returns the rows of a table or view, up to one more than `limit`.
+    /// Returns the rows of a table or view, up to one more than `limit`, which shows whether there are more.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Database {
     /// Returns the names of the tables and views.
     fn table_names(&self) -> Vec<String> {
         let tables = self
-            .run(TABLES, Vec::new())
+            .run(LIST_TABLES, Vec::new())
             .map(|result| result.rows)
             .unwrap_or_default();
         tables.iter().filter_map(|row| row.first()).map(to_text).collect()
@@ -194,8 +194,8 @@ fn open_file(path: &str) -> Result<fs::File> {
     Ok(file)
 }
 
-/// Opens the WAL file of a database, or returns `None` if it does not exist. A database that no program has open has no such
-/// file.
+/// Opens the WAL file of a database, or returns `None` if it does not exist. Usually it exists only while a program has the
+/// database open.
 fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
     let to_error = |error| files::explain(path, &error);
     let file = match fs::File::open(path) {

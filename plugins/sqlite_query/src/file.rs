@@ -32,7 +32,7 @@ impl ReadOnlyFile {
         })
     }
 
-    /// Returns the bytes of a block. The last block of the file is shorter.
+    /// Returns the bytes of a block. The last block of the file may be shorter.
     fn block(&self, number: u64) -> Result<Rc<[u8]>> {
         let mut blocks = self.blocks.borrow_mut();
         if let Some(at) = blocks.iter().position(|(known, _)| *known == number)

@@ -120,7 +120,7 @@ fn scalar(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": ["number", "string"]})
 }
 
-/// Promises that a number of rows is always a single value.
+/// Promises that the answer to `row_count` has a number as its `value`.
 fn promises(schema: &mut schemars::Schema) {
     let number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     promise(schema, json!({"about": ["row_count"]}), number);

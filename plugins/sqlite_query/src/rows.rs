@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 4_000;
 /// Maximum size of all rows, in bytes.
 const MAX_BYTES: usize = 256 << 10;
 
-/// Returns the first rows of a result.
+/// Returns the first `limit` rows of a result, or fewer if they are too large together.
 pub(crate) fn output(result: QueryResult, limit: usize) -> SqliteQueryOutput {
     let columns = unique_names(result.columns);
     let all = result.rows.len();

@@ -136,7 +136,7 @@ fn keep_only(only: Only, stats: TextStatsOutput) -> TextStatsOutput {
     }
 }
 
-/// Returns whether a character is a, e, i, o or u, with or without an accent mark.
+/// Returns whether a character is a, e, i, o or u, with or without an accent mark, or a letter made of them such as `æ`.
 fn is_vowel(grapheme: &str) -> bool {
     let letter = grapheme
         .chars()
@@ -175,7 +175,7 @@ impl<'a> Tally<'a> {
         let top = usize::try_from(input.top.min(1000)).unwrap_or_default();
         let long_enough = |(word, _): &(String, usize)| word.graphemes(true).count() >= min;
         let mut words: Vec<(String, usize)> = self.by_word.into_iter().filter(long_enough).collect();
-        words.sort_by(|(a, many), (b, few)| (Reverse(many), a).cmp(&(Reverse(few), b)));
+        words.sort_by(|(a, count_a), (b, count_b)| (Reverse(count_a), a).cmp(&(Reverse(count_b), b)));
         words
             .into_iter()
             .take(top)
@@ -184,18 +184,18 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Returns how often `find` occurs: a single character anywhere, a longer text only as whole words.
+/// Returns how often `find` occurs in any letter case: a single character anywhere, a longer text only as whole words.
 fn occurrences(text: &str, find: &str) -> Result<usize, CountError> {
     let (text, find) = (text.to_lowercase(), find.trim().to_lowercase());
     if find.is_empty() {
         return Err(CountError::NothingToFind);
     }
     let anywhere = find.graphemes(true).count() == 1;
-    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_alphanumeric = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let is_occurrence = |&(at, found): &(usize, &str)| {
         let (before, after) = (text.get(..at), text.get(at + found.len()..));
         let before = before.and_then(|before| before.chars().next_back());
-        anywhere || !(is_letter(before) || is_letter(after.and_then(|after| after.chars().next())))
+        anywhere || !(is_alphanumeric(before) || is_alphanumeric(after.and_then(|after| after.chars().next())))
     };
     Ok(text.match_indices(find.as_str()).filter(is_occurrence).count())
 }

@@ -149,12 +149,12 @@ fn promises(schema: &mut schemars::Schema) {
         json!({"only": ["reading_time"]}),
         json!({"required": ["reading_time"]}),
     );
-    let both = ["reading_seconds", "reading_time"];
-    let all: Vec<&str> = ALWAYS_KNOWN.into_iter().chain(both).collect();
+    let reading_values = ["reading_seconds", "reading_time"];
+    let all: Vec<&str> = ALWAYS_KNOWN.into_iter().chain(reading_values).collect();
     promise(schema, json!({"only": [null]}), json!({"required": all}));
 }
 
-/// The values that exist for every text.
+/// The values that every text has, except the reading time.
 const ALWAYS_KNOWN: [&str; 15] = [
     "words",
     "unique_words",

@@ -14,16 +14,16 @@ use crate::{
 /// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Maximum rounding error of a temperature, in kelvins.
+/// How far below absolute zero a temperature may be because of rounding, in kelvins.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
 /// Converts the value of `input`.
 pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, ConvertError> {
-    let (from, second) = parse_compound(&input.from)?;
+    let (from, second_quantity) = parse_compound(&input.from)?;
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let extra = match (input.extra_value, extra_unit) {
         (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
-        (None, None) => second,
+        (None, None) => second_quantity,
         _ => return Err(ConvertError::HalfExtra),
     };
     let extra = extra
@@ -32,8 +32,8 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     // A negative quantity is negative in both units.
     let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
     let value = input.value.0 + sign * extra.unwrap_or_default();
-    let units = parse::parse("to", &input.to).map(|to| (to, None));
-    let (to, smaller) = units.or_else(|error| parse_pair(&input.to).ok_or(error))?;
+    let single_unit = parse::parse("to", &input.to).map(|to| (to, None));
+    let (to, smaller) = single_unit.or_else(|error| parse_pair(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
     let result = match smaller {
         Some(smaller) => Converted::Text(format_in_two_units(converted, &to, &smaller)?),
@@ -77,10 +77,10 @@ fn convert_number(value: f64, from: &Measure, to: &Measure) -> Result<f64, Conve
 
 /// Returns the value as whole units of `larger`, and the rest in `smaller` with two decimals.
 fn format_in_two_units(value: f64, larger: &Measure, smaller: &Measure) -> Result<String, ConvertError> {
-    let size = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
+    let smaller_per_larger = (convert_number(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
     let mut rest = (convert_number(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
-    if rest >= size {
+    if rest >= smaller_per_larger {
         (whole, rest) = (whole + 1.0, 0.0);
     }
     let sign = if value < 0.0 { "minus " } else { "" };
@@ -102,7 +102,7 @@ fn pluralize(name: &str, count: f64) -> String {
     }
 }
 
-/// Returns a note about the meaning of a unit that was used, if the input does not say it.
+/// Returns a note if exactly one of the two units is one of the United States, and the input does not say that it means this one.
 fn note(from: &Measure, to: &Measure, input: &UnitConvertInput) -> Option<String> {
     let is_american = |unit: &Measure| unit.name.contains("(US)");
     let says_so = |text: &str| {

@@ -114,7 +114,7 @@ const NAMES: [(Dimension, &str); 20] = [
 ];
 
 impl Dimension {
-    /// Returns the dimension of a product with `other` to the power `power`; `None` on overflow.
+    /// Returns the dimension of the product of `self` and `other` to the power `power`, or `None` on overflow.
     pub(crate) fn times(self, other: Self, power: i16) -> Option<Self> {
         let add = |a: i16, b: i16| a.checked_add(b.checked_mul(power)?);
         Some(Self {

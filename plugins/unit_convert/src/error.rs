@@ -7,16 +7,16 @@ use thiserror::Error;
 pub(crate) enum ConvertError {
     #[error("unknown unit `{unit}` in `{field}`{near}")]
     Unknown {
-        /// `from` or `to`.
+        /// `from`, `to` or `extra_unit`.
         field: &'static str,
         /// The unknown part, shortened.
         unit: String,
-        /// Units with a similar name.
+        /// The question whether a similar name was meant, or an empty text.
         near: String,
     },
     #[error("unit `{unit}` in `{field}` is ambiguous: write {choice}")]
     Ambiguous {
-        /// `from` or `to`.
+        /// `from`, `to` or `extra_unit`.
         field: &'static str,
         /// The unit as written.
         unit: String,
@@ -25,11 +25,11 @@ pub(crate) enum ConvertError {
     },
     #[error("cannot parse the unit `{text}` in `{field}`: {reason}")]
     Syntax {
-        /// `from` or `to`.
+        /// `from`, `to` or `extra_unit`.
         field: &'static str,
         /// The whole unit, shortened.
         text: String,
-        /// The reason, as a sentence.
+        /// What is wrong, such as `a unit is missing`.
         reason: &'static str,
     },
     #[error("cannot convert {from} to {to}: `{from_unit}` measures {from}, `{to_unit}` measures {to}")]

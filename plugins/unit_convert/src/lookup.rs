@@ -8,7 +8,7 @@ use crate::{
 /// Maximum number of similar names in an error message.
 const MAX_SIMILAR: usize = 4;
 
-/// A unit, with its prefix if it has one.
+/// A unit with its prefix if it has one, or a compound of units.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measure {
     pub(crate) name: String,
@@ -91,7 +91,7 @@ fn same_words(name: &str, text: &str) -> bool {
     name.split(' ').count() == text.split(' ').count() && name.split(' ').zip(text.split(' ')).all(same)
 }
 
-/// Converts to lower case with one space between words, and hyphens to spaces.
+/// Converts to lower case with one space between words, and hyphens and underscores to spaces.
 fn normalize(text: &str) -> String {
     let text = text.to_lowercase().replace(['-', '_'], " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -114,9 +114,9 @@ fn to_measure(unit: &Unit) -> Measure {
     }
 }
 
-fn to_prefixed_measure(unit: &Unit, (name, _, by): &Prefix) -> Measure {
+fn to_prefixed_measure(unit: &Unit, (name, _, prefix_factor): &Prefix) -> Measure {
     let scale = match unit.scale {
-        Scale::Factor(factor) => Scale::Factor(factor * by),
+        Scale::Factor(factor) => Scale::Factor(factor * prefix_factor),
         other => other,
     };
     Measure {

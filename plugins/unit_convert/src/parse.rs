@@ -114,7 +114,9 @@ struct Parser<'a> {
     field: &'static str,
     text: &'a str,
     tokens: Vec<Token>,
+    /// Index of the next token.
     next: usize,
+    /// Nesting depth of the product that is parsed, from 1.
     depth: usize,
 }
 
@@ -230,6 +232,7 @@ impl Parser<'_> {
             match lookup::find(&written) {
                 Lookup::Unit(measure) => {
                     self.next += length;
+                    // An inverse scale has no factor, so `multiply` refuses it in a compound.
                     let factor = if let Scale::Offset { factor, .. } | Scale::Factor(factor) = measure.scale {
                         factor
                     } else {

@@ -1,8 +1,8 @@
 //! The table of units.
 //!
-//! Sources, named in comments above the factors: `SI` is the SI Brochure (BIPM, 9th edition, 2019); `yard 1959` is the
-//! International Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is NIST
-//! Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and
+//! Comments name the sources, each for the units up to the next comment: `SI` is the SI Brochure (BIPM, 9th edition, 2019);
+//! `yard 1959` is the International Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is
+//! NIST Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and
 //! Measures Act 1985 of the United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International
 //! Astronomical Union; `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
 

@@ -94,13 +94,13 @@ fn search(service: &str, input: &WebSearchInput) -> Result<WebSearchOutput> {
     let response = Request::new("GET", url.as_str())
         .header("accept", "application/json")
         .send()?;
-    let found: Value = response.success()?.json().map_err(|error| {
+    let reply: Value = response.success()?.json().map_err(|error| {
         ToolError::config(format_args!(
             "the search service did not return JSON ({}): the operator has to enable its JSON format",
             error.message
         ))
     })?;
-    let Some(mut results) = results::find(&found) else {
+    let Some(mut results) = results::find(&reply) else {
         return Err(ToolError::config(
             "the search service returned JSON without a list of results with addresses",
         ));

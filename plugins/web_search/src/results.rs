@@ -6,18 +6,20 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// Maximum number of JSON values in a reply that are searched for results.
+/// Number of JSON values of a reply after which the values inside further ones are not searched for results.
 const MAX_VALUES: usize = 10_000;
 /// Maximum length of a title and of a snippet, in characters.
 const MAX_CHARS: usize = 500;
 
-/// The names of fields in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
-const URL: [&str; 3] = ["url", "link", "href"];
-const TITLE: [&str; 3] = ["title", "name", "heading"];
-const SNIPPET: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
+/// Names of the field with the address in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
+const URL_FIELDS: [&str; 3] = ["url", "link", "href"];
+/// Names of the field with the title.
+const TITLE_FIELDS: [&str; 3] = ["title", "name", "heading"];
+/// Names of the field with a few words of the page.
+const SNIPPET_FIELDS: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
 
-/// Returns the first list of pages, where outer lists come before inner ones. Returns an empty list if nothing was found but the
-/// reply has a list `results`, and `None` if there is no such list.
+/// Returns the pages of the first list that has any, where outer lists come before inner ones. If there is none, returns an empty
+/// list if the reply has a list `results`, and `None` otherwise.
 pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
     let mut seen = 0;
@@ -46,16 +48,17 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
 
 fn to_result(item: &Value) -> Option<SearchResult> {
     let fields = item.as_object()?;
-    let url = text(fields, &URL)?;
+    let url = text(fields, &URL_FIELDS)?;
     let is_page = url.starts_with("http://") || url.starts_with("https://");
     Some(SearchResult {
-        title: text(fields, &TITLE)?,
+        title: text(fields, &TITLE_FIELDS)?,
         url: is_page.then_some(url)?,
-        snippet: text(fields, &SNIPPET),
+        snippet: text(fields, &SNIPPET_FIELDS),
     })
 }
 
-/// Returns the first of these fields that is a text, on one line and without tags, or `None` if there is none or it is empty.
+/// Returns the first of these fields that is a text, on one line, without tags and cut to the maximum length, or
+/// `None` if there is none or it is empty.
 fn text(fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let found = names.iter().find_map(|name| fields.get(*name)?.as_str())?;
     let text = strip_tags(found);

@@ -36,9 +36,9 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
         ));
     }
     refuse_recursion(&item)?;
-    let before = item.attrs.len();
+    let attribute_count = item.attrs.len();
     item.attrs.retain(|attribute| !is_role(attribute));
-    let has_both_roles = item.attrs.len() < before;
+    let has_both_roles = item.attrs.len() < attribute_count;
 
     let debug = (!derives(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
     let deserialize = (has_both_roles || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
@@ -96,9 +96,9 @@ fn refuse_recursion(item: &DeriveInput) -> Result<()> {
 
 /// Returns whether attributes of a field replace the schema of its type.
 fn overrides_schema(field: &Field) -> bool {
-    let is_schema =
+    let is_serde_or_schemars =
         |attribute: &&Attribute| attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
-    let mut attributes = field.attrs.iter().filter(is_schema);
+    let mut attributes = field.attrs.iter().filter(is_serde_or_schemars);
     attributes.any(|attribute| mentions(attribute, "skip") || mentions(attribute, "with"))
 }
 

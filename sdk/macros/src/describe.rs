@@ -6,7 +6,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, Meta, Result};
 pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<String> {
     let lines: Vec<String> = attributes
         .iter()
-        .filter_map(doc)
+        .filter_map(doc_text)
         .flat_map(|text| comment_lines(&text))
         .collect();
     let text = join_paragraphs(&lines);
@@ -19,7 +19,8 @@ pub(crate) fn description(attributes: &[Attribute], name: &Ident) -> Result<Stri
     Ok(text)
 }
 
-fn doc(attribute: &Attribute) -> Option<String> {
+/// Returns the text of a `#[doc = ".."]` attribute, which is what a doc comment becomes.
+fn doc_text(attribute: &Attribute) -> Option<String> {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(ExprLit {

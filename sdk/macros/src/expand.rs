@@ -41,8 +41,8 @@ pub(crate) fn generate(options: TokenStream, item: &TokenStream) -> Result<Token
     let definition = definition(&tool_function, &options, &name, &description);
     let other = other_tool(&env("CARGO_CRATE_NAME"), &tool_function.name.to_string());
     let second_tool = other.map(|other| second_tool_error(&tool_function, &other));
-    let handle = tool_static(&function, &tool_function, &name, &definition);
-    Ok(quote!(#second_tool #handle))
+    let static_item = tool_static(&function, &tool_function, &name, &definition);
+    Ok(quote!(#second_tool #static_item))
 }
 
 fn env(name: &str) -> String {
@@ -88,7 +88,7 @@ fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, defi
     let visibility = &function.vis;
     let fn_name = tool_function.name.to_string();
     // The name resolves at the call site, so that tests can use it; its span is the macro call, so that lints skip it.
-    let handle = format_ident!(
+    let static_name = format_ident!(
         "{}",
         fn_name.trim_start_matches("r#").to_uppercase(),
         span = Span::call_site()
@@ -96,7 +96,7 @@ fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, defi
     let doc = format!("The tool `{name}` as a value.");
     quote! {
         #[doc = #doc]
-        #visibility static #handle: ::art_sdk::Tool = {
+        #visibility static #static_name: ::art_sdk::Tool = {
             struct __Tool;
             #definition
             #[cfg(target_family = "wasm")]
@@ -110,7 +110,7 @@ fn tool_static(function: &ItemFn, tool_function: &ToolFunction, name: &str, defi
             ::art_sdk::Tool::from_definition::<__Tool>()
         };
         // Without this use the function would be dead code in a native build, which exports nothing.
-        const _: &::art_sdk::Tool = &#handle;
+        const _: &::art_sdk::Tool = &#static_name;
     }
 }
 
@@ -122,9 +122,9 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
         output,
         takes_context,
     } = tool_function;
-    let (before, after) = manifest::text(name, &options.limits, &options.capabilities);
-    let mode = mode(options.mode);
-    let examples = options.examples.iter().flat_map(examples);
+    let (manifest_start, manifest_end) = manifest::text(name, &options.limits, &options.capabilities);
+    let mode = mode_path(options.mode);
+    let examples = options.examples.iter().flat_map(expand_example);
     let blocking = options
         .blocking
         .as_ref()
@@ -142,7 +142,7 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
             const DESCRIPTION: &'static str = #description;
             const MODE: ::art_sdk::Mode = #mode;
             const EXAMPLES: &'static [::art_sdk::Example] = &[#(#examples),*];
-            const MANIFEST: &'static str = ::core::concat!(#before, ::core::env!("CARGO_PKG_VERSION"), #after);
+            const MANIFEST: &'static str = ::core::concat!(#manifest_start, ::core::env!("CARGO_PKG_VERSION"), #manifest_end);
             #input
             #output
             fn call(input: Self::Input, context: &::art_sdk::Context) -> Self::Return {
@@ -167,7 +167,7 @@ fn to_tool_error(output: &syn::Type) -> TokenStream {
     }
 }
 
-fn mode(mode: Option<Mode>) -> TokenStream {
+fn mode_path(mode: Option<Mode>) -> TokenStream {
     match mode {
         None | Some(Mode::Functional) => quote!(::art_sdk::Mode::Functional),
         Some(Mode::Blocking) => quote!(::art_sdk::Mode::Blocking),
@@ -176,7 +176,7 @@ fn mode(mode: Option<Mode>) -> TokenStream {
 }
 
 /// Generates one example of the contract for each question, or one without a question if there is none.
-fn examples(example: &Example) -> Vec<TokenStream> {
+fn expand_example(example: &Example) -> Vec<TokenStream> {
     let option = |text: Option<&syn::LitStr>| match text {
         Some(text) => quote!(::core::option::Option::Some(#text)),
         None => quote!(::core::option::Option::None),

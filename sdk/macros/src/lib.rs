@@ -53,7 +53,8 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a struct or enum usable as the arguments of a tool, or as a part of them.
 ///
 /// Derives `Debug`, `serde::Deserialize` and `schemars::JsonSchema`. Doc comments of the fields become descriptions,
-/// `#[serde(..)]` attributes keep their meaning, and unknown fields are refused.
+/// `#[serde(..)]` attributes keep their meaning, and unknown fields are refused unless a
+/// field has `#[serde(flatten)]`.
 #[proc_macro_attribute]
 pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Args, &quote!(::art_sdk), &options.into(), &item.into()).into()

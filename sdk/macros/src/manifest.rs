@@ -9,15 +9,15 @@ use crate::options::{check_not_repeated, option_name, option_value, parse_list, 
 use crate::{json, units};
 
 /// Version of the contract that this SDK builds against: the version of the package in `wit/tool.wit`.
-const CONTRACT: &str = "0.1.0";
+const CONTRACT_VERSION: &str = "0.1.0";
 
 /// Requested limits of one call. The host may grant less, never more.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
     fuel: Option<u64>,
-    memory: Option<u64>,
-    timeout: Option<u64>,
-    output: Option<u64>,
+    memory_bytes: Option<u64>,
+    timeout_ms: Option<u64>,
+    output_bytes: Option<u64>,
 }
 
 /// A resource outside of the sandbox that the tool requests access to.
@@ -53,9 +53,9 @@ pub(crate) fn parse_limits(group: &MetaList) -> Result<Limits> {
         check_not_repeated(&mut seen, &key, meta.path())?;
         match key.as_str() {
             "fuel" => limits.fuel = Some(units::count(option_value(&meta)?)?),
-            "memory" => limits.memory = Some(units::bytes(option_value(&meta)?)?),
-            "timeout" => limits.timeout = Some(units::milliseconds(option_value(&meta)?)?),
-            "output" => limits.output = Some(units::bytes(option_value(&meta)?)?),
+            "memory" => limits.memory_bytes = Some(units::bytes(option_value(&meta)?)?),
+            "timeout" => limits.timeout_ms = Some(units::milliseconds(option_value(&meta)?)?),
+            "output" => limits.output_bytes = Some(units::bytes(option_value(&meta)?)?),
             _ => {
                 return Err(unknown_option(
                     meta.path(),
@@ -240,7 +240,7 @@ fn parse_methods(group: &MetaList) -> Result<Vec<String>> {
 /// Returns the JSON text of the manifest in two parts: before and after the version of the tool.
 pub(crate) fn text(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
-        "{{\"contract\":\"{CONTRACT}\",\"tool\":{},\"version\":\"",
+        "{{\"contract\":\"{CONTRACT_VERSION}\",\"tool\":{},\"version\":\"",
         Value::from(tool)
     );
     let capabilities: Value = capabilities.iter().map(Capability::to_json).collect();
@@ -254,9 +254,9 @@ impl Limits {
     fn to_json(&self) -> Value {
         let fields = [
             ("fuel", self.fuel),
-            ("memoryBytes", self.memory),
-            ("timeoutMs", self.timeout),
-            ("outputBytes", self.output),
+            ("memoryBytes", self.memory_bytes),
+            ("timeoutMs", self.timeout_ms),
+            ("outputBytes", self.output_bytes),
         ];
         let mut object = Map::new();
         for (name, limit) in fields {

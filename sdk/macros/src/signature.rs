@@ -13,7 +13,8 @@ pub(crate) struct ToolFunction {
     pub(crate) takes_context: bool,
 }
 
-const ARGUMENTS: &str = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
+const EXPECTED_ARGUMENTS: &str =
+    "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
 
 /// Checks the signature. Each error points at the part that is wrong.
 pub(crate) fn check(function: &ItemFn) -> Result<ToolFunction> {
@@ -67,12 +68,15 @@ fn arguments(signature: &Signature) -> Result<(&Type, bool)> {
     let mut arguments = signature.inputs.iter();
     let (first, second) = (arguments.next(), arguments.next());
     if let Some(third) = arguments.next() {
-        return Err(Error::new_spanned(third, format!("too many arguments; {ARGUMENTS}")));
+        return Err(Error::new_spanned(
+            third,
+            format!("too many arguments; {EXPECTED_ARGUMENTS}"),
+        ));
     }
     let Some(first) = first else {
         return Err(Error::new_spanned(
             &signature.ident,
-            format!("no input; {ARGUMENTS}; without arguments, take `_: NoArgs`"),
+            format!("no input; {EXPECTED_ARGUMENTS}; without arguments, take `_: NoArgs`"),
         ));
     };
     let input = argument_type(first)?;

@@ -1,4 +1,4 @@
-//! The errors that the attributes report themselves, without the compiler.
+//! Tests of the attributes without the compiler, mostly of the errors that they report themselves.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -265,7 +265,7 @@ fn mistakes_in_an_example_are_named() {
 }
 
 #[test]
-fn a_configuration_and_its_mode_agree() {
+fn a_configuration_of_another_mode_is_refused() {
     assert_refused(
         quote!(mode = "display", blocking = "{}"),
         "`blocking = ..` needs `mode = \"blocking\"`",

@@ -1,4 +1,4 @@
-//! The parts of a URL. The host checks them, so they are only separated here.
+//! The parts of a URL. The host checks them, so they are only separated and encoded here.
 
 /// The parts of a URL without its fragment.
 #[derive(Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) struct Parts<'a> {
     pub(super) path_with_query: String,
 }
 
-/// Splits a URL into its parts, or returns `None` if it does not begin with `http://` or `https://`.
+/// Splits a URL into its parts, or returns `None` if it does not begin with `http://` or `https://` and a host.
 pub(super) fn split(url: &str) -> Option<Parts<'_>> {
     let url = url.trim();
     let (scheme, rest) = url.split_once("://")?;

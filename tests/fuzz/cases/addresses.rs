@@ -69,7 +69,7 @@ fn request_address(target: &Target) -> String {
     format!("{scheme}://{open}{}{close}:{}{}", target.host, target.port, target.path)
 }
 
-/// Returns whether a resolver may take a name for a number: `0x7f.1`, `2130706433`.
+/// Returns whether a resolver may take a name for an IP address that is written as numbers: `0x7f.1`, `2130706433`.
 fn may_be_read_as_other_address(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     let digits = last.strip_prefix("0x").unwrap_or(last);
@@ -80,7 +80,7 @@ fn may_be_read_as_other_address(host: &str) -> bool {
     is_number && is_decimal && host.parse::<IpAddr>().is_err()
 }
 
-/// Checks that a covered request goes to the granted host, port and path.
+/// Checks that a covered request goes to the granted scheme, host, port and path.
 fn check_covered(scope: &HttpScope, target: &Target) {
     if !scope.covers(target) {
         return;

@@ -21,7 +21,7 @@ pub(crate) fn prepare() {
     LazyLock::force(&SANDBOX);
 }
 
-/// Inspects a file and loads it as far as that needs no compiling.
+/// Inspects a file, loads it as far as that needs no compiling, and checks both results.
 pub(crate) fn check(bytes: &[u8]) {
     let inspected = inspect(bytes);
     let copy: Arc<[u8]> = bytes.into();

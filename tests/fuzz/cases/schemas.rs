@@ -46,7 +46,7 @@ pub(crate) fn schema_and_value(bytes: &[u8]) -> (Value, Value) {
     (schema, source.value(MAX_DEPTH))
 }
 
-/// Returns a float, whose magnitude `byte` chooses from the whole range of floats.
+/// Returns a float. `byte`, which is at least 224, chooses its magnitude from the whole range of floats.
 fn float(byte: usize) -> Value {
     let power = i32::try_from(byte).unwrap_or_default() * 20 - 4_800;
     json!(1.1 * 10_f64.powi(power))

@@ -6,7 +6,7 @@ use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 ///
 /// The first line is the secret. In the rest, the bytes 1 to 6 stand for its forms and 7 for the end of a part.
 pub(crate) fn check(bytes: &[u8]) {
-    let (value, rest) = split(bytes);
+    let (value, rest) = split_first_line(bytes);
     let Ok(secret) = Secret::new("CANARY", &String::from_utf8_lossy(value).as_ref().into(), true) else {
         return;
     };
@@ -20,13 +20,13 @@ pub(crate) fn check(bytes: &[u8]) {
         .map(|part| expand_forms(part, &value))
         .collect();
     let whole = parts.concat();
-    let (clean, seen) = redact_parts(&redactor, &parts);
+    let (clean, is_seen) = redact_parts(&redactor, &parts);
     assert_eq!(
         clean,
         redactor.bytes(&whole).into_owned(),
-        "the parts give another text than the whole"
+        "redacting the parts gives another text than redacting the whole"
     );
-    assert_eq!(seen, redactor.canary(&whole).is_some());
+    assert_eq!(is_seen, redactor.canary(&whole).is_some());
     for form in forms(&value) {
         assert!(
             !contains(&clean, form.as_bytes()),
@@ -41,7 +41,8 @@ pub(crate) fn check(bytes: &[u8]) {
     );
 }
 
-fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+/// Returns the first line, and what follows it.
+fn split_first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     (&bytes[..end], bytes.get(end + 1..).unwrap_or_default())
 }
@@ -56,6 +57,7 @@ fn expand_forms(part: &[u8], value: &str) -> Vec<u8> {
     part.iter().flat_map(expand).collect()
 }
 
+/// Returns the redacted parts as one text, and whether the secret, a canary, was found in them.
 fn redact_parts(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
     let mut stream = RedactedStream::new(redactor.clone());
     let mut clean: Vec<u8> = parts.iter().flat_map(|part| stream.push(part)).collect();

@@ -4,7 +4,7 @@ use art_core::show::labelled;
 use art_core::text::{byte_prefix, first_sentences, prefix, printable, truncate};
 use serde_json::Value;
 
-/// Makes a text printable and cuts it in every way.
+/// Checks that a text can be made printable, that each way of cutting it keeps to the limit, and that a table of it is well formed.
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let shown = printable(&text);
@@ -34,7 +34,7 @@ fn check_table(result: &Value) {
     assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{shown}");
 }
 
-/// Returns whether a terminal shows a character as itself. The lists do not come from the code of the host.
+/// Returns whether a character may be written to a terminal as it is. The lists do not come from the code of the host.
 fn is_harmless(c: char) -> bool {
     let point = u32::from(c);
     let controls = point < 0x20 && c != '\n' && c != '\t' || (0x7f..0xa0).contains(&point);

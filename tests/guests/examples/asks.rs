@@ -1,4 +1,4 @@
-//! Asks the host for everything that a call can get from outside. The input lists the questions.
+//! Asks the host for times, random numbers and the cancellation of the call, waits, and computes. The input lists these questions.
 
 #![cfg(target_family = "wasm")]
 
@@ -63,7 +63,7 @@ fn sleep(milliseconds: u64) -> String {
     "slept".to_owned()
 }
 
-/// Waits for the first of two points in time. The first one in the list is the later one.
+/// Waits until the earlier of two points in time. The list begins with the later one.
 fn poll_two(milliseconds: u64) -> Vec<u32> {
     let late = subscribe_duration((milliseconds + 1) * 2_000_000);
     let early = subscribe_duration(milliseconds * 1_000_000);

@@ -18,7 +18,7 @@ struct In {
 
 #[output]
 struct Out {
-    /// What each step gave, or the kind of its error.
+    /// What each step returned, or the kind of its error.
     results: Vec<String>,
 }
 
@@ -49,11 +49,12 @@ fn run(operation: &str, path: &str, extra: &str) -> io::Result<String> {
         "modified" => modified(path),
         "read_times" => read_repeatedly(path, number(extra)),
         "race" => race(path, number(extra)),
-        "read_middle" => read_middle(path, number(extra)),
+        "read_from" => read_from(path, number(extra)),
         _ => change(operation, path, extra).map(|()| "done".to_owned()),
     }
 }
 
+/// Performs an operation that returns no text.
 fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
     match operation {
         "write" => fs::write(path, extra),
@@ -135,7 +136,8 @@ fn race(path: &str, times: u64) -> io::Result<String> {
     Ok(seen.into_iter().collect::<Vec<_>>().join(","))
 }
 
-fn read_middle(path: &str, at: u64) -> io::Result<String> {
+/// Reads a file from the byte at `at` to its end.
+fn read_from(path: &str, at: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(at))?;
     let mut text = String::new();
@@ -143,6 +145,7 @@ fn read_middle(path: &str, at: u64) -> io::Result<String> {
     Ok(text)
 }
 
+/// Writes over a file from its second byte on.
 fn overwrite(path: &str, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     file.seek(SeekFrom::Start(1))?;
@@ -150,6 +153,7 @@ fn overwrite(path: &str, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Writes a file of at least `bytes` bytes, a whole number of KiB.
 fn fill(path: &str, bytes: u64) -> io::Result<()> {
     let mut file = File::create(path)?;
     for _ in 0..bytes.div_ceil(1024) {

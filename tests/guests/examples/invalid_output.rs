@@ -1,4 +1,5 @@
-//! Returns outcomes that the SDK does not allow. The input `{"case": ...}` selects the outcome.
+//! Returns outcomes that violate the contract or are unusual. The input `{"case": ...}` selects the outcome; an unknown case gives
+//! an ordinary one.
 
 #![cfg(target_family = "wasm")]
 
@@ -21,7 +22,7 @@ impl tool::Guest for Guest {
     }
 
     fn execute(input: String, context: ExecutionContext) -> Outcome {
-        // The host passes `{"case":"..."}` without spaces, so the value is the fourth part between quotes.
+        // The host passes `{"case":"..."}` without spaces, so the value is the fourth part when the input is split at its quotes.
         match input.split('"').nth(3).unwrap_or_default() {
             "not_json" => answer("not json"),
             "nothing" => answer(""),

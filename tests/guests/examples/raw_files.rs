@@ -90,6 +90,7 @@ fn open(path: &str, open_flags: OpenFlags, flags: DescriptorFlags) -> Result<Des
     root()?.open_at(PathFlags::SYMLINK_FOLLOW, path, open_flags, flags)
 }
 
+/// Sets times whose nanoseconds are out of range.
 fn set_times(path: &str, seconds: u64) -> Result<(), ErrorCode> {
     let time = NewTimestamp::Timestamp(Datetime {
         seconds,

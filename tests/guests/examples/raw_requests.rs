@@ -26,7 +26,7 @@ struct In {
     attempt: String,
     /// Host and port of the server.
     authority: String,
-    /// A name, a value or a path, if the attempt needs one.
+    /// A name, a value, a path or a number, if the attempt needs one.
     #[serde(default)]
     text: String,
 }

@@ -49,7 +49,7 @@ impl Guest for Reaches {
     }
 }
 
-/// Returns the text of a field of the input. A JSON parser would draw random numbers for its maps.
+/// Returns the text of a field of the input. It does not use a JSON parser, which would draw random numbers for its maps.
 fn text<'a>(input: &'a str, name: &str) -> &'a str {
     let rest = input.split_once(&format!("\"{name}\":\"")).map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once('"')).map_or("", |(text, _)| text)

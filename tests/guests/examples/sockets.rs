@@ -1,4 +1,4 @@
-//! Opens sockets, which no tool is granted.
+//! Tries to open sockets, for which there is no grant.
 
 #![cfg(target_family = "wasm")]
 

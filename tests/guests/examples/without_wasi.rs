@@ -106,7 +106,8 @@ impl Lcg {
     }
 }
 
-/// Allocates, resizes and frees blocks of all sizes. Fails if a block was overwritten or new memory is not zero.
+/// Allocates, resizes and frees blocks of many sizes. Fails if new memory is not zero, or if a block that is left at the end was
+/// overwritten.
 fn churn(rounds: usize) -> Result<usize> {
     let (mut blocks, mut random): (Vec<Block>, _) = (Vec::new(), Lcg(1));
     for _ in 0..rounds {

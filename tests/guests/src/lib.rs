@@ -11,7 +11,7 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
-        // A guest that also uses the SDK has two type sections. If they had the same name, the linker would join them to an
+        // A guest that also uses the SDK has two type sections. If they had the same name, the linker would join them into an
         // invalid section.
         type_section_suffix: "-guests",
     });

@@ -79,7 +79,7 @@ impl Fixture {
         Admitted::for_test_with_grants(request(arguments), self.limits.all(), grants, CancellationToken::new())
     }
 
-    /// Checks the ending, the usage, and that nothing outside of the grants was touched or seen.
+    /// Checks the ending, the output, the usage, the connections, and that nothing outside of the grants was touched or seen.
     fn check(&self, outcome: &Outcome, target: &Target) -> Result<(), String> {
         let (ending, usage) = (outcome.ending.name(), outcome.usage);
         let all = format!("{outcome:?}");
@@ -141,11 +141,11 @@ impl Target {
     }
 
     fn absolute_step(&self, [operation, path, extra]: &[String; 3]) -> [String; 3] {
-        let below = self.folder.path().to_str().expect("a path that is text");
+        let folder = self.folder.path().to_str().expect("a path that is text");
         [
             operation.clone(),
-            format!("{below}/{path}"),
-            extra.replace("{folder}", below),
+            format!("{folder}/{path}"),
+            extra.replace("{folder}", folder),
         ]
     }
 
@@ -179,7 +179,7 @@ impl Target {
         })
     }
 
-    /// Returns whether no file outside of the grant has changed.
+    /// Returns whether the call changed no file that it may not write.
     fn is_untouched(&self, files: Option<&FileGrant>) -> bool {
         let names = |path: &Path| -> Vec<_> {
             let entries = fs::read_dir(path).into_iter().flatten().flatten();

@@ -23,6 +23,7 @@ const TITLES: [&str; 8] = [
 /// The attacks that were made.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// The threats of the attacks that ended as expected, and by how much each exceeded its time limit, if it did.
     made: Vec<(String, Option<Duration>)>,
     failures: Vec<String>,
 }

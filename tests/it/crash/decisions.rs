@@ -55,11 +55,11 @@ fn decisions_and_endings(world: &World) -> (usize, Vec<String>) {
     let journal = world.journal(&only_run(world).trace_id);
     let decisions = journal.iter().filter(|entry| entry.kind == "call_decided").count();
     let ends = journal.iter().filter(|entry| entry.kind == "tool_ended");
-    let ending = ends.filter_map(|entry| {
+    let endings = ends.filter_map(|entry| {
         let payload: Value = serde_json::from_str(&entry.payload).unwrap();
         payload.pointer("/end/ending")?.as_str().map(str::to_owned)
     });
-    (decisions, ending.collect())
+    (decisions, endings.collect())
 }
 
 /// Approves the call if nobody has decided about it. Otherwise resumes the run, unless it has ended.

@@ -150,7 +150,7 @@ pub(super) fn check_entries_kept(seen: &[JournalEntry], now: &[JournalEntry]) {
 }
 
 /// Checks that a report that was printed agrees with the stored run.
-pub(super) fn check_acknowledged(report: &Value, run: &RunRecord) {
+pub(super) fn check_printed_report(report: &Value, run: &RunRecord) {
     assert_eq!(
         report.get("traceId").and_then(Value::as_str),
         Some(run.trace_id.as_str())

@@ -37,7 +37,8 @@ fn reply(request: &Request, key: &dyn Fn() -> u64) -> Reply {
     }
 }
 
-/// Returns the steps: two whose calls are in the plan, and then one in which the model makes a call.
+/// Returns the steps: two whose calls are in the plan, and then one in which the model makes a call. With [`SHORT`] in the question,
+/// there is only the first of them.
 fn steps(body: &str, arguments: &dyn Fn(u64) -> Value) -> Value {
     let call = |tool: &str, ms| json!({"toolName": tool, "arguments": arguments(ms)});
     let ms = if body.contains(SLOWLY) { 10_000 } else { 30 };

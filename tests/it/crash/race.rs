@@ -28,7 +28,7 @@ fn exactly_one_of_many_processes_approves_the_same_call() {
         let wave = remaining.min(WAVE);
         remaining -= wave;
         let start = |_| world.command(&["approve", "yes", id]).spawn().unwrap();
-        // All processes are started before the test waits for the first of them.
+        // All processes of a wave are started before the test waits for the first of them.
         let started: Vec<Child> = (0..wave).map(start).collect();
         for racer in started {
             let output = CommandOutput(racer.wait_with_output().unwrap());

@@ -17,8 +17,8 @@ const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
 /// Number of rounds after which a home is replaced by a new one, so that its creation is interrupted as well.
 const ROUNDS_PER_HOME: u64 = 25;
-/// Maximum number of crashes of one run. After these, nothing kills the process that resumes the run.
-const MAX_CRASHES: u32 = 4;
+/// Number of attempts to resume a run that may be killed. Nothing kills the later attempts.
+const KILLABLE_ATTEMPTS: u32 = 4;
 /// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
 const MAX_RECOVERY_MS: u64 = 20_000;
 
@@ -32,7 +32,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Asks a question, kills its hosts several times, and checks the run after it has ended.
+    /// Asks a question, kills some of the hosts of its run, and checks the run after it has ended.
     fn round(&mut self, number: u64) {
         let kind = if self.chance.true_in_percent(30) {
             SHORT
@@ -64,21 +64,21 @@ impl Worker<'_> {
     /// Resumes a run until it has ended, and checks it.
     fn finish(&mut self, run: &RunRecord, report: Option<serde_json::Value>, tally: &mut Tally) {
         let mut reports = Vec::from_iter(report);
-        for crashes in 0.. {
+        for attempt in 0.. {
             let record = self.world.run_of(&run.query).expect("a run is not lost");
             if record.status.is_final() {
                 break;
             }
-            assert!(crashes < 100, "a run cannot be brought to its end: {record:?}");
+            assert!(attempt < 100, "a run cannot be brought to its end: {record:?}");
             let kill = self
                 .choose_kill()
-                .filter(|_| crashes < MAX_CRASHES && self.chance.true_in_percent(50));
+                .filter(|_| attempt < KILLABLE_ATTEMPTS && self.chance.true_in_percent(50));
             reports.extend(self.resume(&record, kill, tally));
         }
         let record = self.world.run_of(&run.query).expect("a run is not lost");
         reports
             .iter()
-            .for_each(|report| judge::check_acknowledged(report, &record));
+            .for_each(|report| judge::check_printed_report(report, &record));
         tally.add_calls(&judge::check(self.world, &record));
         self.shared.lock().unwrap().get_or_insert(record.thread_id);
     }

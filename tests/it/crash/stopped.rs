@@ -11,7 +11,7 @@ use super::model::{SHORT, SLOWLY};
 use super::world::{Ended, World};
 use crate::program::CommandOutput;
 
-/// Maximum time until another host can take over the run, whose lease lasts 15 seconds.
+/// Maximum time until the run calls a tool, and until another host can take over the run, whose lease lasts 15 seconds.
 const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn send_signal(process: &Child, signal: Signal) {
@@ -60,7 +60,7 @@ fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     let (refusals, resumed) = resume_when_possible(&world, &run);
     assert!(refusals > 0, "the run was taken over while its lease lasted");
     let ended = world.run_of(&question).unwrap();
-    judge::check_acknowledged(&resumed.report().unwrap(), &ended);
+    judge::check_printed_report(&resumed.report().unwrap(), &ended);
     let journal = world.journal(&run.trace_id);
     send_signal(&first, Signal::CONT);
     let first = CommandOutput(first.wait_with_output().unwrap());

@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Returns the command `art` with the model and the tools.
+    /// Returns the command `art` with the model and the tools that have effects.
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = self
             .home

@@ -70,6 +70,7 @@ fn answer(query: &[u8], lookups: &Lookups) -> Option<Vec<u8>> {
     Some(answer)
 }
 
+/// Counts a look-up of a name, and returns the addresses of the name.
 fn addresses(name: &str, lookups: &Lookups) -> Vec<Ipv4Addr> {
     let mut lookups = lookups.lock().unwrap();
     let lookup = lookups.entry(name.to_owned()).or_default();

@@ -1,4 +1,4 @@
-//! Records the packets of a network.
+//! Records to which servers packets are sent in a network.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;

@@ -71,7 +71,7 @@ pub struct FileArgument {
 }
 
 impl ToolCall {
-    /// Returns the event that announces the call, without digests of the tool and the input.
+    /// Returns the event that announces the call. The driver adds the digests of the tool and the input, and any standing approval.
     #[must_use]
     pub fn called_event(&self, at: Timestamp) -> RunEvent {
         RunEvent::ToolCalled {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::attachment::Places;
 
-/// Maximum length of a call identifier of a model, in bytes.
+/// Maximum length of a call identifier that a model gives, in bytes.
 const MAX_CALL_ID_BYTES: usize = 128;
 
 /// A tool call as parsed from a reply.
@@ -20,7 +20,7 @@ pub(crate) struct RawCall {
     pub(crate) tool_name: String,
     pub(crate) arguments: Value,
     /// Where the arguments may name files.
-    pub(crate) files: Places,
+    pub(crate) file_places: Places,
     /// Why the call cannot be made, in words for the model.
     pub(crate) problem: Option<String>,
 }
@@ -33,7 +33,7 @@ impl RawCall {
             call_id,
             tool_name,
             arguments,
-            files: Places::Anywhere,
+            file_places: Places::Anywhere,
             problem,
         }
     }
@@ -106,7 +106,7 @@ mod tests {
         RawCall::new(id.map(str::to_owned), "calculator".to_owned(), json!({}))
     }
 
-    // A20: names of call fields, and missing identifiers.
+    // A20: a missing identifier is filled in.
     #[test]
     fn a_call_without_an_id_gets_the_next_id_of_the_run() {
         let mut ids = CallIds::default();

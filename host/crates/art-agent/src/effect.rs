@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::event::CallEnd;
 use crate::observe;
 
-/// Something to do because of an event. The driver commits it together with the event. `SaveState` comes before observations that
-/// describe the state (P40).
+/// Something to do because of an event. The driver commits it together with the event. `SaveState` comes first, so that no observation
+/// describes a state that is not stored yet (P40).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Store the state of the thread, as [`crate::Run::stored_state`] returns it.
@@ -72,9 +72,9 @@ impl Outbox {
     }
 
     /// Records the TOOL_EXECUTION observation of a call that ended (C36).
-    pub(crate) fn observe_tool_call(&mut self, item: &str, end: &CallEnd) {
+    pub(crate) fn observe_tool_call(&mut self, item_id: &str, end: &CallEnd) {
         let (content, metadata) = observe::tool_execution(end);
-        self.observe_with(ObservationType::ToolExecution, Some(item), content, metadata);
+        self.observe_with(ObservationType::ToolExecution, Some(item_id), content, metadata);
     }
 
     /// Records an ERROR observation.

@@ -2,7 +2,7 @@
 
 use crate::action::ActionId;
 
-/// An event does not fit the run, which stays unchanged.
+/// Why an event does not fit the run. The event leaves the run unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// The run has already started.
@@ -62,7 +62,7 @@ pub enum ApplyError {
     },
 }
 
-/// The events are not the journal of a run.
+/// Why a list of events is not the journal of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// There is no event, or the first one is not `started`.

@@ -17,9 +17,9 @@ pub use record::{Basis, CallLimits, SizeClass, ToolRecord};
 /// The median and the 95th percentile of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Half of the numbers are at most this.
+    /// At least half of the numbers are at most this.
     pub median: u64,
-    /// 95 percent of the numbers are at most this.
+    /// At least 95 percent of the numbers are at most this.
     pub p95: u64,
 }
 
@@ -57,7 +57,7 @@ impl Quantiles {
         }
     }
 
-    /// Applies `function` to both quantiles. It must not map a larger number to a smaller one.
+    /// Applies `function` to both quantiles. `function` must never return a smaller number for a larger one.
     #[must_use]
     pub fn map(self, function: impl Fn(u64) -> u64) -> Self {
         Self {
@@ -98,20 +98,20 @@ mod tests {
 
     #[test]
     fn each_quantile_is_one_of_the_numbers_or_0_if_there_are_none() {
-        let of = |numbers: &[u64]| {
+        let quantiles_of = |numbers: &[u64]| {
             let quantiles = Quantiles::of(numbers.iter().copied());
             (quantiles.median, quantiles.p95)
         };
-        assert_eq!(of(&[]), (0, 0));
-        assert_eq!(of(&[7]), (7, 7));
-        assert_eq!(of(&[3, 1, 2]), (2, 3));
-        assert_eq!(of(&[4, 1, 2, 3]), (2, 4));
-        assert_eq!(of(&(1..=100).rev().collect::<Vec<_>>()), (50, 95));
+        assert_eq!(quantiles_of(&[]), (0, 0));
+        assert_eq!(quantiles_of(&[7]), (7, 7));
+        assert_eq!(quantiles_of(&[3, 1, 2]), (2, 3));
+        assert_eq!(quantiles_of(&[4, 1, 2, 3]), (2, 4));
+        assert_eq!(quantiles_of(&(1..=100).rev().collect::<Vec<_>>()), (50, 95));
     }
 
     proptest! {
         #[test]
-        fn half_of_the_numbers_are_at_most_the_median_and_95_percent_at_most_p95(numbers in prop::collection::vec(0_u64..50, 1..60)) {
+        fn at_least_half_of_the_numbers_are_at_most_the_median_and_95_percent_at_most_p95(numbers in prop::collection::vec(0_u64..50, 1..60)) {
             let quantiles = Quantiles::of(numbers.iter().copied());
             let at_most = |bound: u64| numbers.iter().filter(|number| **number <= bound).count();
             prop_assert!(at_most(quantiles.median) * 100 >= numbers.len() * 50);

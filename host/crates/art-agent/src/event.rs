@@ -131,7 +131,7 @@ pub enum RunEvent {
         /// The question, which names the call.
         suspension: Box<SuspendedCall>,
     },
-    /// The calls of the plan whose arguments are known were checked before the first step starts: see [`RunStart::ask_together`].
+    /// The calls of the plan whose arguments are known were checked, and no step has started yet: see [`RunStart::ask_together`].
     PlanChecked {
         /// Time of the event.
         at: Timestamp,
@@ -147,7 +147,8 @@ pub enum RunEvent {
         /// The decision, valid under the form of the question.
         decision: Box<Decision>,
     },
-    /// Another host resumes the run. Model calls in progress are made again, and so are tool calls that have no end yet.
+    /// A host resumes the run, for example after another one stopped. Model calls in progress are made again. So are tool calls that
+    /// have no end yet, if their tools are repeatable; each other one ends with an unknown outcome.
     Resumed {
         /// Time of the event.
         at: Timestamp,
@@ -353,8 +354,8 @@ pub struct RunStart {
     /// A tool call to make in place of answering the question. No model is asked then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<CallToMake>>,
-    /// Whether a person is asked about all calls of the plan whose arguments are known before the first step starts. The person is
-    /// asked about any other call when it is to be made.
+    /// Whether the questions about calls of the plan whose arguments are known are asked together, before the first step starts. A
+    /// question about any other call is asked when the call is to be made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_together: bool,
     /// What each tool may use in a call, and what its recorded calls used, by name of the tool.
@@ -384,7 +385,7 @@ pub struct RunStart {
     pub system_prompts: Vec<SystemPromptOverride>,
     /// The model in use. The run only records it.
     pub model: RuntimeProviderConfig,
-    /// Price of the model, for the cost of calls that are estimated; absent if it is unknown.
+    /// Price of the model, from which costs are estimated; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// Context window of the model. If it is limited, prompts show the schemas of as many tools as fit, those most similar to the
@@ -395,12 +396,13 @@ pub struct RunStart {
         skip_serializing_if = "ContextWindow::is_unbounded"
     )]
     pub context: ContextWindow,
-    /// Estimated tokens of a request to a planner. Only set for a run that has a plan and asks no planner, because its request for
-    /// the answer begins in the same way. See [`with_request_tokens`](Self::with_request_tokens).
+    /// Estimated tokens that a request to a planner would have. Set only for a run that has a plan and asks no planner: the request for the
+    /// answer begins like one to a planner, so the estimate of the answer needs this size. See
+    /// [`with_request_tokens`](Self::with_request_tokens).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub request_tokens: u64,
-    /// Whether the model cannot carry out a step. If so, a step fails with the error of its planned calls, or because it has no
-    /// planned calls.
+    /// Whether the model cannot carry out a step. If so, a step whose planned calls do not complete it fails, and so does a step
+    /// without planned calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plans_only: bool,
     /// Whether the model has vision. Otherwise no request contains pictures or similar files, and the prompts say so.

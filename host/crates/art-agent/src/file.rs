@@ -1,4 +1,5 @@
-//! Files that tools produced in addition to their outputs. Their names are unique in a run.
+//! Files that calls can take: those that tools produced in addition to their outputs, and those of earlier questions. Their names are
+//! unique in a run.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan;
 
 /// Maximum length of a name, in characters.
-const MAX_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// Name of a file whose original name cannot be used.
 const DEFAULT_NAME: &str = "file";
@@ -44,7 +45,7 @@ pub(crate) struct Files {
     /// Position of each name in `all`.
     positions: BTreeMap<String, usize>,
     /// Last number that was appended to each name, so that the search for a free name does not start at 2 each time.
-    numbers: BTreeMap<String, u64>,
+    last_numbers: BTreeMap<String, u64>,
 }
 
 impl Files {
@@ -130,26 +131,30 @@ impl Files {
         if !is_taken(&wanted) {
             return wanted;
         }
-        let mut number = self.numbers.get(&wanted).map_or(2, |number| number.saturating_add(1));
+        let mut number = self
+            .last_numbers
+            .get(&wanted)
+            .map_or(2, |number| number.saturating_add(1));
         while is_taken(&numbered_name(&wanted, number)) {
             number += 1;
         }
         let name = numbered_name(&wanted, number);
-        self.numbers.insert(wanted, number);
+        self.last_numbers.insert(wanted, number);
         name
     }
 }
 
-/// Returns the last path component of `wanted`, without characters that are special to a shell, a terminal or a file
-/// system.
+/// Returns the last path component of `wanted`, at most [`MAX_NAME_CHARS`] long, without unprintable characters, without characters at
+/// its beginning that would hide the file or look like an option or a home directory, and without dots and spaces at its end. Returns
+/// [`DEFAULT_NAME`] if nothing is left.
 fn sanitize_name(wanted: &str) -> String {
     let last = wanted.rsplit(['/', '\\']).next().unwrap_or_default();
-    let visible = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
-    let name: String = last.chars().filter(visible).collect();
+    let is_kept = |c: &char| *c != '\n' && *c != '\t' && printable(c.encode_utf8(&mut [0; 4])).len() == c.len_utf8();
+    let name: String = last.chars().filter(is_kept).collect();
     let name = name
         .trim_start_matches(['.', '-', ' ', '~'])
         .trim_end_matches(['.', ' ']);
-    match prefix(name, MAX_NAME) {
+    match prefix(name, MAX_NAME_CHARS) {
         "" => DEFAULT_NAME.to_owned(),
         name => name.to_owned(),
     }
@@ -191,12 +196,12 @@ mod tests {
 
     /// Returns the names that files with these original names get.
     fn names(originals: &[Option<&str>]) -> Vec<String> {
-        let question = QueryAttachment {
+        let attachment = QueryAttachment {
             name: "sales.csv".to_owned(),
             ..QueryAttachment::default()
         };
         let mut files = Files::default();
-        let added = files.add("a", &[result_with_files(originals)], &[question]);
+        let added = files.add("a", &[result_with_files(originals)], &[attachment]);
         added.iter().map(|file| file.name.clone()).collect()
     }
 
@@ -218,14 +223,14 @@ mod tests {
 
     #[test]
     fn a_file_name_is_not_a_path_an_option_or_hidden() {
-        let unique = names(&[
+        let sanitized = names(&[
             Some("../../etc/passwd"),
             Some("C:\\x\\a.txt"),
             Some("-rf"),
             Some(".bashrc"),
             Some(".."),
         ]);
-        assert_eq!(unique, ["passwd", "a.txt", "rf", "bashrc", "file"]);
+        assert_eq!(sanitized, ["passwd", "a.txt", "rf", "bashrc", "file"]);
         assert_eq!(names(&[Some("a\u{202e}\nb\u{200b}.csv")]), ["ab.csv"]);
     }
 
@@ -259,12 +264,12 @@ mod tests {
             question_with_files(&[("a.csv", Some("d1")), ("a.csv", Some("d2"))]),
         ];
         let files = Files::of_earlier_runs(&history, &PesAgentStateData::default(), &[]);
-        let names: Vec<_> = files
+        let listed: Vec<_> = files
             .all()
             .iter()
             .map(|file| (file.name.as_str(), file.digest.as_str()))
             .collect();
-        assert_eq!(names, [("a.csv", "d1"), ("a-2.csv", "d2")]);
+        assert_eq!(listed, [("a.csv", "d1"), ("a-2.csv", "d2")]);
         assert_eq!(files.of_this_run(), []);
     }
 
@@ -273,7 +278,7 @@ mod tests {
         fn every_name_is_a_single_path_component(wanted in any::<String>()) {
             let name = sanitize_name(&wanted);
             prop_assert_eq!(std::path::Path::new(&name).file_name().unwrap(), name.as_str());
-            prop_assert!(!name.starts_with(['-', '.']) && name.chars().count() <= MAX_NAME);
+            prop_assert!(!name.starts_with(['-', '.']) && name.chars().count() <= MAX_NAME_CHARS);
             prop_assert_eq!(printable(&name), name);
         }
     }

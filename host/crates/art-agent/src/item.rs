@@ -40,7 +40,7 @@ pub(crate) struct ItemRun {
     pub(crate) iteration: u32,
     /// What the model calls of the item used.
     pub(crate) used: ModelUsage,
-    /// All results so far.
+    /// All results so far, without those of refused calls.
     pub(crate) results: Vec<ToolResult>,
     /// Planned calls that succeeded when the item was in progress before, with their results. They are not made again.
     earlier: Vec<(ParsedToolCall, ToolResult)>,
@@ -57,7 +57,7 @@ pub(crate) struct ItemRun {
     /// How often each call was made, by its fingerprint.
     call_counts: BTreeMap<String, u32>,
     /// Calls that may not be repeated, by their fingerprint, with the reason.
-    closed: BTreeMap<String, Closed>,
+    not_repeatable: BTreeMap<String, NoRepeat>,
     /// The last content that was not blank.
     last_content: Value,
     /// The last problem of a reply without calls.
@@ -65,12 +65,12 @@ pub(crate) struct ItemRun {
     batch: Batch,
 }
 
-/// The calls of one reply, until all have results.
+/// The calls of one reply or of the plan, until all have results.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Batch {
     calls: Vec<ParsedToolCall>,
     /// Where the arguments of each call may name files, by the identifier of the call.
-    files: BTreeMap<String, Places>,
+    file_places: BTreeMap<String, Places>,
     /// Results of calls that succeeded before and are not made again.
     kept: Vec<ToolResult>,
     /// Results of refused calls.
@@ -98,7 +98,7 @@ impl Batch {
 
 /// Why a call may not be made again with the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closed {
+enum NoRepeat {
     /// The tool was denied a right.
     Denied,
     /// The plan made the call, and it succeeded. The model continues from its result.
@@ -139,7 +139,7 @@ impl ItemRun {
             reminders: 0,
             called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
-            closed: BTreeMap::new(),
+            not_repeatable: BTreeMap::new(),
             last_content: Value::Null,
             last_problem: None,
             batch: Batch::default(),
@@ -168,7 +168,7 @@ impl ItemRun {
 
     /// Returns where the arguments of an open call may name files.
     pub(crate) fn file_places(&self, call_id: &str) -> Places {
-        self.batch.files.get(call_id).cloned().unwrap_or(Places::NONE)
+        self.batch.file_places.get(call_id).cloned().unwrap_or(Places::NONE)
     }
 
     /// Returns the action that follows a reply. `reply_text` is its raw text.
@@ -185,7 +185,7 @@ impl ItemRun {
         if reply.decision == Some(Decision::FailItem) && reply.calls.is_empty() {
             return NextStep::Fail(self.failure_reason(&reply.problems));
         }
-        if !reply.cut && self.enforce(item, reply, reply_text, admission.config) {
+        if !reply.cut && self.remind_of_required_tools(item, reply, reply_text, admission.config) {
             return self.ask_again(admission.config);
         }
         if !reply.calls.is_empty() {
@@ -202,8 +202,8 @@ impl ItemRun {
         }
     }
 
-    /// Adds the results of the calls and the files that they produced to the messages, so that every call has a result
-    /// (P63). Returns the action that follows.
+    /// Records the results of the calls. Unless planned calls complete the item, adds the results and the files that they produced to
+    /// the messages, so that every call has a result there (P63). Returns the action that follows.
     pub(crate) fn handle_results(
         &mut self,
         item: &TodoItem,
@@ -227,9 +227,9 @@ impl ItemRun {
         match self.planned_output(item, &batch) {
             Ok(output) => NextStep::Complete(output),
             Err(reason) => {
-                let done: Vec<_> = self.successful_calls(&batch).map(fingerprint).collect();
-                for call in done {
-                    self.closed.entry(call).or_insert(Closed::Done);
+                let succeeded: Vec<_> = self.successful_calls(&batch).map(fingerprint).collect();
+                for call in succeeded {
+                    self.not_repeatable.entry(call).or_insert(NoRepeat::Done);
                 }
                 self.push_batch(batch, results, files, config);
                 NextStep::HandOver(reason)
@@ -252,7 +252,7 @@ impl ItemRun {
             };
             self.messages.push(prompt::tool_message(result, files, share));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
-                self.closed.insert(fingerprint(call), Closed::Denied);
+                self.not_repeatable.insert(fingerprint(call), NoRepeat::Denied);
             }
         }
         let rejected = results.iter().filter(|result| result.metadata.rejected);
@@ -262,19 +262,19 @@ impl ItemRun {
         }
     }
 
-    /// Changes the arguments of an open call. No text in them names a file.
+    /// Changes the arguments of an open call. No text in the new arguments counts as the name of a file.
     pub(crate) fn change_arguments(&mut self, call_id: &str, arguments: &Value) {
         for call in self.batch.calls.iter_mut().filter(|call| call.call_id == call_id) {
             call.arguments = arguments.clone();
-            self.batch.files.insert(call_id.to_owned(), Places::NONE);
+            self.batch.file_places.insert(call_id.to_owned(), Places::NONE);
         }
     }
 
     /// Notes that a person answered the question of an open call, so that the model does not make the call again.
     pub(crate) fn note_answer(&mut self, call_id: &str) {
         let call = self.batch.calls.iter().find(|call| call.call_id == call_id);
-        self.closed
-            .extend(call.map(|call| (fingerprint(call), Closed::Answered)));
+        self.not_repeatable
+            .extend(call.map(|call| (fingerprint(call), NoRepeat::Answered)));
     }
 
     /// Makes the planned calls, whose references are resolved.
@@ -288,7 +288,7 @@ impl ItemRun {
         self.start_batch(item, calls, admission)
     }
 
-    /// Returns the calls that succeeded.
+    /// Returns the calls of `batch` that succeeded.
     fn successful_calls<'b>(&self, batch: &'b Batch) -> impl Iterator<Item = &'b ParsedToolCall> {
         let successes = self
             .results
@@ -321,8 +321,8 @@ impl ItemRun {
         output.ok_or_else(|| "its planned calls gave no output".to_owned())
     }
 
-    /// Returns whether the next reply has to call a tool: the item is strict and requires one, none was called yet, and the run may
-    /// still make calls. A model whose call was made and failed may end the item.
+    /// Returns whether the next reply has to call a tool: the item is strict and requires tools, no call was made yet, and the run
+    /// may still make calls. A model whose call was made and failed may end the item.
     pub(crate) fn must_call(&self, item: &TodoItem) -> bool {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
         strict && !item.required_tools.is_empty() && item.actual_tool_calls.is_empty() && !self.out_of_calls
@@ -358,21 +358,27 @@ impl ItemRun {
 
     /// Returns whether the model is reminded to call the required tools, because the reply does not call them. If so, adds the
     /// reminder to the messages.
-    fn enforce(&mut self, item: &TodoItem, reply: &ExecutionReply, reply_text: &str, config: ExecutionConfig) -> bool {
+    fn remind_of_required_tools(
+        &mut self,
+        item: &TodoItem,
+        reply: &ExecutionReply,
+        reply_text: &str,
+        config: ExecutionConfig,
+    ) -> bool {
         let valid = reply.calls.iter().filter(|call| call.problem.is_none());
         let called = valid
             .map(|call| call.tool_name.clone())
             .chain(self.called_tools.iter().cloned())
             .collect();
-        let may_enforce = self.reminders < config.taef_max_retries && self.iteration < config.max_iterations;
-        let validation = taef::validate(item, &called, may_enforce);
-        if validation.enforce {
+        let may_remind = self.reminders < config.taef_max_retries && self.iteration < config.max_iterations;
+        let validation = taef::validate(item, &called, may_remind);
+        if validation.must_remind {
             self.reminders += 1;
             self.push_reply(reply_text, reply);
             self.messages
                 .push(prompt::enforcement_message(&validation.missing, &reply.problems));
         }
-        validation.enforce
+        validation.must_remind
     }
 
     /// Returns the message that rejects a reply without calls, or `None` if the reply ends the item (P50).

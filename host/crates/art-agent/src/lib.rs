@@ -1,10 +1,10 @@
 //! The agent: Plan, Execute, Synthesize, as a state machine without I/O.
 //!
-//! A [`Run`] is the fold of its [`RunEvent`]s. [`Run::ask_models`] and [`Run::ready_calls`] return the model calls and tool
-//! calls to make next. A driver passes each intent and each outcome as an event to [`Run::apply`], which refuses events that do not
-//! fit and returns the [`Effect`]s. The driver commits the event together with them, and then acts. [`AnswerStream`] extracts the
-//! answer while the model still writes it. The crate reads no clock, draws no random number and calls no model, so replaying a
-//! journal always gives the same run.
+//! A [`Run`] is the fold of its [`RunEvent`]s. [`Run::ask_models`] returns the model calls to make next, with the events that announce
+//! them, and [`Run::ready_calls`] the tool calls. A driver passes the announcement of each tool call and each outcome as an event to
+//! [`Run::apply`], which refuses events that do not fit and returns the [`Effect`]s. The driver commits the event together with them,
+//! and then acts. [`AnswerStream`] extracts the answer while the model still writes it. A run reads no clock, draws no random number
+//! and calls no model, so replaying a journal always gives the same run.
 
 mod error;
 mod event;

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::event::CallEnd;
 
-/// Maximum size of the content of an observation, in bytes (X17). A longer output is cut in the observation, but not in
-/// the result of the call.
+/// Maximum size of the content of an observation, in bytes (X17). A longer result is shortened in the observation, but
+/// not in the messages to the model.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum size of an output after it is cut, in bytes. JSON quoting can double it.
+/// Maximum size of an output or an error after it is cut, in bytes. JSON quoting can double it.
 const KEPT_OUTPUT_BYTES: usize = 24 << 10;
 /// Maximum size of the metadata in a shortened result, in bytes.
 const KEPT_METADATA_BYTES: usize = 8 << 10;

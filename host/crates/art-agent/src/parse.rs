@@ -72,7 +72,7 @@ pub(crate) fn is_cut(reply: &ModelReply) -> bool {
 }
 
 /// Returns whether the provider withheld the content of the reply.
-pub(crate) fn is_blocked(reply: &ModelReply) -> bool {
+pub(crate) fn is_withheld(reply: &ModelReply) -> bool {
     reply.metadata.stop_reason == Some(StopReason::ContentFilter) && split_reply(reply).content.is_empty()
 }
 
@@ -81,8 +81,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Pieces from which texts that look like replies are made.
-    const PIECES: &str = "(<think>|</think>|```json|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{|\\}|\\[|\\]|\
+    /// Pattern of texts that look like replies.
+    const REPLY_LIKE_TEXT: &str = "(<think>|</think>|```json|```|---JSON_OUTPUT_START---|---JSON_OUTPUT_END---|\\{|\\}|\\[|\\]|\
                           \"toolCalls\":|\"todoList\":|\"content\":|\"plan\":|\"x\"|1|,|:|\\\\|\"|é|\n|<mainContent>|\
                           </uiMetadata>|Plan:|\nTool Calls:|\"toolName\":){0,40}";
 
@@ -104,7 +104,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_that_looks_like_a_reply_makes_the_parser_panic(text in PIECES) {
+        fn no_text_that_looks_like_a_reply_makes_the_parser_panic(text in REPLY_LIKE_TEXT) {
             parse_in_every_phase(&text);
         }
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_of_braces_is_parsed_quickly() {
+    fn a_reply_of_many_open_brackets_is_parsed_quickly() {
         let started = std::time::Instant::now();
         parse_in_every_phase(&"{".repeat(2 << 20));
         parse_in_every_phase(&"{\"a\":".repeat(1 << 18));

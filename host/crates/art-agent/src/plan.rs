@@ -1,4 +1,4 @@
-//! Lists of plan items: checking, merging, comparing and scheduling.
+//! Plans: their items are checked, merged, compared and scheduled, and the references between their calls are resolved.
 
 mod calls;
 mod check;

@@ -55,8 +55,8 @@ impl RunReport {
         self.model_error.as_ref().filter(|_| failed)
     }
 
-    /// Returns the questions that the model suggests to ask next, each on one line of at most 200 characters: the first three of
-    /// `suggestedQuestions` in the metadata of the answer.
+    /// Returns the questions that the model suggests to ask next, each on one line of at most 200 characters: the first three texts
+    /// in `suggestedQuestions` of the metadata that can be short questions.
     #[must_use]
     pub fn suggested_questions(&self) -> Vec<String> {
         let metadata = self.ui_metadata.as_ref();
@@ -99,8 +99,8 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
     unwrapped_output(success.or_else(|| successes().next())?)
 }
 
-/// Returns the outputs of a completed item: those of all its calls, unwrapped (P37), if the plan has several calls for it, else its
-/// result.
+/// Returns the outputs of a completed item: those of its successful calls, unwrapped (P37), if the plan has several calls for it and
+/// more than one gave an output, else its result.
 pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     let succeeded = |result: &&ToolResult| result.status == ToolStatus::Success;
     let results = item.tool_results.iter().filter(succeeded);

@@ -118,7 +118,7 @@ struct PlannerCall {
     call_id: String,
     tool_name: String,
     /// The item that makes the call; `None` for the call that submits a plan.
-    item: Option<String>,
+    item_id: Option<String>,
 }
 
 /// An open action without its request and its expanded arguments, which are added when it is made.
@@ -133,7 +133,7 @@ enum OpenAction {
 /// The calls of one reply or of a step of the plan, in progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ToolBatch {
-    item: String,
+    item_id: String,
     calls: Vec<ParsedToolCall>,
     /// Identifiers of the calls that were made.
     called: BTreeSet<String>,
@@ -172,7 +172,7 @@ struct RunUsage {
     /// Tokens that count towards the budget of the run.
     tokens: TokenUsage,
     /// What the tool calls that have ended used.
-    usage: Usage,
+    tool_usage: Usage,
     /// What the last model call used.
     last_call: ModelUsage,
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::event::RunStart;
 
 /// Maximum length of a text that is ranked, in characters.
-const MAX_CHARS: usize = 4_000;
+const MAX_TEXT_CHARS: usize = 4_000;
 
 /// How often the words of a tool's name count.
 const NAME_WEIGHT: usize = 4;
@@ -93,7 +93,7 @@ fn document(tool: &ToolSchema) -> String {
         words.add(name);
         words.add(schema.get("description").and_then(Value::as_str).unwrap_or_default());
     }
-    words.maximum = words.number + MAX_EXAMPLE_WORDS;
+    words.max_count = words.count + MAX_EXAMPLE_WORDS;
     for example in tool.examples.iter() {
         words.add(example.description.as_deref().unwrap_or_default());
         words.add_texts(&example.input);
@@ -114,17 +114,17 @@ pub(crate) fn parameters(tool: &ToolSchema) -> impl Iterator<Item = (&str, &Valu
 struct Words {
     text: String,
     /// Number of words.
-    number: usize,
+    count: usize,
     /// Maximum number of words. Further words are not added.
-    maximum: usize,
+    max_count: usize,
 }
 
 impl Default for Words {
     fn default() -> Self {
         Self {
             text: String::new(),
-            number: 0,
-            maximum: usize::MAX,
+            count: 0,
+            max_count: usize::MAX,
         }
     }
 }
@@ -132,10 +132,10 @@ impl Default for Words {
 impl Words {
     /// Adds the words at the start of `text`.
     fn add(&mut self, text: &str) {
-        if self.number == self.maximum {
+        if self.count == self.max_count {
             return;
         }
-        let text = prefix(text, MAX_CHARS);
+        let text = prefix(text, MAX_TEXT_CHARS);
         let (mut start, mut before) = (0, ' ');
         for (at, c) in text.char_indices() {
             if !c.is_alphanumeric() {
@@ -160,7 +160,7 @@ impl Words {
         }
         let added = self.text.get_mut(start..).unwrap_or_default();
         added.make_ascii_lowercase();
-        if added.is_empty() || self.number == self.maximum || is_stop_word(added) {
+        if added.is_empty() || self.count == self.max_count || is_stop_word(added) {
             self.text.truncate(start);
             return;
         }
@@ -168,7 +168,7 @@ impl Words {
             self.text.pop();
         }
         self.text.push(' ');
-        self.number += 1;
+        self.count += 1;
     }
 
     /// Adds the words of all texts in `value`.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_fit_are_all_shown() {
+    fn all_tools_are_selected_if_their_number_is_within_the_maximum() {
         let start = start("weather", 4);
         assert_eq!(for_plan(&start, &PesAgentStateData::default()).len(), 4);
     }
@@ -296,6 +296,6 @@ mod tests {
     fn compound_names_are_split_and_plurals_become_singulars() {
         let mut words = Words::default();
         words.add("getCSV_rates, the Größen and status");
-        assert_eq!((words.text.as_str(), words.number), ("get csv rate größen status ", 5));
+        assert_eq!((words.text.as_str(), words.count), ("get csv rate größen status ", 5));
     }
 }

@@ -17,17 +17,17 @@ pub(crate) struct ToolValidation {
     /// Required tools that neither an earlier reply nor this reply calls.
     pub(crate) missing: Vec<String>,
     /// Whether to remind the model. If so, none of the calls of the reply is made (P53).
-    pub(crate) enforce: bool,
+    pub(crate) must_remind: bool,
 }
 
 /// Checks a reply. `called` contains all tools called for the item, including by this reply. A call that ended with an
 /// error counts; one that was refused before its tool ran does not (X19).
-pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_enforce: bool) -> ToolValidation {
+pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_remind: bool) -> ToolValidation {
     if item.required_tools.is_empty() {
         return ToolValidation {
             status: ValidationStatus::Skipped,
             missing: Vec::new(),
-            enforce: false,
+            must_remind: false,
         };
     }
     let missing: Vec<_> = item
@@ -43,7 +43,7 @@ pub(crate) fn validate(item: &TodoItem, called: &BTreeSet<String>, may_enforce: 
         } else {
             ValidationStatus::Failed
         },
-        enforce: strict && may_enforce && !missing.is_empty(),
+        must_remind: strict && may_remind && !missing.is_empty(),
         missing,
     }
 }
@@ -68,29 +68,29 @@ mod tests {
     // A30 lets the type `reasoning` win over required tools. Here required tools win: a step that names a tool is not done without it.
     #[test]
     fn the_kind_of_a_step_follows_its_type_and_its_tools() {
-        let kind = |step_type, tools: &[&str]| {
+        let is_tool = |step_type, tools: &[&str]| {
             is_tool_step(&TodoItem {
                 step_type,
                 ..item_requiring(tools, None)
             })
         };
-        assert!(kind(Some(StepType::Tool), &[]));
-        assert!(kind(None, &["t"]));
-        assert!(kind(Some(StepType::Reasoning), &["t"]));
-        assert!(!kind(Some(StepType::Reasoning), &[]));
-        assert!(!kind(None, &[]));
+        assert!(is_tool(Some(StepType::Tool), &[]));
+        assert!(is_tool(None, &["t"]));
+        assert!(is_tool(Some(StepType::Reasoning), &["t"]));
+        assert!(!is_tool(Some(StepType::Reasoning), &[]));
+        assert!(!is_tool(None, &[]));
     }
 
     #[test]
     fn the_status_is_passed_if_all_required_tools_were_called() {
         let verdict = validate(&item_requiring(&["t"], None), &tool_set(&["t", "u"]), true);
-        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Passed, false));
+        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Passed, false));
     }
 
     #[test]
     fn the_status_is_failed_if_a_required_tool_is_missing() {
         let verdict = validate(&item_requiring(&["t", "u"], None), &tool_set(&["u"]), true);
-        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, true));
+        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Failed, true));
         assert_eq!(verdict.missing, ["t"]);
     }
 
@@ -103,17 +103,17 @@ mod tests {
     }
 
     #[test]
-    fn the_advisory_mode_never_enforces() {
+    fn in_advisory_mode_the_model_is_never_reminded() {
         let verdict = validate(
             &item_requiring(&["t"], Some(ToolValidationMode::Advisory)),
             &tool_set(&[]),
             true,
         );
-        assert_eq!((verdict.status, verdict.enforce), (ValidationStatus::Failed, false));
+        assert_eq!((verdict.status, verdict.must_remind), (ValidationStatus::Failed, false));
     }
 
     #[test]
-    fn nothing_is_enforced_when_the_reminders_are_spent() {
-        assert!(!validate(&item_requiring(&["t"], None), &tool_set(&[]), false).enforce);
+    fn the_model_is_not_reminded_when_the_reminders_are_spent() {
+        assert!(!validate(&item_requiring(&["t"], None), &tool_set(&[]), false).must_remind);
     }
 }

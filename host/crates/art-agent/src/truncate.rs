@@ -59,7 +59,7 @@ pub(crate) fn step_output(entry: &StepOutputEntry) -> Value {
     json!(fit(entry, cut_entry))
 }
 
-/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON.
+/// Returns `value` with its outputs cut to the first of [`OUTPUT_BYTES`] with which it fits [`TOTAL_BYTES`] as JSON, or else to the last.
 fn fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> Cow<'_, T> {
     let [first, others @ ..] = OUTPUT_BYTES;
     // Most values are so small that nothing in them has to be cut.
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn many_large_changes_stay_within_the_limit_of_a_store() {
+    fn many_large_changes_are_cut_to_the_target_size() {
         let before: Vec<_> = (0..8).map(|_| item_with(4, 256 << 10)).collect();
         let with_status = |items: Vec<TodoItem>, status| {
             let mut items = items;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn many_large_outputs_stay_within_the_limit_of_a_store() {
+    fn many_large_outputs_are_cut_to_the_target_size() {
         let large = PesAgentStateData {
             todo_list: vec![item_with(24, 256 << 10)],
             ..PesAgentStateData::default()

@@ -35,8 +35,9 @@ pub struct AgentProps {
     /// Files that come with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<QueryAttachment>,
-    /// Whether the answer is the output of a tool, as the tool gave it, so that no model writes an answer. This needs a plan with a
-    /// single step and a single call. If the plan has more, or anything failed, the model writes the answer as usual.
+    /// Whether the answer should be the output of a tool, as the tool gave it, so that no model writes an answer. This needs a run
+    /// with a single step and a single call, whose output is not for display. In any other run, or if anything failed, the model
+    /// writes the answer as usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raw: bool,
 }
@@ -115,9 +116,11 @@ pub struct AgentState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// All planned items were completed.
+    /// The run has an answer, every item of its plan was completed without an error or was removed before it started, and no limit was
+    /// reached. Failed calls that the planner made again do not count.
     Success,
-    /// An item failed or was not finished, or a limit was reached.
+    /// The run has an answer or a list of results, but an item failed, has an error or is unfinished, a limit was reached, or the
+    /// answer is incomplete.
     Partial,
     /// The run has no answer; `error` has the reason.
     Error,

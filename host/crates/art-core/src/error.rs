@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use message::ErrorContext;
 
-/// Code of a failed tool call. A tool may return the first nine (C79); the host sets the others.
+/// Code of a failed tool call. A tool may return the first nine (C79); only the host sets the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are self-explanatory")]

@@ -30,8 +30,8 @@ impl Examples {
         let similar: Vec<usize> = ranked.into_iter().map(|(position, _)| position).collect();
         let mut is_similar = vec![false; self.list.len()];
         for position in &similar {
-            if let Some(is_similar) = is_similar.get_mut(*position) {
-                *is_similar = true;
+            if let Some(flag) = is_similar.get_mut(*position) {
+                *flag = true;
             }
         }
         let others = is_similar.into_iter().enumerate().filter(|(_, is_similar)| !is_similar);

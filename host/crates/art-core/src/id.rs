@@ -1,14 +1,14 @@
-//! Identifiers. Only the host creates them (X1, X2).
+//! Creates identifiers. Only a model may choose one, that of its call; a tool never does (X1, X2).
 
 use uuid::Uuid;
 
-/// Returns a random 128-bit identifier, for suspensions and traces.
+/// Returns a random UUID, for example for a suspension.
 #[must_use]
 pub fn random() -> String {
     Uuid::new_v4().to_string()
 }
 
-/// Returns an identifier that sorts by creation time, for messages, observations and runs.
+/// Returns a UUID that sorts by creation time, for messages, observations and runs.
 #[must_use]
 pub fn ordered() -> String {
     Uuid::now_v7().to_string()

@@ -83,7 +83,7 @@ impl Intake {
         *self == Self::default()
     }
 
-    /// Returns the maximum size of the crossings, in bytes of compact JSON.
+    /// Returns the maximum size of the crossings with their bodies, in bytes of compact JSON.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
         let bytes = |crossing: &Crossing| crossing.max_encoded_bytes() + max_base64_bytes(crossing.answer.body_bytes());
@@ -462,7 +462,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_survives_its_json_text(
+        fn a_record_is_read_back_from_its_json_text(
             seed in any::<Option<[u8; 32]>>(),
             crossings in vec(crossing(), 0..8),
             truncated in any::<bool>(),
@@ -481,7 +481,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_that_is_no_seed_is_refused(text in ".{0,80}") {
+        fn a_seed_of_the_wrong_length_is_refused(text in ".{0,80}") {
             prop_assume!(text.len() != 64);
             prop_assert_eq!(Seed::try_from(text), Err(InvalidSeed));
         }

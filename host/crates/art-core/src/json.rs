@@ -10,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 /// a store accepts 120 levels in total.
 pub const MAX_DEPTH: usize = 64;
 
-/// Returns whether `value` nests deeper than `levels`; a scalar has one level.
+/// Returns whether `value` nests deeper than `levels`. A scalar and an empty array or object have one level.
 #[must_use]
 pub fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {
@@ -153,7 +153,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_scalar_has_one_level_and_each_container_one_more() {
+    fn scalars_and_empty_containers_have_one_level_and_what_contains_them_has_more() {
         for (value, levels) in [
             (json!(1), 1),
             (json!([]), 1),

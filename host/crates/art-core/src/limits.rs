@@ -76,10 +76,10 @@ impl Limits {
         ..Self::EXECUTE
     };
 
-    /// Returns the limits if none exceeds [`Limits::MAX`].
+    /// Returns the limits if none of those for fuel, time, memory, input and output exceeds [`Limits::MAX`].
     ///
     /// # Errors
-    /// Fails with the first limit that exceeds its maximum.
+    /// Fails with the first of these limits that exceeds its maximum.
     pub fn checked(self) -> Result<Self, LimitTooHigh> {
         let max = Self::MAX;
         let limits = [
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_limit_too_high_refuses_the_others_as_well() {
+    fn one_limit_over_its_maximum_makes_all_overrides_fail() {
         let overrides = LimitOverrides {
             fuel: Some(1),
             output_bytes: Some(u64::MAX),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_override_is_refused() {
+    fn a_misspelt_or_negative_override_is_refused() {
         serde_json::from_str::<LimitOverrides>(r#"{"timeout": 5}"#).unwrap_err();
         serde_json::from_str::<LimitOverrides>(r#"{"fuel": -1}"#).unwrap_err();
     }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_over_the_maximum_is_refused() {
+    fn the_error_names_the_limit_with_its_value_and_its_maximum() {
         let error = LimitOverrides {
             timeout_ms: Some(300_001),
             ..Default::default()

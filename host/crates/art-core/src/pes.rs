@@ -23,7 +23,7 @@ pub enum TodoItemStatus {
 }
 
 impl TodoItemStatus {
-    /// Parses the name of a status, ignoring case (X8).
+    /// Parses the name of a status, ignoring case and white space around it (X8).
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         serde_json::from_value(Value::String(name.trim().to_ascii_lowercase())).ok()
@@ -100,10 +100,10 @@ pub struct TodoItem {
         skip_serializing_if = "Option::is_none"
     )]
     pub result: Option<Value>,
-    /// Why the step failed, for the answer and for people.
+    /// Why the step failed, or what is wrong with a completed step; for the answer and for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Thoughts of the model, one entry for each call.
+    /// Thoughts of the model, one entry for each model call that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<String>,
     /// The calls that passed validation, with values in place of references. A step in progress has those that it has made so far.
@@ -200,7 +200,7 @@ pub struct PesAgentStateData {
     /// The questions before the last one, oldest first. The oldest are dropped when there are many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier_questions: Vec<EarlierQuestion>,
-    /// Identifier of the step in progress.
+    /// Identifier of a step in progress, or `None` if there is none.
     pub current_step_id: Option<String>,
     /// Whether the plan waits for a person.
     pub is_paused: bool,

@@ -1,4 +1,4 @@
-//! The prompt format that every model reads (C23, C24, C25, C26, C27, S003).
+//! The prompt format of the host, whatever the model (C23, C24, C25, C26, C27, S003).
 
 mod fault;
 mod persona;

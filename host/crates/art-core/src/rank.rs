@@ -35,7 +35,7 @@ pub struct Index {
     /// Number of words of each document.
     lengths: Vec<u32>,
     /// For each word, the positions of the documents that have it, each with the number of occurrences.
-    found: HashMap<Box<str>, Vec<(u32, u32)>>,
+    occurrences: HashMap<Box<str>, Vec<(u32, u32)>>,
 }
 
 impl Index {
@@ -55,7 +55,7 @@ impl Index {
     fn build<T: AsRef<str>>(documents: &[T], query: Option<&Query>) -> Self {
         let mut index = Self {
             lengths: Vec::with_capacity(documents.len()),
-            found: HashMap::new(),
+            occurrences: HashMap::new(),
         };
         let mut buffer = String::new();
         for (document, text) in (0_u32..).zip(documents) {
@@ -76,22 +76,26 @@ impl Index {
     }
 
     fn add(&mut self, word: &str, document: u32) {
-        let Some(found) = self.found.get_mut(word) else {
-            self.found.insert(word.into(), vec![(document, 1)]);
+        let Some(occurrences) = self.occurrences.get_mut(word) else {
+            self.occurrences.insert(word.into(), vec![(document, 1)]);
             return;
         };
-        match found.last_mut() {
+        match occurrences.last_mut() {
             Some((last, count)) if *last == document => *count += 1,
-            _ => found.push((document, 1)),
+            _ => occurrences.push((document, 1)),
         }
     }
 
     fn rank_by(&self, query: &Query, limit: usize) -> Vec<(usize, f32)> {
         let mean = self.mean_length();
         let mut scores = vec![0.0_f32; self.lengths.len()];
-        for found in query.words.iter().filter_map(|word| self.found.get(word.as_str())) {
-            let weight = self.weight(found.len());
-            for (document, count) in found {
+        for occurrences in query
+            .words
+            .iter()
+            .filter_map(|word| self.occurrences.get(word.as_str()))
+        {
+            let weight = self.weight(occurrences.len());
+            for (document, count) in occurrences {
                 let document = *document as usize;
                 let length = self.lengths.get(document).copied().unwrap_or_default();
                 if let Some(score) = scores.get_mut(document) {

@@ -18,7 +18,7 @@ pub use stream::RedactedStream;
 
 /// Minimum length of a secret in bytes. Shorter values occur in ordinary texts.
 pub const MIN_BYTES: usize = 8;
-/// Maximum length of a secret in bytes, which servers accept in a header.
+/// Maximum length of a secret in bytes. Servers accept a header of this length.
 pub const MAX_BYTES: usize = 4096;
 /// Maximum number of secrets.
 pub const MAX_SECRETS: usize = 64;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_cannot_be_sent() {
+    fn get_returns_no_canary() {
         let canary = Secret::new("DECOY", &"decoy-value-1".into(), true).unwrap();
         let secrets = Secrets::new(vec![canary, secret("REAL", "real-value-1").unwrap()]).unwrap();
         assert!(secrets.get("DECOY").is_none());

@@ -11,10 +11,10 @@ use crate::text::truncate;
 const MAX_ROWS: usize = 50;
 /// Maximum length of one value, in characters.
 const MAX_VALUE: usize = 2_000;
-/// Maximum length of a label, in characters.
+/// Maximum length of a label or another text on one line, in characters.
 const MAX_LINE: usize = 300;
 
-/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value has at most 2,000 characters.
+/// Returns `label: result`, or the label with a Markdown table of at most 50 rows below it. Each value is cut after 2,000 characters.
 ///
 /// Only the part of the result that a question asks for is shown: the first field if it is a list, the only field or item, or else
 /// the whole result.
@@ -47,7 +47,7 @@ pub fn label(description: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Returns the beginning of a text in one line.
+/// Returns a text on one line, cut after 300 characters.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_LINE)

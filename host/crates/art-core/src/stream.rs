@@ -55,7 +55,7 @@ pub enum StreamEvent {
     End,
 }
 
-/// Token counts, times and cost of a model call (C41). Counts that the provider omits are absent.
+/// Token counts, times and cost of a model call (C41). Unknown counts are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LlmMetadata {
@@ -109,8 +109,8 @@ impl LlmMetadata {
         }
     }
 
-    /// Adds the counts, times and cost of another call. A count that both lack stays absent (B20). Fields of a single
-    /// call, such as the stop reason, do not change.
+    /// Adds the counts, the generation time and the cost of another call. A count that both lack stays absent (B20). Fields of a
+    /// single call, such as the stop reason and the time to the first token, do not change.
     pub fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),

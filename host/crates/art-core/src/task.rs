@@ -42,7 +42,7 @@ pub struct AnswerTask {
 /// A step and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskStep {
-    /// Identifier by which the plan refers to the step, unique in the thread.
+    /// Identifier by which the plan refers to the step, unique in the task.
     pub id: String,
     /// Description of the step.
     pub description: String,

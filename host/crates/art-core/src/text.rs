@@ -1,4 +1,4 @@
-//! Bounded text for prompts, logs and messages (P48).
+//! Cuts texts for prompts, logs and messages (P48), and makes them safe to print.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
 }
 
 /// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is cut
-/// after a word and followed by `...`.
+/// and followed by `...`; the cut is after a word, unless not even the first word fits.
 #[must_use]
 pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
     let beginning = prefix(text, max_chars);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_drive_a_terminal_becomes_visible() {
+    fn control_and_format_characters_become_visible() {
         for control in ["\0", "\u{8}", "\r", "\u{7f}", "\u{9b}", "\u{61c}", "\u{fffa}"] {
             assert_eq!(printable(control), control.escape_unicode().to_string());
         }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_stays_printable() {
+    fn ordinary_text_is_not_escaped() {
         let text = "one\ttwo\nthree äöü 漢字 עברית 🦀 \\u{1b}";
         assert_eq!(printable(text), text);
     }
@@ -210,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn printable_text_cannot_drive_a_terminal(text in any::<String>()) {
+        fn printable_text_has_no_unprintable_character(text in any::<String>()) {
             let shown = printable(&text);
             prop_assert!(!shown.contains(is_unprintable));
             prop_assert_eq!(printable(&shown), shown);

@@ -23,8 +23,8 @@ pub enum ThinkPart<'a> {
     },
 }
 
-/// Finds think tags in a reply that arrives in pieces. The reported parts do not depend on how the reply was cut, and
-/// no piece is read twice.
+/// Finds think tags in a reply that arrives in pieces. What is reported as text and as thoughts does not depend on how
+/// the reply was cut.
 ///
 /// A block begins only at the start of a line, so that an answer may mention the tags. Blocks nest. White space after a
 /// block is dropped. A closing tag at the start of a line is a [`ThinkPart::Restart`] if no other tag came before it,
@@ -276,7 +276,7 @@ mod tests {
         }
 
         #[test]
-        fn no_word_is_lost(text in "(<think>|</think>|\n| |a){0,16}") {
+        fn no_letter_is_lost(text in "(<think>|</think>|\n| |a){0,16}") {
             let mut reported = String::new();
             let mut tags = ThinkTags::default();
             let mut on_part = |part: ThinkPart<'_>| {

@@ -350,7 +350,7 @@ pub struct AttachmentInfo {
     pub digest: Option<String>,
 }
 
-/// The run and the person for which a tool is called (C7). The host creates every identifier.
+/// The run and the person for which a tool is called (C7). No identifier comes from a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionContext {

@@ -1,7 +1,8 @@
 //! Compares the contract types with documents written from the contract, sections 1.1 to 1.10.
 //!
-//! Each document in `golden/` has every key of its type, in the order in which the keys are written. The table of [`contracts`]
-//! says which keys may be absent and what absence means. Tests of what the table cannot express follow it.
+//! The documents in `golden/` have the keys of their types, in the order in which the keys are written. If some keys of a type exclude
+//! each other, it has several documents. The table of [`contracts`] says which keys may be absent and what absence means. Tests of what
+//! the table cannot express follow it.
 #![expect(clippy::unwrap_used, reason = "a document that cannot be read fails its test")]
 
 use std::fmt::Debug;
@@ -27,7 +28,7 @@ use serde_json::{Value, json};
 struct Contract {
     /// Name of the document.
     name: &'static str,
-    /// The document, with every key of the type.
+    /// The document.
     golden: Value,
     /// Required keys.
     required: &'static [&'static str],
@@ -111,32 +112,36 @@ macro_rules! golden {
 
 /// Returns the contracts of tools, their results, and questions to a person.
 fn tools_and_people() -> Vec<Contract> {
-    let result = &["callId", "toolName", "status"];
-    let schema = &["name", "description", "inputSchema"];
-    let labels = json!({
+    let result_keys = &["callId", "toolName", "status"];
+    let schema_keys = &["name", "description", "inputSchema"];
+    let form_defaults = json!({
         "confirmLabel": "Approve", "cancelLabel": "Reject", "allowModifyArgs": false, "sensitive": false,
     });
-    let blocking = json!({"completesOnApproval": true, "allowRetryOnReject": true});
-    let display = json!({"displayMode": "persistent", "interactive": false});
+    let blocking_defaults = json!({"completesOnApproval": true, "allowRetryOnReject": true});
+    let display_defaults = json!({"displayMode": "persistent", "interactive": false});
     vec![
-        contract::<ToolSchema>(golden!("tool_schema"), schema, json!({"executionMode": "functional"})),
-        contract::<BlockingToolConfig>(golden!("blocking_tool_config"), &[], blocking),
-        contract::<DisplayToolConfig>(golden!("display_tool_config"), &[], display),
+        contract::<ToolSchema>(
+            golden!("tool_schema"),
+            schema_keys,
+            json!({"executionMode": "functional"}),
+        ),
+        contract::<BlockingToolConfig>(golden!("blocking_tool_config"), &[], blocking_defaults),
+        contract::<DisplayToolConfig>(golden!("display_tool_config"), &[], display_defaults),
         contract::<ParsedToolCall>(
             golden!("parsed_tool_call"),
             &["callId", "toolName", "arguments"],
             json!({}),
         ),
-        contract::<ToolResult>(golden!("tool_result_success"), result, json!({})),
-        contract::<ToolResult>(golden!("tool_result_error"), result, json!({})),
-        contract::<ToolResult>(golden!("tool_result_suspended"), result, json!({})),
+        contract::<ToolResult>(golden!("tool_result_success"), result_keys, json!({})),
+        contract::<ToolResult>(golden!("tool_result_error"), result_keys, json!({})),
+        contract::<ToolResult>(golden!("tool_result_suspended"), result_keys, json!({})),
         contract::<ExecutionContext>(
             golden!("execution_context"),
             &["threadId", "traceId", "callId"],
             json!({}),
         ),
         contract::<HitlContext>(golden!("hitl_context"), &["isResuming"], json!({})),
-        contract::<FeedbackSchema>(golden!("feedback_schema"), &["inputType", "prompt"], labels),
+        contract::<FeedbackSchema>(golden!("feedback_schema"), &["inputType", "prompt"], form_defaults),
         contract::<SelectOption>(golden!("select_option"), &["value", "label"], json!({})),
         contract::<InputValidation>(golden!("input_validation"), &[], json!({})),
         contract::<Feedback>(golden!("feedback"), &["approved", "timestamp"], json!({})),
@@ -146,20 +151,20 @@ fn tools_and_people() -> Vec<Contract> {
 
 /// Returns the contracts of prompts, streams and providers.
 fn prompts_and_models() -> Vec<Contract> {
-    let message = &["messageId", "threadId", "role", "content", "timestamp"];
-    let observation = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
-    let answer = &["role", "content", "tool_call_id"];
+    let message_keys = &["messageId", "threadId", "role", "content", "timestamp"];
+    let observation_keys = &["id", "sequence", "timestamp", "title", "threadId", "type", "content"];
+    let result_keys = &["role", "content", "tool_call_id"];
     vec![
         contract::<Message>(golden!("message_assistant"), &["role", "content"], json!({})).strict(),
-        contract::<Message>(golden!("message_tool_result"), answer, json!({})).strict(),
+        contract::<Message>(golden!("message_tool_result"), result_keys, json!({})).strict(),
         contract::<ToolCallRequest>(golden!("tool_call_request"), &["id", "type", "function"], json!({})).strict(),
         contract::<FunctionCall>(golden!("function_call"), &["name", "arguments"], json!({})).strict(),
         contract::<SystemPromptOverride>(golden!("system_prompt_override"), &[], json!({})),
         contract::<SystemPromptSpec>(golden!("system_prompt_spec"), &["template"], json!({})),
         contract::<SystemPromptsRegistry>(golden!("system_prompts_registry"), &[], json!({"specs": {}})),
         contract::<AgentPersona>(golden!("agent_persona"), &[], json!({})),
-        contract::<ConversationMessage>(golden!("conversation_message"), message, json!({})),
-        contract::<Observation>(golden!("observation"), observation, json!({})),
+        contract::<ConversationMessage>(golden!("conversation_message"), message_keys, json!({})),
+        contract::<Observation>(golden!("observation"), observation_keys, json!({})),
         contract::<ModelRequest>(golden!("model_request"), &["prompt", "phase"], json!({})),
         contract::<StreamEnvelope>(
             golden!("stream_envelope"),
@@ -176,7 +181,7 @@ fn prompts_and_models() -> Vec<Contract> {
 
 /// Returns the contracts of questions, settings and answers.
 fn runs() -> Vec<Contract> {
-    let metadata = &[
+    let metadata_keys = &[
         "threadId",
         "traceId",
         "status",
@@ -186,55 +191,55 @@ fn runs() -> Vec<Contract> {
         "tokens",
         "usage",
     ];
-    let numbers = json!({
+    let config_defaults = json!({
         "maxIterations": 5, "taefMaxRetries": 2, "toolResultMaxLength": 60000, "enableA2ADelegation": false,
         "maxItems": 20, "maxParallelItems": 4, "maxToolCalls": 64, "maxModelCalls": 120, "planRepairs": 2,
         "maxShownTools": 16,
     });
-    let nothing_enabled = json!({"enabledTools": [], "historyLimit": 0});
+    let thread_defaults = json!({"enabledTools": [], "historyLimit": 0});
     vec![
         contract::<AgentProps>(golden!("agent_props"), &["query", "threadId"], json!({})),
-        contract::<ExecutionConfig>(golden!("execution_config"), &[], numbers).strict(),
+        contract::<ExecutionConfig>(golden!("execution_config"), &[], config_defaults).strict(),
         contract::<ExecutionOverrides>(golden!("execution_overrides"), &[], json!({})).strict(),
-        contract::<ThreadConfig>(golden!("thread_config"), &[], nothing_enabled),
+        contract::<ThreadConfig>(golden!("thread_config"), &[], thread_defaults),
         contract::<AgentState>(golden!("agent_state"), &["data", "version", "modified"], json!({})),
         contract::<AgentFinalResponse>(golden!("agent_final_response"), &["response", "metadata"], json!({})),
-        contract::<ExecutionMetadata>(golden!("execution_metadata"), metadata, json!({})),
+        contract::<ExecutionMetadata>(golden!("execution_metadata"), metadata_keys, json!({})),
     ]
 }
 
 /// Returns the contracts of plans and their changes.
 fn plans() -> Vec<Contract> {
-    let item = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
-    let state = json!({
+    let item_defaults = json!({"status": "pending", "createdTimestamp": 0, "updatedTimestamp": 0});
+    let state_defaults = json!({
         "threadId": "", "intent": "", "title": "", "plan": "", "todoList": [], "currentStepId": null,
         "isPaused": false, "stepOutputs": {},
     });
-    let changes = &["timestamp", "changes", "added", "modified", "removed"];
+    let changes_keys = &["timestamp", "changes", "added", "modified", "removed"];
     vec![
-        contract::<TodoItem>(golden!("todo_item"), &["id", "description"], item),
+        contract::<TodoItem>(golden!("todo_item"), &["id", "description"], item_defaults),
         contract::<StepOutputEntry>(
             golden!("step_output_entry"),
             &["stepId", "description", "status"],
             json!({}),
         ),
-        contract::<PesAgentStateData>(golden!("pes_agent_state_data"), &[], state),
+        contract::<PesAgentStateData>(golden!("pes_agent_state_data"), &[], state_defaults),
         contract::<TodoItemChange>(golden!("todo_item_change"), &["type", "itemId", "timestamp"], json!({})),
-        contract::<TodoListChanges>(golden!("todo_list_changes"), changes, json!({})),
+        contract::<TodoListChanges>(golden!("todo_list_changes"), changes_keys, json!({})),
     ]
 }
 
 /// Returns the contracts of errors, usage, cost and limits.
 fn errors_and_costs() -> Vec<Contract> {
-    let tokens = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
-    let usage = json!({
+    let token_defaults = json!({"promptTokens": 0, "completionTokens": 0, "totalTokens": 0});
+    let usage_defaults = json!({
         "fuel": 0, "peakMemoryBytes": 0, "wallUs": 0, "cpuUs": 0, "bytesIn": 0, "bytesOut": 0, "hostCalls": 0,
     });
     vec![
         contract::<ArtError>(golden!("art_error"), &["code", "message", "phase"], json!({})),
         contract::<ModelError>(golden!("model_error"), &["error", "message"], json!({})),
-        contract::<TokenUsage>(golden!("token_usage"), &[], tokens),
-        contract::<Usage>(golden!("usage"), &[], usage),
+        contract::<TokenUsage>(golden!("token_usage"), &[], token_defaults),
+        contract::<Usage>(golden!("usage"), &[], usage_defaults),
         contract::<LimitOverrides>(golden!("limit_overrides"), &[], json!({})).strict(),
     ]
 }
@@ -426,7 +431,7 @@ fn execution_is_an_older_name_of_execution_config() {
 }
 
 #[test]
-fn code_is_accepted_for_the_error_of_a_model() {
+fn the_code_of_a_model_error_may_have_the_key_code() {
     let error: ModelError = parse(json!({"code": "TIMEOUT", "message": "too slow"})).unwrap();
     assert_eq!(error.code, ModelErrorCode::Timeout);
 }
@@ -495,7 +500,7 @@ fn the_role_tool_is_written_as_tool_result() {
 }
 
 #[test]
-fn a_message_whose_content_does_not_fit_its_role_is_refused() {
+fn a_message_with_unfit_content_or_an_unknown_role_or_key_is_refused() {
     let refused = [
         (
             json!({"role": "system", "content": null}),
@@ -565,7 +570,7 @@ fn stream_events_have_the_names_of_the_contract() {
 }
 
 #[test]
-fn timings_of_a_model_call_have_the_names_of_the_contract() {
+fn metadata_of_a_model_call_has_the_names_of_the_contract() {
     let golden = json!({
         "thinkingTokens": 3, "timeToFirstTokenMs": 20, "totalGenerationTimeMs": 90, "stopReason": "stop",
         "providerRawUsage": {"input": 1},

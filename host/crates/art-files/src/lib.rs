@@ -1,6 +1,6 @@
 //! Opens and locks files that other programs can write to or lock, without blocking for ever.
 //!
-//! Such a path may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
+//! The path of such a file may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
 //! writes to it, and reading a device may never end.
 
 use std::fmt;
@@ -31,7 +31,7 @@ impl fmt::Display for NotRegular {
 impl std::error::Error for NotRegular {}
 
 impl NotRegular {
-    /// Returns whether `error` is this error.
+    /// Returns whether `error` was made from this error.
     #[must_use]
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|cause| cause.is::<Self>())

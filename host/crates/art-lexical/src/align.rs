@@ -15,14 +15,15 @@ use crate::words::{is_article, is_content, is_question_word};
 /// Cost of a word or a slot that is left over. It exceeds the cost of any alignment that is accepted.
 const LEFT_OVER: f64 = 100.0;
 /// Maximum cost of an alignment that is considered. It lets a refusal name up to three words that are left over.
-const MAX_LEFT_OVER: f64 = 3.5 * LEFT_OVER;
+const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER;
 /// Cost of a word with content that only the question or only the pattern has, if the examples or the data show that it does not
 /// matter. Also the cost of a value that is unlike those of the examples.
 const OTHER_WORD: f64 = 0.2;
-/// Cost of a word without content that only the question or only the pattern has.
-const SMALL: f64 = 0.1;
+/// Cost of a word without content that only the question or only the pattern has. Also the cost of a phrase of conversation and of a
+/// whole text.
+const MINOR_WORD: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
-const MAX_COST: f64 = 3.0;
+const MAX_ACCEPTED_COST: f64 = 3.0;
 
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,22 +70,23 @@ impl Alignment {
     }
 
     /// Returns whether the alignment accounts for everything: no token is left over, and the question has all words of an example with the
-    /// same template. One value that is unlike those of the examples is accepted if the question has all words of the pattern.
+    /// same template. One value that is unlike those of the examples is accepted if the question has all words of the pattern,
+    /// and more than question words and numbers.
     pub(crate) fn is_sound(&self, pattern: &Pattern, reading: &Reading) -> bool {
         let matched_words = self.tokens(Effect::Match, reading).map(|token| &token.stem);
         let matched_words: BTreeSet<&String> = matched_words.filter(|word| is_content(word)).collect();
         let count = |is: fn(&Effect) -> bool| self.steps.iter().filter(|step| is(&step.0)).count();
         let unknown = count(|effect| matches!(effect, Effect::Fill(_, _, true)));
         let has_all_words = count(|effect| *effect == Effect::Lack) == 0;
-        let mut asks = pattern.asks.each.iter();
-        let has_words_of_example = asks.any(|ask| ask.iter().all(|word| matched_words.contains(word)));
+        let mut word_sets = pattern.asks.word_sets.iter();
+        let has_words_of_example = word_sets.any(|words| words.iter().all(|word| matched_words.contains(word)));
         let has_word = matched_words.iter().any(|word| !is_question_word(word));
         let has_value = has_word || count(|effect| matches!(effect, Effect::Fill(..))) > 0;
         let has_name = has_word || count(|effect| matches!(effect, Effect::Fill(_, Value::String(_), false))) > 0;
         let is_clear = unknown == 0 || (unknown == 1 && has_all_words && has_name);
         // A path without a word is no question.
         let has_question = !matched_words.is_empty() || self.steps.iter().all(|step| !step.1.is_empty());
-        self.cost <= MAX_COST && has_value && has_words_of_example && is_clear && has_question
+        self.cost <= MAX_ACCEPTED_COST && has_value && has_words_of_example && is_clear && has_question
     }
 }
 
@@ -123,7 +125,7 @@ fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Move> {
     let is_name = reading.has_name(at..at + 1);
     let (effect, length, cost) = match reading.earlier_reference_length(rest) {
         _ if token.kind == Kind::Mark || is_article(token.word()) => (Effect::Differ, 1, 0.0),
-        _ if takes_texts && token.is_data() => (Effect::Text, 1, SMALL),
+        _ if takes_texts && token.is_data() => (Effect::Text, 1, MINOR_WORD),
         Some(length) if takes_texts => (Effect::Text, length, OTHER_WORD),
         _ if takes_texts && (is_context() || is_file()) => (Effect::Differ, 1, OTHER_WORD),
         _ if pattern.asks.words.contains(&token.stem) && !is_name => (Effect::Match, 1, OTHER_WORD),
@@ -137,7 +139,7 @@ fn drop_item(item: &Item) -> Move {
     match (&item.class, item.content()) {
         (Some(_), _) => Move(Effect::Differ, 1, 0, LEFT_OVER),
         (None, Some(_)) => Move(Effect::Lack, 1, 0, OTHER_WORD),
-        (None, None) => Move(Effect::Differ, 1, 0, SMALL),
+        (None, None) => Move(Effect::Differ, 1, 0, MINOR_WORD),
     }
 }
 
@@ -156,10 +158,10 @@ pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
         let mut moves = next.map_or_else(Vec::new, |item| match_item(pattern, item, reading, token));
         moves.extend(next.map(drop_item));
         moves.extend(skip_token(pattern, reading, token));
-        moves.extend(phrase.map(|length| Move(Effect::Differ, 0, *length, SMALL)));
+        moves.extend(phrase.map(|length| Move(Effect::Differ, 0, *length, MINOR_WORD)));
         for Move(effect, item_count, length, cost) in moves {
             let (next, cost) = ((item + item_count, token + length), alignment.cost + cost);
-            if cost < MAX_LEFT_OVER && cheapest.get(&next).is_none_or(|known| cost < known.cost) {
+            if cost < MAX_CONSIDERED_COST && cheapest.get(&next).is_none_or(|known| cost < known.cost) {
                 let mut steps = alignment.steps.clone();
                 steps.push(Rc::new((effect, token..token + length)));
                 cheapest.insert(next, Alignment { cost, steps });

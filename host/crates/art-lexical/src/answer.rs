@@ -42,13 +42,13 @@ fn format_step(step: &TaskStep) -> String {
 
 /// Returns the results of a step as text, numbered if the step had several calls.
 fn format_results(subject: &str, results: &[Value]) -> String {
-    let label = |number| match results.len() {
+    let numbered_label = |number| match results.len() {
         1 => subject.to_owned(),
         count => format!("{subject} ({number} of {count})"),
     };
     let shown = (1_usize..).zip(results).map(|(number, result)| match result {
-        result if *result == json!({"displayed": true}) => format!("{}: see above", label(number)),
-        result => labelled(&label(number), result),
+        result if *result == json!({"displayed": true}) => format!("{}: see above", numbered_label(number)),
+        result => labelled(&numbered_label(number), result),
     });
     shown.collect_vec().join("\n\n")
 }

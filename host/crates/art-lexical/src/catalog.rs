@@ -22,7 +22,7 @@ pub(crate) struct Catalog {
     compile: CompileSchema,
     pub(crate) patterns: Vec<Pattern>,
     /// For each pattern, the words with content in its question.
-    contents: Vec<String>,
+    content_words: Vec<String>,
 }
 
 /// A tool and the validator of its arguments, compiled when a question first fits; `None` if the schema was refused.
@@ -34,12 +34,12 @@ impl Catalog {
         let numbered = tools.iter().enumerate();
         let all = numbered.flat_map(|(tool, schema)| patterns(tool, schema));
         let patterns = all.take(MAX_ALIGNED).collect_vec();
-        let contents = patterns.iter().map(|pattern| content_stems(&pattern.ask)).collect();
+        let content_words = patterns.iter().map(|pattern| content_stems(&pattern.ask)).collect();
         Self {
             tools: tools.iter().map(|tool| (tool.clone(), OnceLock::new())).collect(),
             compile,
             patterns,
-            contents,
+            content_words,
         }
     }
 
@@ -54,7 +54,7 @@ impl Catalog {
 
     /// Returns the questions of the nearest examples that share a word with `text`: nearest first, one for each tool, at most `limit`.
     pub(crate) fn nearest(&self, text: &str, limit: usize) -> Vec<&str> {
-        let ranked = rank(&self.contents, &content_stems(text), self.patterns.len());
+        let ranked = rank(&self.content_words, &content_stems(text), self.patterns.len());
         let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));
         let nearest = ranked.unique_by(|pattern| pattern.tool).take(limit);
         nearest.map(|pattern| pattern.ask.as_str()).collect()

@@ -36,7 +36,7 @@ pub(crate) enum Class {
     Text(Forms),
 }
 
-/// What the values of a parameter consist of.
+/// The runs of tokens that are values of a parameter, as the examples show them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Run {
     /// The values of the examples.
@@ -51,9 +51,11 @@ pub(crate) struct Run {
     are_quoted: bool,
 }
 
-/// Kinds that stand for the edge of a value, and for numbers and dates in a value.
+/// The kind that stands for the edge of a value.
 const EDGE: &str = "^";
+/// The kind of a number in a value.
 const NUMBER: &str = "#";
+/// The kind of a date or a time in a value.
 const DATE: &str = "@";
 
 /// A way to fill a slot.
@@ -155,8 +157,8 @@ impl Run {
         runs
     }
 
-    /// Returns values that need not be in an example: a quoted text, or a few words with content. They have at most as many words
-    /// as the longest value of the examples: units have up to three words, a word to find has one.
+    /// Returns values that need not be in an example: a quoted text, or a few words with content. The words are at most as many
+    /// as in the longest value of the examples, and at most three.
     fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
         let lengths = self.shown.keys().map(|stems| stems.split(' ').count());
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN);
@@ -191,15 +193,15 @@ fn first_kind(kind: &str) -> String {
 
 fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     let is_sign = |token: &Token| matches!(token.text.as_str(), "-" | "−");
-    let signed = usize::from(tokens.first().is_some_and(is_sign));
-    let token = tokens.get(signed)?;
+    let sign_count = usize::from(tokens.first().is_some_and(is_sign));
+    let token = tokens.get(sign_count)?;
     if token.kind != Kind::Number {
         return Some(Filler::new(reading.earlier_reference_length(tokens)?, EARLIER, false));
     }
     let number: f64 = token.text.parse().ok()?;
-    let text = if signed > 0 { -number } else { number }.to_string();
+    let text = if sign_count > 0 { -number } else { number }.to_string();
     let value: Value = serde_json::from_str(&text).ok()?;
-    Some(Filler::new(1 + signed, value, false))
+    Some(Filler::new(1 + sign_count, value, false))
 }
 
 /// Returns the known names at the beginning of `tokens`, the longest first.

@@ -98,7 +98,7 @@ impl Data {
         let mut lines = table.lines().filter(|line| !line.trim().is_empty());
         let header = lines.next().unwrap_or_default();
         let separator = separator(header);
-        let field = |field: &'_ str| field.trim().trim_matches('"').to_owned();
+        let field = |text: &'_ str| text.trim().trim_matches('"').to_owned();
         let keys = header.split(separator).map(field);
         keys.for_each(|key| add(&mut self.keys, &key));
         let cells = lines.flat_map(|line| line.split(separator)).map(field);
@@ -147,14 +147,14 @@ pub(crate) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> Names {
 
 /// Adds the words that are part of only one name. The first `skipped` words of a name are not added.
 fn add_unique_words(names: &mut Names, skipped: usize) {
-    let mut only: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut owners: BTreeMap<String, Option<String>> = BTreeMap::new();
     for (stems, name) in &*names {
         for word in stems.split(' ').skip(skipped).filter(|word| !is_functional(word)) {
-            let owner = only.entry(word.to_owned()).or_insert_with(|| Some(name.clone()));
+            let owner = owners.entry(word.to_owned()).or_insert_with(|| Some(name.clone()));
             *owner = owner.take().filter(|owner| owner == name);
         }
     }
-    for (word, name) in only.into_iter().filter_map(|(word, name)| Some((word, name?))) {
+    for (word, name) in owners.into_iter().filter_map(|(word, name)| Some((word, name?))) {
         names.entry(word).or_insert(name);
     }
 }
@@ -165,7 +165,7 @@ fn word_stems(name: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(stem)
 }
 
-/// Returns the form of `text`. Each line of a table has the same number of fields, and there are at least two lines.
+/// Returns the form of `text`. A table has at least two lines, each with the same number of fields, and more than one field.
 fn form_of(text: &str) -> Form {
     let text = text.trim();
     if text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok() {

@@ -59,8 +59,8 @@ impl Example {
             ..Reading::default()
         };
         let shape = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
-        let is_short = leaves.len() <= MAX_LEAVES;
-        is_short.then_some(Self {
+        let has_few_leaves = leaves.len() <= MAX_LEAVES;
+        has_few_leaves.then_some(Self {
             ask: text.to_owned(),
             reading,
             input,
@@ -150,8 +150,8 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
         () if let Some(place) = Place::learn(words.clone()) => Class::Place(place),
         () => {
             let is_quoted = |text: &str, token: &Token| token.kind == Kind::Quoted && token.text == text;
-            let quotes = |(of, text): &(&Reading, &str)| of.tokens.iter().any(|token| is_quoted(text, token));
-            Class::Run(Run::learn(words, texts.iter().any(quotes)))
+            let occurs_quoted = |(of, text): &(&Reading, &str)| of.tokens.iter().any(|token| is_quoted(text, token));
+            Class::Run(Run::learn(words, texts.iter().any(occurs_quoted)))
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::token::Token;
 
 /// Difference in cost up to which two alignments are equally near.
 const AS_NEAR: f64 = 0.15;
+/// The reason for a refusal if no pattern is like the text.
 const UNLIKE: &str = "no example is like it";
 /// Beginning of a refusal, by which the answer finds it in the plan.
 pub(crate) const CANNOT: &str = "No tool fits";
@@ -152,8 +153,9 @@ fn assign_texts(pattern: &Pattern, reading: &Reading, alignment: &Alignment) -> 
     let files = files.map(Data::to_argument).collect_vec();
     let is_given = |text: &(Value, Form)| files.is_empty() || text.0 == EARLIER || files.contains(text);
     let ignores_files = !texts.is_empty() && !texts.iter().any(is_given);
-    let open = pattern.texts.get(texts.len()..).unwrap_or_default();
-    let fits = |file: &&(Value, Form)| open.iter().any(|(_, forms)| accepts(forms, file.1)) && !texts.contains(file);
+    let free_slots = pattern.texts.get(texts.len()..).unwrap_or_default();
+    let fits =
+        |file: &&(Value, Form)| free_slots.iter().any(|(_, forms)| accepts(forms, file.1)) && !texts.contains(file);
     let others = files.iter().filter(fits).cloned().collect_vec();
     texts.extend(others);
     let mut pairs = pattern.texts.iter().zip(&texts);

@@ -35,7 +35,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 
-/// Maximum number of tool sets whose catalogs are kept, one for each thread with tools of its own.
+/// Maximum number of tool sets whose catalogs are kept. Threads with the same tools share one.
 const MAX_CATALOGS: usize = 16;
 
 /// The reply to a prompt that comes without a task.
@@ -108,7 +108,7 @@ impl Model for LexicalModel {
 
     fn capabilities(&self) -> &[ModelCapability] {
         use ModelCapability::{Reasoning, Streaming, Text};
-        // Requests for a plan require this capability, and the model can plan without reasoning.
+        // Requests for a plan require `Reasoning`. The model declares it because it can plan, although it does not reason.
         &[Text, Streaming, Reasoning]
     }
 

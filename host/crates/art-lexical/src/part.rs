@@ -19,7 +19,8 @@ static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s
 pub(crate) type Part = (String, Result<Call, String>);
 
 /// Splits a text into at most `max_parts` parts: after its first sentence, or else at the first connective between two calls. The text
-/// stays whole if it asks for one call, or if no part of it asks for a call.
+/// stays whole if it asks for one call. It also stays whole if no part after a split between sentences asks for a call, or if not all
+/// parts after a split at a connective do.
 pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
     let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
     let undivided = (text.to_owned(), finder.find(text));

@@ -41,7 +41,7 @@ pub(crate) struct Asks {
     /// The stems of all words with content.
     pub(crate) words: BTreeSet<String>,
     /// The words with content of each question. A question is left out if it has no slot and no word but those such as `how many`.
-    pub(crate) each: BTreeSet<BTreeSet<String>>,
+    pub(crate) word_sets: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     leads: BTreeSet<(String, String)>,
 }
@@ -128,7 +128,7 @@ fn share_words(patterns: &mut [Pattern]) {
         asks.leads
             .extend(leads.map(|(word, next)| (word.key.clone(), next.key.clone())));
         if words.iter().any(|word| !is_question_word(word)) || pattern.items.iter().any(|item| item.class.is_some()) {
-            asks.each.insert(words);
+            asks.word_sets.insert(words);
         }
     }
     for pattern in patterns {

@@ -20,12 +20,12 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
     let query = prefix(&task.query, MAX_QUERY);
     let number = |id: &str| id.rsplit('_').next()?.parse::<u32>().ok();
     let highest = task.earlier.iter().filter_map(|step| number(&step.id)).max();
-    let done = task.earlier.iter().rev().find(|step| step.result().is_some());
+    let last_completed = task.earlier.iter().rev().find(|step| step.result().is_some());
     let finder = Finder {
         catalog,
         files: &task.files,
         number: u64::from(highest.unwrap_or(0)) + 1,
-        earlier: done.and_then(Origin::of_step),
+        earlier: last_completed.and_then(Origin::of_step),
         remaining: Rc::new(Cell::new(MAX_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());

@@ -55,7 +55,8 @@ impl Reading {
     }
 }
 
-/// Returns the ways to read `text`: as it is, and with everything after a colon or after the first line as one text.
+/// Returns the ways to read `text`: as it is, and with everything after a colon or after the first line as one text. Those with too
+/// many tokens are left out.
 pub(crate) fn readings(text: &str, files: &[TaskFile], may_refer: bool) -> Vec<Reading> {
     let names = files.iter().map(|file| file.name.as_str()).collect_vec();
     let plain = tokens(text, &names);

@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use serde_json::Value;
 
 /// Maximum number of attempts to parse JSON in one text. Each takes time linear in the length of the text.
-const JSON_ATTEMPTS: usize = 16;
+const MAX_JSON_ATTEMPTS: usize = 16;
 
 /// Matches one token; the first alternative that fits wins. Never `None`, because the pattern is fixed and valid.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -60,7 +60,7 @@ pub(crate) struct Token {
     pub(crate) kind: Kind,
     /// The text, without quotes and thousands separators.
     pub(crate) text: String,
-    /// The form used for comparison: the stem of a word, otherwise the text in lower case.
+    /// The form used for comparison: the stem of a word or a path, the stems of a quoted text, otherwise the text in lower case.
     pub(crate) stem: String,
     /// Where it begins and ends, in bytes.
     pub(crate) start: usize,
@@ -127,7 +127,7 @@ pub(crate) fn beginnings(tokens: &[Token], max: usize) -> impl Iterator<Item = &
 
 /// Splits `text` into tokens. A word or a path that is one of `files` is the name of a file.
 pub(crate) fn tokens(text: &str, files: &[&str]) -> Vec<Token> {
-    let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, JSON_ATTEMPTS);
+    let (mut tokens, mut at, mut attempts) = (Vec::new(), 0, MAX_JSON_ATTEMPTS);
     while let Some(found) = TOKEN.as_ref().and_then(|pattern| pattern.captures_at(text, at)) {
         let Some(next) = json_token(text, &found, &mut attempts).or_else(|| captured_token(&found, files)) else {
             break;

@@ -23,8 +23,11 @@ pub(crate) struct Breaker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// Calls are admitted. `failures` counts the consecutive ones.
     Closed { failures: u32 },
+    /// Calls are refused.
     Open { until: Instant },
+    /// A few test calls are admitted. `probes` counts those in progress.
     HalfOpen { probes: u32, successes: u32 },
 }
 
@@ -242,20 +245,20 @@ mod tests {
         ) {
             let mut now = Instant::now();
             let mut breaker = Breaker::new();
-            let mut open: Vec<Ticket> = Vec::new();
+            let mut in_flight: Vec<Ticket> = Vec::new();
             for step in steps {
                 match step {
                     Step::Admit => match breaker.admit(now) {
-                        Ok(ticket) => open.push(ticket),
+                        Ok(ticket) => in_flight.push(ticket),
                         Err(wait) => prop_assert!(wait <= OPEN_FOR),
                     },
-                    Step::Record(which, outcome) if which < open.len() => {
-                        breaker.record(open.swap_remove(which), outcome, now);
+                    Step::Record(which, outcome) if which < in_flight.len() => {
+                        breaker.record(in_flight.swap_remove(which), outcome, now);
                     }
                     Step::Record(..) => {}
                     Step::Wait(seconds) => now += Duration::from_secs(seconds),
                 }
-                let current = open.iter().filter(|ticket| ticket.generation == breaker.generation).count();
+                let current = in_flight.iter().filter(|ticket| ticket.generation == breaker.generation).count();
                 match breaker.state {
                     State::HalfOpen { probes, successes } => {
                         prop_assert!(probes <= MAX_PROBES && successes < SUCCESSES_TO_CLOSE);
@@ -265,7 +268,7 @@ mod tests {
                     State::Open { .. } => prop_assert_eq!(current, 0),
                 }
             }
-            for ticket in open {
+            for ticket in in_flight {
                 breaker.record(ticket, CallOutcome::Unknown, now);
             }
             prop_assert!(breaker.admit(now + OPEN_FOR).is_ok());

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_with_a_key_has_a_variable_and_an_https_address() {
+    fn a_provider_that_needs_a_key_has_a_variable_for_it_and_an_https_address() {
         for provider in CATALOG.iter().filter(|provider| provider.needs_key) {
             assert!(!provider.key_env.is_empty(), "{}", provider.name);
             assert!(provider.base_url.unwrap().starts_with("https://"), "{}", provider.name);

@@ -119,7 +119,7 @@ impl ReasoningEngine {
     }
 
     /// Checks whether a model can be called: whether the provider answers, accepts the key and has the model. Requests the list of
-    /// models, which uses no tokens. Fails after `max_wait`. A model in this process is always available.
+    /// models, which uses no tokens. Gives up after `max_wait`. A model in this process is always available.
     pub async fn probe(&self, config: &RuntimeProviderConfig, max_wait: Duration) -> Probe {
         match lookup(&self.inner.providers, &config.provider_name) {
             Err(error) => Probe::failed(error),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use art_core::error::{ModelError, ModelErrorCode};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Maximum length of an error message, in characters.
+/// Maximum length of an error message, in characters, without the `…` that marks a longer one.
 const MAX_CHARS: usize = 500;
 /// Minimum length of a secret that is redacted, in bytes. Redacting shorter ones would make texts unreadable.
 const MIN_SECRET_BYTES: usize = 6;
@@ -52,8 +52,8 @@ impl Redactor {
         Self { secrets }
     }
 
-    /// Returns `text` without the secrets. If the text ends with the beginning of a secret, of at least [`MIN_SECRET_BYTES`],
-    /// this is redacted too, because providers truncate texts.
+    /// Returns `text` without the secrets. The beginning of a secret at the end of the text is redacted too if it has at least
+    /// [`MIN_SECRET_BYTES`], because providers truncate texts.
     pub(crate) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in self.secrets.iter().map(ExposeSecret::expose_secret) {
@@ -81,7 +81,7 @@ impl Redactor {
         text
     }
 
-    /// Returns `text` on one line, without the secrets, cut to a readable length.
+    /// Returns `text` on one line, without the secrets, cut after [`MAX_CHARS`] characters.
     pub(crate) fn clean(&self, text: &str) -> String {
         let redacted = self.redact(text);
         let mut line = redacted.split_whitespace().collect::<Vec<_>>().join(" ");

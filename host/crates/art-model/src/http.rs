@@ -15,7 +15,7 @@ use crate::fault::error;
 use crate::provider::{host, is_loopback};
 use crate::settings::{EngineLimits, duration_from_ms};
 
-/// Maximum size of a response that does not stream, in bytes.
+/// Maximum size of the body of a response that does not stream, in bytes.
 const MAX_BODY_BYTES: usize = 2 << 20;
 
 /// Connections to all providers.
@@ -37,7 +37,8 @@ pub(crate) struct HttpRequest {
     pub(crate) headers: HeaderMap,
     /// JSON; empty if the request has no body.
     pub(crate) body: Vec<u8>,
-    /// Whether only the total time is limited, because nothing arrives until the model has finished its reply.
+    /// Whether the waits for the headers and for each piece are limited only by the total time, because nothing arrives until the
+    /// model has finished its reply.
     pub(crate) only_total_timeout: bool,
 }
 
@@ -124,7 +125,7 @@ impl Transport {
     }
 }
 
-/// Returns the limits for a reply that does not stream: only the total time is bounded.
+/// Returns `limits` with the header timeout and the idle timeout raised to the total timeout.
 const fn with_total_timeout_only(limits: EngineLimits) -> EngineLimits {
     EngineLimits {
         header_timeout_ms: limits.total_timeout_ms,

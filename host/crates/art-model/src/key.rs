@@ -95,15 +95,15 @@ fn variables<'a>(defaults: &[&'a str], settings: &'a ProviderSettings) -> Vec<&'
     }
 }
 
-/// Returns whether [`find_key`] would find a key, valid or not.
+/// Returns whether a variable that [`find_key`] reads has a value, or the key file exists. The key may be invalid.
 pub(crate) fn is_set(
     defaults: &[&str],
     settings: &ProviderSettings,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> bool {
-    let set = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
-    let file = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
-    file || variables(defaults, settings).into_iter().any(set)
+    let has_value = |variable: &str| environment(variable).is_some_and(|value| !value.trim().is_empty());
+    let file_exists = settings.api_key_file.as_ref().is_some_and(|file| file.exists());
+    file_exists || variables(defaults, settings).into_iter().any(has_value)
 }
 
 /// Returns whether `name` looks like the name of a variable and may be shown. With lower-case letters it may be the key itself.
@@ -127,7 +127,7 @@ fn parse_key(value: &str, source: KeySource) -> Result<Key, ModelError> {
     Ok(Key { source, secret })
 }
 
-/// Reads a key file. Fails if users other than its owner can read it.
+/// Reads a key file. On Unix, fails if users other than its owner have any access to it.
 fn read_file(path: &Path) -> Result<String, ModelError> {
     let file = open_regular(path);
     let path = path.display();
@@ -139,7 +139,7 @@ fn read_file(path: &Path) -> Result<String, ModelError> {
         unreadable(cause)
     })?;
     let metadata = file.metadata().map_err(unreadable)?;
-    if readable_by_others(&metadata) {
+    if accessible_to_others(&metadata) {
         return Err(not_configured(format!(
             "others can read the key file `{path}`; make it readable only by its owner (`chmod 600`)"
         )));
@@ -158,13 +158,13 @@ fn read_file(path: &Path) -> Result<String, ModelError> {
 }
 
 #[cfg(unix)]
-fn readable_by_others(metadata: &std::fs::Metadata) -> bool {
+fn accessible_to_others(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-fn readable_by_others(_: &std::fs::Metadata) -> bool {
+fn accessible_to_others(_: &std::fs::Metadata) -> bool {
     false
 }
 

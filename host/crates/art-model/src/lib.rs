@@ -1,8 +1,8 @@
 //! Models: the trait they implement, the engine that calls them by name, the protocols of the providers, and the evaluation
 //! of models.
 //!
-//! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests calls. Only the engine sends
-//! requests, and only to the provider that a call names.
+//! A model reads a prompt and streams a reply. It never runs a tool: a reply only requests tool calls. A model call is sent only to
+//! the provider that it names.
 
 mod breaker;
 mod catalog;

@@ -16,7 +16,7 @@ pub(crate) fn cost(price: &Price, metadata: &LlmMetadata) -> Option<f64> {
     price.cost(metadata, cache_writes(metadata).unwrap_or_default())
 }
 
-/// Prices by `PROVIDER:MODEL`. A name matches the model and its dated versions (`-2025-08-07`, `-20250807`, `-latest`). A name
+/// Prices by `PROVIDER:MODEL`. A name matches the model and its versions (`-2025-08-07`, `-20250807`, `@001`, `-latest`). A name
 /// that ends with `*` matches every model with that prefix. The longest match is used. Prices of the settings override built-in
 /// ones. The cost of a model without a price is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_matches_dated_versions_but_not_other_models() {
+    fn a_name_matches_the_versions_of_its_model_but_not_other_models() {
         for model in [
             "big-4",
             "big-4-2025-08-07",

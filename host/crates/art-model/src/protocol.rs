@@ -59,7 +59,7 @@ pub(crate) fn codec(protocol: Protocol, provider: &str) -> Arc<dyn Codec> {
 }
 
 /// Decodes a recorded reply of `provider`, in `chunks` of any size. Returns the events that a call would yield, without times
-/// and costs; the last one is `End` or `Error`.
+/// and without costs from price tables; the last one is `End` or `Error`.
 ///
 /// ```
 /// use art_core::stream::StreamEvent;
@@ -149,8 +149,8 @@ pub(crate) trait Decoder: Send + Debug {
     /// Decodes one event and adds the result to `out`.
     fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>);
 
-    /// Ends the stream. Adds `Metadata` and `End` if the reply is complete, and an `Error` with the code
-    /// [`art_core::error::ModelErrorCode::NetworkError`] otherwise.
+    /// Ends the stream, unless it has ended. Adds the remaining events up to `End` if the reply is complete, and an `Error` with
+    /// the code [`art_core::error::ModelErrorCode::NetworkError`] otherwise.
     fn finish(&mut self, out: &mut Vec<StreamEvent>);
 }
 
@@ -161,7 +161,7 @@ const REPLY_SCHEMA_NAME: &str = "reply";
 /// turn first.
 const OPENING_TURN: &str = "Begin.";
 
-/// Returns the names in a list of models of any provider. Gemini prefixes them with `models/`.
+/// Returns the names in a list of models of any provider, without the prefix `models/` of Gemini.
 fn model_names(body: &Value) -> Vec<String> {
     let list_paths = ["/data", "/models", ""];
     let list = list_paths.iter().find_map(|path| body.pointer(path)?.as_array());
@@ -174,7 +174,7 @@ fn model_name(model: &Value) -> Option<String> {
     Some(id.strip_prefix("models/").unwrap_or(id).to_owned())
 }
 
-/// Returns the input schema of a tool without `$schema`, which providers refuse.
+/// Returns the input schema of a tool without `$schema`, which some providers refuse.
 fn input_schema(tool: &ToolSchema) -> Result<Value, ModelError> {
     let Value::Object(mut schema) = Value::clone(&tool.input_schema) else {
         return Err(ModelError {

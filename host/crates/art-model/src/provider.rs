@@ -1,4 +1,4 @@
-//! The configured providers: built-in defaults, overridden by the settings, with their keys.
+//! The providers: models in this process, and providers over HTTP from built-in defaults and the settings, with their keys.
 
 mod abilities;
 mod connect;
@@ -22,11 +22,11 @@ pub(crate) use connect::{host, is_loopback};
 
 use abilities::Abilities;
 
-/// Default number of concurrent calls (C69).
+/// Default maximum number of concurrent calls of a provider (C69).
 const MAX_PARALLEL: usize = 5;
-/// Default number of concurrent calls of a local provider, whose machine runs one model at a time.
+/// Default maximum number of concurrent calls of a local provider, whose machine runs one model at a time.
 const MAX_PARALLEL_LOCAL: usize = 1;
-/// Number of concurrent calls of a model in this process.
+/// Maximum number of concurrent calls of a model in this process.
 const MAX_PARALLEL_IN_PROCESS: usize = 1024;
 
 /// A configured provider.

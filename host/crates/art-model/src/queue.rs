@@ -40,13 +40,13 @@ impl From<QueueRefusal> for ModelError {
     }
 }
 
-/// Admits calls in order, up to the maximum number of concurrent calls of each provider.
+/// Admits the calls of each provider in order, up to its maximum number of concurrent calls.
 #[derive(Debug)]
 pub(crate) struct CallQueue {
     providers: BTreeMap<String, Slots>,
     local: Arc<Mutex<Option<LocalModel>>>,
     timeout: Duration,
-    /// The timeout for local models, which answer slowly and one call at a time.
+    /// The timeout at local providers, which may be slow and usually answer one call at a time.
     local_timeout: Duration,
     max_waiting: usize,
 }
@@ -195,7 +195,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Locks the local model. A poisoned lock is still valid, because each change is a single step.
+/// Locks the local model. Its value is valid even if the lock is poisoned, because each change is a single step.
 fn lock(local: &Mutex<Option<LocalModel>>) -> MutexGuard<'_, Option<LocalModel>> {
     local.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,7 +30,7 @@ pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, ra
     RetryDecision::Retry(wait)
 }
 
-/// Returns an exponential backoff up to the maximum, with a jitter of 20 %, so that hosts do not retry at the same time.
+/// Returns an exponential backoff up to `retry_cap_ms`, then varied by up to 20 %, so that hosts do not retry at the same time.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
     let doubled_ms = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
     let capped = Duration::from_millis(doubled_ms.min(limits.retry_cap_ms));

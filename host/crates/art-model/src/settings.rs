@@ -91,7 +91,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// Limits of model calls. Times are in milliseconds.
+/// Limits of model calls, each with its default after the colon. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
 pub struct EngineLimits {
@@ -111,13 +111,13 @@ pub struct EngineLimits {
     pub max_retries: u32,
     /// Delay before the first retry, doubled for each further one: 1 s.
     pub retry_base_ms: u64,
-    /// Maximum delay before a retry: 10 s.
+    /// Maximum delay before a retry, before it is varied by up to 20 %: 10 s.
     pub retry_cap_ms: u64,
     /// Maximum delay that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
     pub max_retry_after_ms: u64,
     /// Maximum time that a call waits for a slot at its provider: 30 s. At a local provider, at least `total_timeout_ms`.
     pub queue_timeout_ms: u64,
-    /// Maximum number of calls that wait for a provider: 100.
+    /// Maximum number of calls that wait for a slot at one provider: 100.
     pub max_queue: usize,
     /// Time that an idle connection is kept open: 90 s.
     #[serde(alias = "adapter_idle_ms")]

@@ -14,7 +14,7 @@ pub(crate) struct SseEvent {
     pub(crate) is_incomplete: bool,
 }
 
-/// The error for an event that is longer than the limit.
+/// The error for an event or a line that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooLong {
     /// The limit, in bytes.
@@ -34,7 +34,7 @@ pub(crate) struct SseDecoder {
     after_cr: bool,
     /// Whether no line was read yet. The first line may begin with a byte order mark.
     is_first_line: bool,
-    /// Whether an event was too long.
+    /// Whether an event or a line was too long.
     failed: bool,
 }
 
@@ -67,7 +67,7 @@ impl SseDecoder {
     /// Parses `bytes` and adds the events that become complete to `out`.
     ///
     /// # Errors
-    /// Fails if an event is too long. Earlier events are in `out`; all later calls fail too.
+    /// Fails if an event or a line is too long. Earlier events are in `out`; all later calls fail too.
     pub(crate) fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLong> {
         self.check_limit(0)?;
         let mut rest = bytes;

@@ -48,12 +48,12 @@ impl Server {
         let requests = Arc::<Mutex<Vec<String>>>::default();
         let recorded = Arc::clone(&requests);
         let task = tokio::spawn(async move {
-            let mut open = Vec::new();
+            let mut connections = Vec::new();
             for number in 0.. {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let steps = script[number.min(script.len() - 1)].clone();
                 let recorded = Arc::clone(&recorded);
-                open.push(tokio::spawn(async move {
+                connections.push(tokio::spawn(async move {
                     let request = read_request(&mut stream).await;
                     recorded.lock().unwrap().push(request);
                     serve(stream, steps).await;
@@ -147,7 +147,7 @@ pub(crate) fn chat(text: &str) -> Vec<u8> {
     [stream_head(), piece(text).into_bytes(), CHAT_END.into()].concat()
 }
 
-/// Returns a provider at `base_url` under the name `p`, with [`KEY`].
+/// Returns settings with `limits` and one provider `p` at `base_url`, whose key [`environment`] has.
 pub(crate) fn settings(base_url: String, limits: EngineLimits) -> ModelSettings {
     let provider = ProviderSettings {
         api: Some(Protocol::OpenaiChat),

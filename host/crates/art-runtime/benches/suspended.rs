@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 const RUNS: usize = 1_000;
 /// Runs before the measurement, so that the allocator and the database have already reserved their memory.
 const WARM_UP: usize = 200;
-/// Limit of the memory of the host for a run that waits.
+/// Maximum memory of the host for a run that waits, in bytes.
 const MAX_BYTES: u64 = 1 << 10;
 /// Maximum time in which the host resumes a suspended run.
 const MAX_TIME: Duration = Duration::from_millis(10);
@@ -121,7 +121,7 @@ fn share(measured: f64, limit: f64) -> String {
 async fn main() {
     let home = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(home.path().join("art.db")).unwrap());
-    let model = Arc::new(InstantModel(RuntimeProviderConfig::new("bench", "prompt")));
+    let model = Arc::new(InstantModel(RuntimeProviderConfig::new("bench", "instant")));
     let builder = Runtime::builder().plugins(home.path()).own_model(model).store(store);
     let runtime = builder.tool(asking_tool()).build().await.unwrap();
     drop(suspend(&runtime, WARM_UP).await);

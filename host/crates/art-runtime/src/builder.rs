@@ -21,8 +21,8 @@ use crate::runtime::Runtime;
 /// Callback of [`RuntimeBuilder::on_compiled`].
 type CompileCallback<'a> = Box<dyn Fn(CompileProgress<'_>) + Send + Sync + 'a>;
 
-/// Builds a [`Runtime`]. By default it uses the embedded model, which needs no network and no key, has no tools, and
-/// keeps its data in memory.
+/// Builds a [`Runtime`]. By default the runtime has no tools, keeps its data in memory, and uses the embedded model, which needs no
+/// network and no key.
 #[must_use = "a builder does nothing until it builds"]
 #[derive(Default)]
 pub struct RuntimeBuilder<'a> {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_of_the_program_that_is_refused_is_an_error() {
+    fn two_tools_of_the_program_with_one_name_are_an_error() {
         let twice = Runtime::builder().tool(tool("answer")).tool(tool("answer"));
         let error = build(twice).unwrap_err();
         assert!(matches!(error, RuntimeError::Tool(_)), "{error}");

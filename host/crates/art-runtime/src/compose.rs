@@ -1,4 +1,4 @@
-//! The composition root: the only place that names every concrete type.
+//! The composition root: creates the tools, the models, the store and the sandbox of a configuration.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -117,7 +117,7 @@ impl Toolbox {
         Ok(Some(watch))
     }
 
-    /// Creates a toolbox with one tool.
+    /// Creates a toolbox with the tool of `plugin` only.
     ///
     /// # Errors
     /// Fails if the tool is refused.
@@ -252,7 +252,7 @@ pub fn in_memory_store() -> Arc<dyn Store> {
 /// Creates the sandbox of the configuration.
 ///
 /// # Errors
-/// Fails if an engine or a thread cannot be created, or the cache directory is not private.
+/// Fails if an engine or a thread cannot be created, the cache directory is not private, or the secrets cannot be opened.
 pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
     let defaults = SandboxConfig::default();
     Ok(Sandbox::new(&SandboxConfig {

@@ -355,8 +355,8 @@ impl Config {
     /// Reads the file, merges all levels and checks the result.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or is invalid, if there is no directory for state, or if a flag changes the
-    /// provider of a model that has none.
+    /// Fails if the file cannot be read or is invalid, if there is no directory for state, if a flag changes the provider of a
+    /// model that has none, or if `api_key_env` does not name a variable.
     pub fn load(overrides: &Overrides, environment: &BTreeMap<&str, OsString>) -> Result<Self, ConfigError> {
         let overrides = &mut overrides.without_blanks();
         let directories = directories(overrides, environment)?;

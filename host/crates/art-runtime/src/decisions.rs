@@ -198,7 +198,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the decision with defaults filled in. Fails with [`RuntimeError::Decision`] if it does not fit the question.
+    /// Returns the decision with defaults filled in. Fails with [`RuntimeError::Decision`] if it does not fit the
+    /// question, or if it approves a call whose tool was removed or replaced.
     fn check_feedback(&self, record: &SuspensionRecord, feedback: Feedback) -> Result<Feedback, RuntimeError> {
         let call = &record.call;
         let refused = |problem: String| RuntimeError::Decision {
@@ -256,7 +257,10 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
-pub(crate) async fn load_ready(store: &dyn Store, trace_id: &str) -> Result<Vec<(String, Decision)>, StoreError> {
+pub(crate) async fn load_ready_decisions(
+    store: &dyn Store,
+    trace_id: &str,
+) -> Result<Vec<(String, Decision)>, StoreError> {
     let filter = SuspensionFilter {
         trace_id: Some(trace_id.to_owned()),
         pending: true,

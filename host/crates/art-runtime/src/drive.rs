@@ -45,8 +45,9 @@ impl Runtime {
     /// Asks a question and waits for its answer.
     ///
     /// # Errors
-    /// Fails if the question is longer than [`Question::MAX_CHARS`], its thread does not exist for the person who asks or stays
-    /// in use by another question, or the store fails. Other failures are part of the answer: see [`Answer::status`].
+    /// Fails if the question is longer than [`Question::MAX_CHARS`] or otherwise invalid, its model is not set up, its thread does
+    /// not exist for the person who asks, waits for a decision or stays in use by another question, another host takes the run
+    /// over, or the store fails. Other failures are part of the answer: see [`Answer::status`].
     pub async fn ask(&self, question: impl Into<Question>) -> Result<Answer, RuntimeError> {
         self.ask_watched(question.into(), CancellationToken::new(), &mut Unwatched)
             .await
@@ -236,7 +237,7 @@ impl<'a> Driver<'a> {
     /// decisions are looked up. So whoever decides after that finds a suspended run and can resume it.
     async fn take_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
-        let ready = decisions::load_ready(self.runtime.store.as_ref(), trace_id).await;
+        let ready = decisions::load_ready_decisions(self.runtime.store.as_ref(), trace_id).await;
         // The run is safely suspended, so if the decisions cannot be read, it can still be resumed later.
         let decided = ready.unwrap_or_else(|error| {
             tracing::warn!(run = trace_id, %error, "the decisions about a suspended run cannot be read");
@@ -250,8 +251,8 @@ impl<'a> Driver<'a> {
         Ok(!decided.is_empty())
     }
 
-    /// Applies the events that announce the calls to make next, and the ends of calls that cannot be made. Returns the announced
-    /// calls.
+    /// Applies the events that announce the calls to make next, the questions about calls that must wait for a person, and the ends
+    /// of calls that cannot be made. Returns the announced calls.
     async fn announce(&mut self) -> Result<Announced, RuntimeError> {
         let mut announced = Announced::default();
         self.check_plan().await?;
@@ -323,10 +324,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Waits for the end of a call, and passes pieces of replies to the watcher in the meantime. Returns `None` if the run was cancelled.
+    /// Waits for the end of a call, and passes pieces of replies and the progress of tools to the watcher in the meantime. Returns
+    /// `None` if the run was cancelled.
     ///
     /// # Errors
-    /// Fails if another host has taken the run over.
+    /// Fails if another host has taken the run over, or if no call is in progress.
     async fn next_event(&mut self) -> Result<Option<WorkEvent>, RuntimeError> {
         loop {
             let next = tokio::select! {
@@ -457,7 +459,8 @@ impl<'a> Driver<'a> {
         }
         let item_id = call.item_id.clone();
         let end = self.log_call(call);
-        self.log.add_observation(self.run.observation_of_call(&item_id, &end));
+        self.log
+            .add_observation(self.run.observation_of_late_call(&item_id, &end));
         Ok(())
     }
 
@@ -475,7 +478,8 @@ impl<'a> Driver<'a> {
         Ok(report)
     }
 
-    /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now.
+    /// Ends the run after an error of the runtime, unless the store fails as well or the run belongs to another host now. Notifies
+    /// the watcher in any case.
     async fn end_with_error(&mut self, error: &RuntimeError) {
         let drained = self.work.drain(&mut self.notifier).await;
         let message = in_one_line(error);
@@ -547,7 +551,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Returns the digest of a request as JSON.
+/// Returns the digest of the JSON text of a request.
 pub(crate) fn request_digest(request: &ModelRequest) -> String {
     serde_json::to_vec(request).map_or_else(|_| String::new(), |json| digest(&json))
 }

@@ -14,12 +14,12 @@ use crate::drive::clock::now;
 use crate::drive::prepare::{merge_settings, run_start_for_model};
 use crate::drive::{CallSettings, Question};
 
-/// Returns the tool calls that the model makes for `query` with `tools`. The run has the settings of `config` in a new thread. The
+/// Returns the tool calls that the model proposes for `query` with `tools`. The run has the settings of `config` in a new thread. The
 /// result of each call is a sample of what its tool may return (see [`sample_output`]), so that calls that use the result are
 /// proposed as well. No tool runs, and nothing is stored.
 ///
 /// # Errors
-/// Fails with the message of the model if it fails. Also fails if the question is too long.
+/// Fails with the message of the model if it fails. Also fails if the model is unknown or the question is too long.
 pub async fn proposed_calls(
     config: &Config,
     engine: &ReasoningEngine,
@@ -45,12 +45,12 @@ pub async fn proposed_calls(
     let (mut run, _) = Run::start(&started).map_err(|error| error.to_string())?;
     let mut proposed = Vec::new();
     while !matches!(run.stage(), RunStage::Synthesis | RunStage::Finished) {
-        let models = run.ask_models(0, |_| String::new()).calls;
+        let model_calls = run.ask_models(0, |_| String::new()).calls;
         let calls = run.ready_calls();
-        if models.is_empty() && calls.is_empty() {
+        if model_calls.is_empty() && calls.is_empty() {
             break;
         }
-        for call in models {
+        for call in model_calls {
             let event = reply_event(engine, model, call).await;
             match &event {
                 // After `ToolsNotSupported` the run asks again with the tools in the prompt.

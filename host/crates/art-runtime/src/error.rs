@@ -1,4 +1,4 @@
-//! Errors of building and asking a runtime.
+//! Errors of building and using a runtime.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use art_store::RunState;
 
 use crate::config::ConfigError;
 
-/// A runtime cannot be built, or a question cannot be asked.
+/// A runtime cannot be built, or cannot do what a program asks of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
@@ -104,7 +104,7 @@ pub enum RuntimeError {
         /// The identifier.
         id: String,
     },
-    /// The run has ended, or waits for a decision, so this host cannot resume it.
+    /// The run has ended, or waits for a decision that only an earlier version of the host could take, so it cannot be resumed.
     #[error("{}", cannot_resume_message(id, *status))]
     RunHasEnded {
         /// The run.

@@ -7,8 +7,8 @@
 //! | `header`, first | `format`, always `art-run`, and `version`, now 1 |
 //! | `run` | the run, as `art runs list --json` shows it |
 //! | `entry`, for each event | an entry of the journal; `payload` is its text exactly as it is stored, to which `digest` refers |
-//! | `blob` | `digest` and `data` of a large value of an event, or of a file or a log that the run names, in base64 |
-//! | `component` | `name`, `digest` and `data` of a component that a call ran, in base64 |
+//! | `blob` | `digest`, and `data` in base64, of a large value of an event, or of a file or a log that the run names |
+//! | `component` | `name`, `digest`, and `data` in base64, of a component that a call ran |
 //! | `end`, last | `digest`: the BLAKE3 digest of all bytes before this line |
 //!
 //! A file has no keys and no secrets, since no journal has them. Whoever reads a file sees the question, the instructions of the

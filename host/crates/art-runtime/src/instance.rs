@@ -38,13 +38,13 @@ pub struct ArtInstance {
     settings_lock: Arc<Mutex<()>>,
 }
 
-/// Creates an instance from a configuration.
+/// Creates an instance from a builder.
 ///
 /// # Errors
 /// Same as [`RuntimeBuilder::build`].
-pub async fn create_art_instance(config: RuntimeBuilder<'_>) -> Result<ArtInstance, RuntimeError> {
-    let saving = config.saving();
-    let mut runtime = config.build().await?;
+pub async fn create_art_instance(builder: RuntimeBuilder<'_>) -> Result<ArtInstance, RuntimeError> {
+    let saving = builder.saving();
+    let mut runtime = builder.build().await?;
     let publishing_store = Arc::new(PublishingStore::new(Arc::clone(&runtime.store)));
     runtime.store = Arc::clone(&publishing_store) as Arc<dyn art_store::Store>;
     Ok(ArtInstance {
@@ -125,7 +125,7 @@ impl ArtInstance {
     }
 
     /// Closes the instance (B27): refuses further questions, waits for runs in progress, cancels them after `patience`, and shuts
-    /// the models down. Returns how many runs did not end. Such a run can be resumed once its lease has expired.
+    /// the models down. Returns how many runs did not end in time. Such a run can be resumed once its lease has expired.
     pub async fn close(&self, patience: Duration) -> usize {
         let unfinished = self.gate.close(patience).await;
         self.runtime.engine.shutdown().await;

@@ -22,7 +22,7 @@ pub(crate) const LARGE: usize = 4 << 10;
 /// Maximum depth in an event of a value that is stored by its digest. A deeper value is stored as a part of such a value.
 const MAX_LEVELS: usize = 3;
 
-/// The key of the digests in the text of an event.
+/// The key of the digests in the text of an event, and the beginning of their list.
 const VALUES_KEY: &str = r#""values":[["#;
 
 /// A cache of the declarations of tools as they were last written, by the names of the tools. Most runs have the same tools as the
@@ -123,7 +123,8 @@ fn without_tools<'a>(
     Ok(Cow::Owned(RunEvent::Started { at: *at, start }))
 }
 
-/// Calls `extract` with the large values in `parent` and their places. The values in `parent` are `level` levels deep in the event.
+/// Calls `extract` with each large value in `parent` and its place. A value with large parts is not extracted itself: its large parts
+/// are, down to [`MAX_LEVELS`]. On the first level, only text is extracted. The values in `parent` are `level` levels deep in the event.
 fn extract_large_values(parent: &mut Value, place: &str, level: usize, extract: &mut impl FnMut(String, &mut Value)) {
     for (key, value) in children(parent) {
         if text_len(value) <= LARGE {
@@ -175,7 +176,7 @@ fn value_places(payload: &str) -> Result<Vec<(String, String)>, serde_json::Erro
 /// Returns the text of an event with its large values in their places.
 ///
 /// # Errors
-/// Fails with the reason if a value is missing, or if the text is not an event.
+/// Fails with the reason if a value is missing or has no place, if the values are too large together, or if the text is not an event.
 pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<u8>>) -> Result<Cow<'a, str>, String> {
     let places = value_places(payload).map_err(|error| error.to_string())?;
     if places.is_empty() {
@@ -190,7 +191,7 @@ pub(crate) fn restore_values<'a>(payload: &'a str, blobs: &BTreeMap<String, Vec<
         let bytes = blobs
             .get(&digest)
             .ok_or_else(|| format!("its value `{digest}` is missing"))?;
-        // An exported file may refer to one value many times.
+        // An exported file may refer to one value many times, so the total size is limited here.
         let left = room.checked_sub(bytes.len() as u64);
         room = left.ok_or_else(|| format!("its values have more than {MAX_RUN_BLOB_BYTES} bytes"))?;
         let value = serde_json::from_slice(bytes).map_err(|error| format!("its value `{digest}`: {error}"))?;
@@ -241,10 +242,10 @@ pub(crate) async fn read_events(store: &dyn Store, trace_id: &str) -> Result<Vec
         return Ok(Vec::new());
     };
     let entries = read_journal(store, &run).await?.into_iter();
-    let event = |entry: JournalEntry| {
+    let parse = |entry: JournalEntry| {
         serde_json::from_str(&entry.payload).map_err(|error| unreadable(&run, entry.sequence, error))
     };
-    entries.map(event).collect()
+    entries.map(parse).collect()
 }
 
 /// Creates the error for an event that cannot be read.

@@ -1,4 +1,4 @@
-//! Reads from recorded runs which grants of a tool they used, and what they were denied.
+//! Reads from recorded runs which grants the calls of a tool used, and what these calls were denied.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,8 @@ pub struct ObservedRuns {
     pub unreadable: usize,
 }
 
-/// Reads the runs that `filter` selects. Does not count a call that is known to have run a component with another digest.
+/// Reads what the calls of `tool` used and were denied in the runs that `filter` selects. Leaves out a call that is known to have run a
+/// component with another digest than `digest`.
 ///
 /// # Errors
 /// Fails if the store cannot be read.

@@ -58,8 +58,7 @@ impl Params {
     /// Reads values as a person writes them: as text if the schema allows it, or else as JSON.
     ///
     /// # Errors
-    /// Fails with every value that cannot be read, every name that is unknown or given twice, and every value that its
-    /// schema does not allow.
+    /// Fails with every name that is unknown or given twice, and every value that its schema does not allow.
     pub fn read(&self, texts: &[(String, String)]) -> Result<JsonObject, Vec<String>> {
         let (mut values, mut problems) = (JsonObject::new(), Vec::new());
         for (name, text) in texts {

@@ -224,7 +224,7 @@ fn is_within(place: &str, outer: &str) -> bool {
 }
 
 /// Adds the estimate of a plan without faults. If `run` ended before its first call because the plan exceeds budgets, adds the
-/// reasons as faults.
+/// reasons as faults instead.
 fn add_estimate(review: &mut PlanReview, run: &Run) {
     let Some(report) = run.finished() else {
         review.estimate = Some(run.estimate().clone());

@@ -88,13 +88,13 @@ pub fn load_folder(sandbox: &Sandbox, folder: &Path, on_compiled: OnCompiled<'_>
     };
     let (files, mut refused) = component_files(&dir, folder)?;
     let (dir, catalog) = (Arc::new(dir), sandbox.catalog(folder));
-    let (listed, mut unread): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.listed(&catalog).is_some());
-    refused.extend(limit_bytes(&mut unread, MAX_FOLDER_BYTES));
+    let (listed, mut unlisted): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.listed(&catalog).is_some());
+    refused.extend(limit_bytes(&mut unlisted, MAX_FOLDER_BYTES));
     let mut results = load_in_parallel(&listed, |file| load_listed(sandbox, &dir, file, &catalog));
     let mut to_compile = Vec::new();
     let load_cached =
         |name: &str, wasm: &[u8], source: &ComponentSource| sandbox.load_without_compiling(name, wasm, source);
-    for (file, loaded) in load_in_parallel(&unread, |file| load_file(&dir, file, load_cached)) {
+    for (file, loaded) in load_in_parallel(&unlisted, |file| load_file(&dir, file, load_cached)) {
         match loaded.transpose() {
             Some(loaded) => results.push((file, loaded)),
             None => to_compile.push(file),
@@ -225,7 +225,7 @@ struct Remaining {
 }
 
 impl Shares {
-    /// Creates the shares of `components`, which have `time` on every processor.
+    /// Creates the shares for this number of components, which together have `time` on every processor.
     fn new(time: Duration, components: usize) -> Self {
         let remaining = Remaining {
             time: time * u32::try_from(parallelism()).unwrap_or(1),
@@ -254,7 +254,7 @@ impl Shares {
     }
 }
 
-/// Returns the number of components that are loaded at once.
+/// Returns the maximum number of components that are loaded at once.
 fn parallelism() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
@@ -271,7 +271,7 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
         })
     };
     on_compiled(progress(0));
-    let compiled_files = Mutex::new(0);
+    let done = Mutex::new(0);
     let shares = sandbox.compile_time().map(|time| Shares::new(time, files.len()));
     load_in_parallel(files, |file| {
         let (share, started) = (shares.as_ref().map(Shares::take), Instant::now());
@@ -285,9 +285,9 @@ fn compile(sandbox: &Sandbox, dir: &Arc<Dir>, files: &[ComponentFile], on_compil
             shares.give_back(share.saturating_sub(started.elapsed()));
         }
         // Hold the lock during the callback, so that the numbers are reported in order.
-        let mut compiled_files = compiled_files.lock().unwrap_or_else(PoisonError::into_inner);
-        *compiled_files += 1;
-        on_compiled(progress(*compiled_files));
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += 1;
+        on_compiled(progress(*done));
         loaded
     })
 }
@@ -415,7 +415,7 @@ fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }
 
-/// Reads a regular file of the folder up to the size limit. Refuses links, pipes and devices.
+/// Reads a regular file of the folder. Refuses links, pipes, devices, and files that are too large.
 fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
     let io = |error: std::io::Error| format!("could not be read: {error}");
     let opened = open_entry(dir, file).map_err(|error| {
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn each_component_gets_a_fair_share_of_the_remaining_time() {
+    fn a_share_is_an_equal_part_of_the_time_or_else_the_minimum() {
         let share = |components| Shares::new(Duration::from_secs(60), components).take();
         let processors = u32::try_from(parallelism()).unwrap();
         assert_eq!(share(6), Duration::from_secs(10) * processors);

@@ -16,7 +16,7 @@ pub struct Recording {
     pub run: RunRecord,
     /// The journal, verified.
     pub entries: Vec<JournalEntry>,
-    /// The large values of its events, and the files and logs that the run names, by digest.
+    /// The large values of its events, and the files and logs that the run names, by digest, as far as they are kept.
     pub blobs: BTreeMap<String, Vec<u8>>,
     /// The components that its calls ran, if the recording comes from a file.
     pub components: Vec<Component>,
@@ -148,7 +148,8 @@ impl Recording {
     }
 }
 
-/// Returns the digests of the files that a call takes and of the files and the logs that calls produced.
+/// Returns the digests of what an event names: the files that a call takes, or the files and logs that calls produced. `run` is the
+/// run before the event.
 fn named_blobs(run: &Run, event: &RunEvent) -> Vec<String> {
     match event {
         RunEvent::ToolCalled { action, call_id, .. } => {

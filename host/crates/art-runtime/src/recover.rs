@@ -94,7 +94,7 @@ async fn cancel_under_lease(runtime: &Runtime, trace_id: &str, lease: &Lease) ->
     check_unfinished(&record)?;
     let Replayed { mut run, mut log, .. } = replay(&runtime.store, &record, lease).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // Earlier versions of the host ended a run that waited for a decision.
+        // Earlier versions of the host ended a run instead of letting it wait for a decision.
         return Err(has_ended_error(&record));
     }
     end_unknown_calls(
@@ -153,11 +153,11 @@ async fn resume(runtime: &Runtime, trace_id: &str, lease: ThreadLease) -> Result
         mut calls,
     } = replay(&runtime.store, &record, lease.lease()).await?;
     if record.status == RunState::Suspended && run.finished().is_some() {
-        // Earlier versions of the host ended a run that waited for a decision.
+        // Earlier versions of the host ended a run instead of letting it wait for a decision.
         return Err(has_ended_error(&record));
     }
     check_resumable(runtime, &run)?;
-    let decided = decisions::load_ready(runtime.store.as_ref(), trace_id).await?;
+    let decided = decisions::load_ready_decisions(runtime.store.as_ref(), trace_id).await?;
     if run.waits_for_decision() && decided.is_empty() {
         return Ok(TakenOver { run, log, lease, calls });
     }
@@ -199,6 +199,7 @@ fn check_resumable(runtime: &Runtime, run: &Run) -> Result<(), RuntimeError> {
             RunStart::VERSION
         )));
     }
+    // A run that makes a given call asks no model.
     if start.call.is_some() {
         return Ok(());
     }

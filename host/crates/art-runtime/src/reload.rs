@@ -21,7 +21,7 @@ use crate::grants::{Approved, GrantError, GrantFiles};
 use crate::plugins::{LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
-const QUIET: Duration = Duration::from_millis(300);
+const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// The sizes and modification times of a component file and its file of grants; `None` for a file that does not exist.
 type Stamp = [Option<(u64, SystemTime)>; 2];
@@ -161,11 +161,11 @@ impl Reloader {
         }
         let needs_approval = plugin.authority().withheld().is_some();
         let plugin = Arc::new(plugin);
-        let was_renamed = before.filter(|before| before.schema().name != plugin.schema().name);
+        let renamed_from = before.filter(|before| before.schema().name != plugin.schema().name);
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             return Reload::Refused(in_one_line(&error));
         }
-        if let Some(before) = was_renamed {
+        if let Some(before) = renamed_from {
             self.registry.unregister(&before.schema().name);
         }
         let mut plugins = self.plugins.write().unwrap_or_else(PoisonError::into_inner);
@@ -236,7 +236,7 @@ pub struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Starts to watch. `on_reload` is called with the name of each component that has changed.
+    /// Starts to watch. `on_reload` is called with the name of each component that has changed, and with the result.
     ///
     /// # Errors
     /// Fails if the folder cannot be watched.
@@ -267,7 +267,7 @@ impl Drop for FolderWatch {
 }
 
 /// Reloads components that change, until the channel closes. A component is reloaded once its files have been the same for
-/// [`QUIET`].
+/// [`QUIET_TIME`].
 fn reload_changes(
     reloader: &Reloader,
     events: &Receiver<notify::Result<notify::Event>>,
@@ -277,7 +277,7 @@ fn reload_changes(
     loop {
         let event = match waiting.is_empty() {
             true => events.recv().map_err(|_ended| RecvTimeoutError::Disconnected),
-            false => events.recv_timeout(QUIET / 2),
+            false => events.recv_timeout(QUIET_TIME / 2),
         };
         match event {
             Ok(event) => {
@@ -295,7 +295,7 @@ fn reload_changes(
             let found = reloader.stamp(name);
             if found != *stamp {
                 (*since, *stamp) = (now, found);
-            } else if now.duration_since(*since) >= QUIET {
+            } else if now.duration_since(*since) >= QUIET_TIME {
                 quiet.push(name.clone());
             }
         }
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_of_components_and_grants_belong_to_a_component() {
+    fn only_wasm_and_toml_files_that_are_not_hidden_belong_to_a_component() {
         let name = |path: &str| component_name(Path::new(path));
         assert_eq!(name("/plugins/a.wasm").as_deref(), Some("a"));
         assert_eq!(name("/plugins/a.toml").as_deref(), Some("a"));

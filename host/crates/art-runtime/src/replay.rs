@@ -290,14 +290,14 @@ impl<'a> Replayer<'a> {
     }
 
     async fn replay_announced(&mut self, run: &Run, call: AnnouncedCall<'_>) -> Result<(), RuntimeError> {
-        let Some(ended) = self.ends.get(&call.event).copied() else {
+        let Some(end_number) = self.ends.get(&call.event).copied() else {
             self.note_taken_call(&call, TakenReason::Unfinished);
             return Ok(());
         };
-        let RunEvent::ToolEnded { end, .. } = self.recording.event(ended)? else {
+        let RunEvent::ToolEnded { end, .. } = self.recording.event(end_number)? else {
             return Ok(());
         };
-        match self.replay_call(run, &call, ended, &end).await {
+        match self.replay_call(run, &call, end_number, &end).await {
             Ok(difference) => {
                 self.replay.calls_run += 1;
                 self.replay.fuel_compared += u64::from(self.has_same_fuel_basis());
@@ -308,12 +308,12 @@ impl<'a> Replayer<'a> {
         Ok(())
     }
 
-    /// Runs a call again. Returns the first difference, or the reason why the call cannot be run.
+    /// Runs a call again, whose end is the event `end_number`. Returns the first difference, or the reason why the call cannot be run.
     async fn replay_call(
         &self,
         run: &Run,
         announced: &AnnouncedCall<'_>,
-        ended: u64,
+        end_number: u64,
         recorded: &CallEnd,
     ) -> Result<Option<Difference>, TakenReason> {
         if !is_repeatable(recorded.ending) {
@@ -326,23 +326,23 @@ impl<'a> Replayer<'a> {
         }
         let digest = announced.tool_digest.ok_or(TakenReason::Native)?;
         let tools = self.tools.get(digest).ok_or(TakenReason::NoComponent)?;
-        let differs = |event, (what, recorded, found)| call_difference(announced, event, what, recorded, found);
+        let difference_of = |event, (what, recorded, found)| call_difference(announced, event, what, recorded, found);
         let admitted = match self.admit(run, tools, &announced.call).await? {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 let refused = ("admission".to_owned(), "admitted".to_owned(), refusal);
-                return Ok(Some(differs(announced.event, refused)));
+                return Ok(Some(difference_of(announced.event, refused)));
             }
         };
         if let Some(input) = compare::input(announced.input, admitted.input_json()) {
-            return Ok(Some(differs(announced.event, input)));
+            return Ok(Some(difference_of(announced.event, input)));
         }
         let replayed = tools
             .replay(admitted, &recorded.intake)
             .await
             .ok_or(TakenReason::Native)?;
         let found = compare::call(recorded, &replayed, self.has_same_fuel_basis());
-        Ok(found.map(|found| differs(ended, found)))
+        Ok(found.map(|found| difference_of(end_number, found)))
     }
 
     /// Inserts the files of a call into its arguments, and admits the call. The inner error is the refusal.
@@ -418,7 +418,7 @@ impl<'a> Replayer<'a> {
         };
         self.replay.ended = run.finished().is_some();
         let recorded_answer = record.summary.get("answer").and_then(serde_json::Value::as_str);
-        let differs = |what: &str, recorded: &str, found: &str| Difference {
+        let difference_of = |what: &str, recorded: &str, found: &str| Difference {
             event: record.last_sequence,
             step: None,
             tool: None,
@@ -427,11 +427,11 @@ impl<'a> Replayer<'a> {
             found: compare::excerpt(found),
         };
         if record.status != status {
-            self.replay.difference = Some(differs("status", record.status.name(), status.name()));
+            self.replay.difference = Some(difference_of("status", record.status.name(), status.name()));
         } else if let (Some(recorded), Some(found)) = (recorded_answer, answer)
             && recorded != found
         {
-            self.replay.difference = Some(differs("answer", recorded, found));
+            self.replay.difference = Some(difference_of("answer", recorded, found));
         }
     }
 }

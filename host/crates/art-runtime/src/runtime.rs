@@ -28,13 +28,13 @@ pub struct Runtime {
     pub engine: ReasoningEngine,
     /// The model in use, unless a thread or a question names another one.
     pub model: RuntimeProviderConfig,
-    /// Whether a person chose [`model`](Self::model) for now, so that the models which threads name are not used.
+    /// Whether a person chose [`model`](Self::model), so that the models which threads name are not used.
     pub model_is_chosen: bool,
     /// The tools of the plugins folder and of the program.
     pub toolbox: Toolbox,
     /// Cache of the declarations of tools that the logs of runs contain.
     pub(crate) declarations: Arc<Declarations>,
-    /// The leases of the threads on which runs work.
+    /// The leases of the threads whose runs this runtime works on.
     pub(crate) leases: Leases,
 }
 

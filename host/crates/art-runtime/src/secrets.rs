@@ -25,9 +25,9 @@ use keyring::Keyring;
 
 pub use quarantine::{Quarantine, Quarantined};
 
-/// Beginning of the variables with secrets. One of them is used instead of the stored secret of the same name.
+/// Beginning of the names of variables with secrets. Such a variable is used instead of the stored secret of the same name.
 pub const VARIABLE_PREFIX: &str = "ART_SECRET_";
-/// Maximum size of the file, in bytes: that of the most and longest secrets.
+/// Maximum size of the file, in bytes. The maximum number of secrets with values of the maximum length fits.
 const MAX_FILE_BYTES: u64 = 512 << 10;
 /// Time after which calls that use no secret look whether the file has changed, to redact what was stored meanwhile.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ pub enum SecretError {
         /// The permissions that it has to have.
         mode: &'static str,
     },
-    /// The file is not what the host writes. The text shows nothing of it.
+    /// The file does not have the form that the host writes. The message shows nothing of its content.
     #[error("the secrets `{path}` are damaged (hint: remove the file, and set the secrets again)")]
     Damaged {
         /// The file.
@@ -150,7 +150,7 @@ impl SecretFile {
     /// Returns the secrets without their values; none if there is no file.
     ///
     /// # Errors
-    /// Fails if others could read the file or its directory, or if it is damaged.
+    /// Fails if the file cannot be read or is damaged, or if others could read it or its directory.
     pub fn list(&self) -> Result<Vec<Listed>, SecretError> {
         let without_value = |(name, entry): (String, Entry)| Listed {
             name,
@@ -163,7 +163,7 @@ impl SecretFile {
     /// Reads the secrets. Those whose values cannot be read from the keyring are left out with a warning.
     ///
     /// # Errors
-    /// Fails if others could read the file or its directory, or if it is damaged.
+    /// Fails if the file cannot be read or is damaged, or if others could read it or its directory.
     pub fn read(&self) -> Result<Vec<Secret>, SecretError> {
         let mut secrets = Vec::new();
         for (name, entry) in self.entries()? {
@@ -205,8 +205,8 @@ impl SecretFile {
     pub fn set(&self, secret: &Secret, place: Place) -> Result<(), SecretError> {
         let name = secret.name();
         if place == Place::Keyring {
-            // Nothing is put into the keyring if the file cannot take the name. The lock is not held meanwhile, because a locked keyring
-            // asks the person.
+            // Nothing is put into the keyring if the file cannot take the name. The directory is not locked while the keyring is used,
+            // because a keyring that is not open asks the person first.
             self.check_room(name)?;
             Keyring::open()?.set(&self.keyring_user(name), secret.expose())?;
         }
@@ -324,7 +324,7 @@ fn io_error<'a>(verb: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -
     }
 }
 
-/// Refuses a file or directory that others can read or that belongs to somebody else. A link to a directory is refused as well.
+/// Refuses a file or directory that others can read or change, or that belongs to somebody else. A link is refused as well.
 fn check_private(path: &Path, metadata: &Metadata, mode: &'static str) -> Result<(), SecretError> {
     let problem = if metadata.is_symlink() {
         "it is a link"
@@ -342,7 +342,7 @@ fn check_private(path: &Path, metadata: &Metadata, mode: &'static str) -> Result
     })
 }
 
-/// The secrets of the file and of the environment, as they are now.
+/// The secrets of the file, which is read again when it changes, and of the environment.
 #[derive(Debug)]
 pub struct SecretStore {
     file: SecretFile,
@@ -360,7 +360,7 @@ struct LastRead {
     secrets: Arc<Secrets>,
 }
 
-/// What changes when the file is written.
+/// The inode, the length and the modification time of the file. At least one of them changes when the file is written.
 type Stamp = (u64, u64, i64, i64);
 
 impl SecretStore {
@@ -375,7 +375,7 @@ impl SecretStore {
             environment: read_environment(environment),
             last_read: Mutex::default(),
         };
-        let last_read = store.read_again()?;
+        let last_read = store.read_now()?;
         *store.last_read.lock().unwrap_or_else(PoisonError::into_inner) = last_read;
         Ok(store)
     }
@@ -385,7 +385,7 @@ impl SecretStore {
         Some((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
     }
 
-    fn read_again(&self) -> Result<LastRead, SecretError> {
+    fn read_now(&self) -> Result<LastRead, SecretError> {
         let stamp = self.stamp();
         let mut secrets = self.file.read()?;
         secrets.extend(self.environment.iter().cloned());
@@ -407,7 +407,7 @@ impl SecretSource for SecretStore {
                 .checked
                 .is_none_or(|checked| checked.elapsed() > CHECK_INTERVAL);
         if is_due && self.stamp() != last_read.stamp {
-            match self.read_again() {
+            match self.read_now() {
                 Ok(read) => *last_read = read,
                 Err(error) => tracing::error!(%error, "failed to read the secrets again"),
             }
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_is_used_instead_of_the_file() {
+    fn a_variable_is_used_instead_of_the_stored_secret_of_the_same_name() {
         let home = tempfile::tempdir().unwrap();
         let config = config(home.path());
         SecretFile::new(&config)

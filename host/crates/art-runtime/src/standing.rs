@@ -126,7 +126,7 @@ impl StandingApprovals {
     }
 
     /// Returns the identifier of this person's approval for a call that waits because of a rule. Returns `None` if there is none,
-    /// or if the call waits for another reason. Such an approval was added after the question about the call.
+    /// or if the call waits for another reason. Such an approval was added after a person was asked about the call.
     #[must_use]
     pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);
@@ -158,7 +158,7 @@ impl StandingApprovals {
         Some(found.id)
     }
 
-    /// Returns the identifiers in any order.
+    /// Returns at most [`MAX_APPROVALS`] identifiers, in any order.
     fn ids(&self) -> Result<Vec<String>, StandingFolderError> {
         if self.folder.as_os_str().is_empty() {
             return Ok(Vec::new());

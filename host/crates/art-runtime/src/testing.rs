@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::journal::read_journal;
 
-/// Creates a store with the run `r` of the thread `t`, and commits what `add` adds to the commit.
+/// Creates a store with the run `r` of the thread `t`. `add` changes the commit that begins the run.
 pub(crate) async fn store_with_run(add: impl FnOnce(&mut Commit)) -> MemoryStore {
     let store = MemoryStore::new();
     let thread = NewThread {

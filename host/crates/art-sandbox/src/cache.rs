@@ -1,7 +1,7 @@
-//! The cache of compiled code, schemas and refusals: a private directory with authenticated files.
+//! The cache of compiled code, schemas, refusals and catalogues: a private directory with authenticated files.
 //!
-//! Loading compiled code executes it, so a file is used only if its tag proves that this host wrote it for this
-//! component and this engine. The key is in the same private directory. A file is replaced as a whole and never
+//! Loading compiled code executes it, so a file is used only if its tag, a keyed digest at its end, proves that this host wrote it
+//! for this component and this engine. The key is in the same private directory. A file is replaced as a whole and never
 //! modified, so code can be mapped and executed in place.
 
 use std::fs::{self, File, OpenOptions};
@@ -26,7 +26,7 @@ const MAX_FILE_BYTES: u64 = 512 << 20;
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A private directory of compiled components.
+/// A private directory with compiled code, and with what else the host stores of components.
 #[derive(Debug)]
 pub(crate) struct CodeCache {
     directory: PathBuf,
@@ -241,7 +241,7 @@ impl CodeCache {
             .update(&[kind as u8])
             .update(digest.as_bytes())
             .update(&self.engine_hash(engine).to_le_bytes());
-        // Compiled code depends on the engine only. All other kinds also depend on the limits of this build.
+        // Compiled code depends on the engine only. All other kinds also depend on this build of the host, for example on its limits.
         if !matches!(kind, Kind::Code) {
             hasher.update(&self.host_build);
         }

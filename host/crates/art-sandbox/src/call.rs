@@ -141,7 +141,7 @@ impl Invocation {
         self
     }
 
-    /// Calls `execute` of the tool. A call without a record has no divergence.
+    /// Calls `execute` of the tool. Only the replay of a record can have a divergence.
     pub(crate) async fn execute(
         mut self,
         instance_pre: &ToolPluginPre<CallState>,
@@ -313,8 +313,8 @@ impl Invocation {
         }
     }
 
-    /// Returns the ending for an error of the engine. After the guest was refused memory, every error other than exhausted fuel
-    /// and stack overflow counts as a consequence of that.
+    /// Returns the ending for an error of the engine. After the guest was refused memory, an error counts as a consequence of that,
+    /// unless it is a full pool, a divergence, exhausted fuel or a stack overflow.
     fn classify(&self, error: &wasmtime::Error) -> Ending {
         if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
             return Ending::Busy;

@@ -1,5 +1,5 @@
-//! The interfaces of the host, one module for each kind of authority. An interface that is not granted is not linked here. A
-//! component that imports it gets [stubs](crate::stubs) or, for `wasi:http`, a sender that denies every request.
+//! The interfaces of the host, one module for each kind of authority. In place of an interface that is not granted, a component
+//! that imports it gets [stubs](crate::stubs) or, for `wasi:http`, a sender that denies every request.
 
 pub(crate) mod cli;
 pub(crate) mod clock;

@@ -124,7 +124,7 @@ impl Catalog {
         self.0.insert(file.to_owned(), listed);
     }
 
-    /// Writes a line for each component, at most `max_bytes` together.
+    /// Writes a line for each component, and leaves out those with which the text would exceed `max_bytes`.
     fn to_text(&self, max_bytes: usize) -> String {
         let mut text = String::new();
         for entry in &self.0 {

@@ -84,8 +84,9 @@ impl CompilerProgram {
     /// only the limits of the process apply.
     ///
     /// # Errors
-    /// - [`LoadError::Postponed`] when the share is used up, [`LoadError::CompileTimeout`] when the process exceeds the
-    ///   wall-clock time.
+    /// - [`LoadError::Postponed`] when the share is used up.
+    /// - [`LoadError::CompileTimeout`] when the process exceeds the wall-clock time, or [`LoadError::Postponed`] if it had a share and
+    ///   computed for long.
     /// - [`LoadError::CompileLimit`] when the process exceeds a limit of processor time or memory.
     /// - [`LoadError::CompilerProcess`] when the process cannot be started or crashes.
     /// - [`LoadError::Compile`] when the compiler refuses the component.
@@ -179,7 +180,8 @@ impl CompilerBudget {
     /// Receives the content of a pipe.
     ///
     /// # Errors
-    /// Fails with [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up.
+    /// Fails with [`LoadError::Postponed`] or [`LoadError::CompileTimeout`] when the budget is used up, and with
+    /// [`LoadError::CompilerProcess`] when the output is lost.
     fn receive(&self, bytes: &Receiver<Vec<u8>>) -> Result<Vec<u8>, LoadError> {
         loop {
             match bytes.recv_timeout(CHECK_INTERVAL) {
@@ -276,7 +278,8 @@ fn instrument_and_compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Vec<
 }
 
 /// Runs a compiler process: reads a component from stdin and writes its compiled code to stdout, or the reason of a
-/// failure to stderr. Exits when the host that started it is gone. The process confines itself first, so it can open nothing.
+/// failure to stderr. Exits when the host that started it is gone. The process confines itself first, as far as the
+/// kernel supports it, so it can open nothing.
 #[must_use]
 pub fn compile_process() -> ExitCode {
     // The component is compiled whatever the kernel supports; `art doctor` says what is active.
@@ -357,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_postpones_a_component_only_if_it_had_a_share_and_computed() {
+    fn a_timeout_postpones_only_a_component_with_a_share_that_computed_for_long() {
         let timeout = |share, seconds| {
             let (process, deadline) = (0, Instant::now());
             let budget = CompilerBudget {

@@ -78,7 +78,7 @@ const DENIED_TO_COMPILER: [i64; 22] = [
     libc::SYS_unlinkat,
 ];
 
-/// Older system calls that do the same, and that only some architectures have.
+/// Older system calls that do the same as those in [`DENIED_TO_COMPILER`], and that only some architectures have.
 #[cfg(target_arch = "x86_64")]
 const DENIED_TO_COMPILER_LEGACY: [i64; 10] = [
     libc::SYS_accept,
@@ -139,7 +139,7 @@ fn forbid_core_dumps() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, none)?)
 }
 
-/// Takes away the access to all files and ports, and signals to other processes.
+/// Takes away the access to all files and ports, and the right to send signals to other processes.
 fn restrict_files() -> Result<(), String> {
     let restrict = || {
         Ruleset::default()

@@ -217,8 +217,8 @@ mod tests {
             0_usize..3,
             prop::collection::vec(1_u64..6_000, 1..20),
         );
-        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits, intervals) in script)| {
-            let limits = [&enough, &few_calls, &little_fuel][limits];
+        proptest!(ProptestConfig::with_cases(300), |((n, rounds, limits_index, intervals) in script)| {
+            let limits = [&enough, &few_calls, &little_fuel][limits_index];
             let expected = guest.run((n, rounds), limits, vec![MAX_INTERVAL_FUEL]);
             prop_assert_eq!(guest.run((n, rounds), limits, intervals), expected);
         });

@@ -17,7 +17,7 @@ use crate::limiter::{MAX_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use crate::prices::prices;
 use crate::state::CallState;
 
-/// Maximum number of calls that run on one worker at the same time.
+/// Maximum number of calls that run on one worker at the same time, each in a slot of the pools.
 pub(crate) const SLOTS: u32 = 64;
 /// Memory of a slot that stays mapped between calls, in bytes. A small tool touches less than 1 MiB.
 const MEMORY_RESIDENT_BYTES: usize = 4 << 20;
@@ -60,13 +60,13 @@ impl Shard {
 
     /// Returns the linker with what every tool may use and the interfaces of `set`.
     pub(crate) fn linker(&self, set: LinkSet) -> wasmtime::Result<&Linker<CallState>> {
-        let no_slot = || wasmtime::Error::msg("there is no such set of interfaces");
-        let slot = self.linkers.get(set.index()).ok_or_else(no_slot)?;
-        if let Some(linker) = slot.get() {
+        let unknown_set_error = || wasmtime::Error::msg("there is no such set of interfaces");
+        let cell = self.linkers.get(set.index()).ok_or_else(unknown_set_error)?;
+        if let Some(linker) = cell.get() {
             return Ok(linker);
         }
         let linker = capability::linker(&self.engine, set)?;
-        Ok(slot.get_or_init(|| linker))
+        Ok(cell.get_or_init(|| linker))
     }
 }
 

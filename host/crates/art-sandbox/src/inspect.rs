@@ -101,7 +101,7 @@ impl Inspection {
 ///
 /// # Errors
 /// Fails if the bytes are not a component or not a tool, if the component imports an interface that this host does not provide,
-/// or if its manifest or its schema section is invalid.
+/// if it would take too much memory of the host, or if its manifest or its schema section is invalid.
 pub fn inspect(wasm: &[u8]) -> Result<Inspection, LoadError> {
     Ok(inspect_and_split(wasm)?.0)
 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_a_refused_import_names_the_interface() {
+    fn the_error_for_an_import_that_no_tool_is_granted_names_it() {
         let error = check_import("wasi:http/incoming-handler@0.2.3")
             .unwrap_err()
             .to_string();

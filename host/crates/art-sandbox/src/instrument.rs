@@ -121,7 +121,8 @@ struct Module {
     appended: Vec<AppendedFunction>,
 }
 
-/// A function that does the work of an instruction. The engine checks the fuel while the function runs.
+/// A function that does the work of an instruction, or the new start function, whose `instruction` is empty. The engine checks the
+/// fuel while the function runs.
 struct AppendedFunction {
     instruction: Vec<u8>,
     ty: AppendedType,
@@ -465,7 +466,7 @@ struct Label {
     is_loop: bool,
     /// Maximum of all branches to the end of the block.
     at_end: UsedFuel,
-    /// The fuel that was used at an `if`. Its `else` branch starts with this amount, or its end if it has no `else`.
+    /// The fuel that was used at an `if`. Its `else` branch starts with this amount; without an `else`, the code after the `if` does.
     at_else: UsedFuel,
 }
 
@@ -581,11 +582,11 @@ const ADD: [u8; 1] = [0x6a];
 const LESS: [u8; 1] = [0x49];
 const LESS_OR_EQUAL: [u8; 1] = [0x4d];
 const MEMORY_SIZE: [u8; 2] = [0x3f, 0];
-/// Does nothing, but its price is that of the first write to a page; see [`prices`].
-const NOP: [u8; 1] = [0x01];
+/// `nop`: does nothing, but its price is that of the first write to a page; see [`prices`].
+const FIRST_WRITE: [u8; 1] = [0x01];
 /// Turns a number of pages of 64 KiB into bytes.
 const SHIFT_LEFT_BY_16: [u8; 3] = [0x41, 16, 0x74];
-/// `i32.const 4096`
+/// `i32.const 4096`, the size of a page of the kernel.
 const PAGE_CONST: [u8; 3] = [0x41, 0x80, 0x20];
 const IF: [u8; 2] = [0x04, 0x40];
 const LOOP: [u8; 2] = [0x03, 0x40];
@@ -597,8 +598,8 @@ const CONTINUE: [u8; 2] = [0x0c, 0];
 const SHORTEN_LENGTH: [u8; 9] = [0x20, 2, 0x41, 0x80, 0x80, 0x10, 0x6b, 0x21, 2];
 const NO_LOCALS: [u8; 1] = [0];
 
-// The functions below write the bodies of functions that have the parameters of a bulk memory instruction and do the
-// same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
+// The functions up to `descending_loop` write the bodies of functions that have the parameters of a bulk memory instruction and
+// do the same in chunks. An address out of bounds traps only when its chunk is reached. That makes no difference, since the
 // instance ends with the trap and nobody sees what the chunks before it wrote.
 
 fn fill_in_chunks(instruction: &[u8]) -> Vec<u8> {
@@ -616,7 +617,7 @@ fn copy_in_chunks(instruction: &[u8]) -> Vec<u8> {
     [&NO_LOCALS[..], &destination_is_below, &IF, &up, &END, &down, &END].concat()
 }
 
-/// Returns code that processes what is left and returns, if that is one chunk or less.
+/// Returns code that processes what is left and ends the function, if one chunk or less is left.
 fn last_chunk(instruction: &[u8]) -> Vec<u8> {
     [
         &GET_LENGTH[..],
@@ -693,7 +694,7 @@ fn grow_and_touch(instruction: &[u8]) -> Vec<u8> {
     let first_page = [&GET_RESULT[..], &untouched, &GET_RESULT, &untouched, &GREATER, &SELECT].concat();
     let set_address = [&first_page[..], &SHIFT_LEFT_BY_16, &[LOCAL_SET, 2]].concat();
     let return_at_end = [&GET_ADDRESS[..], &GET_SIZE, &GREATER_OR_EQUAL, &return_result].concat();
-    let touch = [&NOP[..], &GET_ADDRESS, &STORE_ZERO].concat();
+    let touch = [&FIRST_WRITE[..], &GET_ADDRESS, &STORE_ZERO].concat();
     let advance = [&GET_ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_SET, 2]].concat();
     [
         &TWO_I32[..],
@@ -723,7 +724,7 @@ fn touch_and_start(start: Option<u32>) -> wasmtime::Result<Vec<u8>> {
     const FIRST_ADDRESS: [u8; 5] = [0x41, 0x80, 0x80, 0x80, 0x02];
     /// Reads a byte and writes it back.
     const REWRITE: [u8; 6] = [0x2d, 0, 0, 0x3a, 0, 0];
-    let touch = [&NOP[..], &ADDRESS, &ADDRESS, &REWRITE].concat();
+    let touch = [&FIRST_WRITE[..], &ADDRESS, &ADDRESS, &REWRITE].concat();
     let advance = [&ADDRESS[..], &PAGE_CONST, &ADD, &[LOCAL_TEE, 0]].concat();
     let until_end = [&MEMORY_SIZE[..], &SHIFT_LEFT_BY_16, &LESS, &[0x0d, 0]].concat();
     let mut body = [&ONE_I32[..], &FIRST_ADDRESS, &SET_ADDRESS].concat();

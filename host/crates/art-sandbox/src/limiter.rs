@@ -10,8 +10,8 @@ const TABLE_ELEMENT_BYTES: usize = 16;
 pub(crate) const MAX_INSTANCES: u32 = 64;
 /// Maximum number of linear memories of one component.
 pub(crate) const MAX_MEMORIES: u32 = 4;
-/// Maximum size of each memory of a component, in bytes. One memory may be larger. A string that one part of a component passes
-/// to another is in the memories of both, so this bounds how much is copied without interruption.
+/// Size of a memory in bytes, which only one memory of a component may exceed. A string that one part of a component passes to
+/// another is in the memories of both, so this limits how much is copied without interruption.
 const SMALL_MEMORY_BYTES: usize = 8 << 20;
 /// Maximum number of tables of one component.
 pub(crate) const MAX_TABLES: u32 = 16;

@@ -288,11 +288,11 @@ impl Sandbox {
         digest: &blake3::Hash,
     ) -> Result<SchemaText, LoadError> {
         let result = self.call_schema(component, worker).and_then(|schema| {
-            let permanent = |error: convert::InvalidField| SchemaCallError {
+            let permanent_error = |error: convert::InvalidField| SchemaCallError {
                 reason: error.into_reason(),
                 retention: Retention::Always,
             };
-            convert::schema(&schema).map_err(permanent).map(|_| schema)
+            convert::schema(&schema).map_err(permanent_error).map(|_| schema)
         });
         let schema = result.map_err(|SchemaCallError { reason, retention }| {
             let error = LoadError::SchemaCall { reason };
@@ -305,7 +305,7 @@ impl Sandbox {
         Ok(schema)
     }
 
-    /// Calls `schema()` on a worker, and blocks until it returns or its timeout is over.
+    /// Calls `schema()` on a worker, and blocks until it returns, but at most for twice its time limit.
     fn call_schema(&self, component: &LinkedComponent, worker: usize) -> Result<SchemaText, SchemaCallError> {
         let not_run_error = |reason: &str| SchemaCallError::transient(format!("could not be run: {reason}"));
         let grants = Grants::by_default();

@@ -2,7 +2,8 @@
 //!
 //! The engine counts fuel only for the guest's own code, so the host counts and charges each call into the host. The
 //! engine also calls the host at the end of each interval of fuel. The meter then reads the clock and makes the guest
-//! yield when its time slice is over. An interval that lasted longer than a time slice is followed by a shorter one.
+//! yield when its time slice is over. An interval that lasted longer than a time slice is followed by one with less
+//! fuel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +82,7 @@ pub(crate) struct Meter {
     interval_micros: u64,
     /// When the clock was read last, in microseconds after the start of the call.
     clock_micros: u64,
-    /// Lengths of the intervals in a test, which must not depend on the clock.
+    /// Fuel of the intervals in a test, which must not depend on the clock.
     #[cfg(test)]
     pub(crate) test_intervals: Option<std::iter::Cycle<std::vec::IntoIter<u64>>>,
 }
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_interval_is_followed_by_a_shorter_one() {
+    fn a_slow_interval_is_followed_by_one_with_less_fuel() {
         let mut meter = meter(FUEL);
         let fuel = meter.start_interval(FUEL);
         std::thread::sleep(LONG);
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_lasts_at_most_a_time_slice_and_grows_step_by_step() {
+    fn the_next_interval_fits_a_time_slice_and_has_at_most_a_quarter_more_fuel() {
         assert_eq!(
             next_interval_fuel(MAX_INTERVAL_FUEL, 20 * TIME_SLICE_MICROS),
             MAX_INTERVAL_FUEL / 20

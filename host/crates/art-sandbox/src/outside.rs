@@ -186,7 +186,7 @@ struct Player {
     crossings: std::iter::Peekable<std::vec::IntoIter<Crossing>>,
     /// Number of answers given.
     answered: u64,
-    draws_random: bool,
+    has_drawn_random: bool,
     divergence: Option<Divergence>,
 }
 
@@ -196,7 +196,7 @@ impl Player {
             seed: recorded.seed,
             crossings: recorded.crossings.into_iter().peekable(),
             answered: 0,
-            draws_random: false,
+            has_drawn_random: false,
             divergence: None,
         }
     }
@@ -217,7 +217,7 @@ impl Player {
 
     fn seed(&mut self) -> Result<Seed, Divergence> {
         let asked = CrossingKind::Random;
-        self.draws_random = true;
+        self.has_drawn_random = true;
         self.seed
             .ok_or_else(|| self.diverge(self.answered + 1, DivergenceReason::Exhausted { asked }))
     }
@@ -235,7 +235,7 @@ impl Player {
     fn divergence_at_end(&self) -> Option<Divergence> {
         let mut unused = self.crossings.clone().filter(|crossing| crossing.count > 0);
         let crossing = unused.next().map(|crossing| crossing.answer.kind());
-        let random = (self.seed.is_some() && !self.draws_random).then_some(CrossingKind::Random);
+        let random = (self.seed.is_some() && !self.has_drawn_random).then_some(CrossingKind::Random);
         let unused = crossing.or(random).map(|recorded| Divergence {
             number: self.answered + 1,
             reason: DivergenceReason::Unused { recorded },
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_with_a_secret_is_withheld_even_if_read_in_parts() {
+    fn a_record_is_withheld_if_a_secret_is_read_whole_or_in_parts_or_is_in_a_variable() {
         let secret = Secret::new("key", &"s3cretvalue".into(), false).unwrap();
         let secrets = Secrets::new(vec![secret]).unwrap();
         let given = || Given {
@@ -344,16 +344,16 @@ mod tests {
             links: LinkSet::by_default(),
             env: Vec::new(),
         };
-        let with = |parts: &[&str]| read_in_parts(parts).take_intake(given(), secrets.redactor());
+        let record_parts = |parts: &[&str]| read_in_parts(parts).take_intake(given(), secrets.redactor());
         for parts in [
             &["a s3cretvalue b"][..],
             &["s3cret", "value"],
             &["a s", "3cretvalu", "e", "b"],
         ] {
-            let intake = with(parts);
+            let intake = record_parts(parts);
             assert!(intake.secret && intake.crossings.is_empty(), "{parts:?}");
         }
-        let intake = with(&["s3cret", " value", "s3"]);
+        let intake = record_parts(&["s3cret", " value", "s3"]);
         assert!(!intake.secret && intake.crossings.len() == 6, "{intake:?}");
         let env = vec![("KEY".to_owned(), "s3cretvalue".to_owned())];
         let intake = Outside::default().take_intake(Given { env, ..given() }, secrets.redactor());

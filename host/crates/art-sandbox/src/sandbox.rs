@@ -148,8 +148,8 @@ impl Sandbox {
         &self.inner.mode
     }
 
-    /// Returns an identifier of the engine version, the rewriting of modules and the prices. Two runs of the same call use the
-    /// same fuel if their identifiers are equal.
+    /// Returns an identifier of the engine version, the rewriting of modules and the prices. If it is equal for two runs of the same
+    /// call, and if the guest learns the same from outside, both runs use the same fuel.
     #[must_use]
     pub fn fuel_basis() -> &'static str {
         fuel_basis()

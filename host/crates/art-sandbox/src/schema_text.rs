@@ -1,4 +1,4 @@
-//! The result of `schema()` in its source form, as the cache and the `art:schema` section of a component store it.
+//! The result of `schema()` with its JSON fields as text, as the cache and the `art:schema` section of a component store it.
 //!
 //! The section lets the host offer a tool without compiling it. It is untrusted: it is validated like the result of
 //! `schema()`, and the first call of the tool calls `schema()` and compares.
@@ -120,12 +120,12 @@ pub(crate) struct Section {
 /// Returns the offset of the section whose content starts at `content`. A section is a kind byte, the size of its
 /// content in LEB128, and its content.
 fn section_start(wasm: &[u8], content: usize) -> Option<usize> {
-    let mut size = content.checked_sub(1)?;
+    let mut size_offset = content.checked_sub(1)?;
     // All bytes of a LEB128 number except for the last have their highest bit set.
-    while wasm.get(size.checked_sub(1)?)? & 0x80 != 0 {
-        size -= 1;
+    while wasm.get(size_offset.checked_sub(1)?)? & 0x80 != 0 {
+        size_offset -= 1;
     }
-    size.checked_sub(1)
+    size_offset.checked_sub(1)
 }
 
 /// Returns the component with an `art:schema` section at its end.

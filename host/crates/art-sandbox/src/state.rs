@@ -50,7 +50,7 @@ pub(crate) struct CallState {
     /// Created when the tool first calls `wasi:http`.
     http: Option<Box<Http>>,
     log: LogBuffer,
-    max_output_bytes: usize,
+    max_captured_bytes: usize,
     cancel: CancellationToken,
 }
 
@@ -75,7 +75,7 @@ impl CallState {
             canary: None,
             http: None,
             log: LogBuffer::new(limits),
-            max_output_bytes: limits.log_record_bytes as usize,
+            max_captured_bytes: limits.log_record_bytes as usize,
             cancel,
         }
     }
@@ -144,10 +144,10 @@ struct Wasi {
 }
 
 impl Wasi {
-    fn new(max_output_bytes: usize, env: &[(String, String)]) -> Self {
+    fn new(max_captured_bytes: usize, env: &[(String, String)]) -> Self {
         let (stdout, stderr) = (
-            CapturedOutput::new(max_output_bytes),
-            CapturedOutput::new(max_output_bytes),
+            CapturedOutput::new(max_captured_bytes),
+            CapturedOutput::new(max_captured_bytes),
         );
         let ctx = WasiCtx::builder()
             .stdout(stdout.clone())
@@ -202,10 +202,10 @@ impl CallState {
 
     /// Returns the parts of WASI that `wasmtime_wasi` implements, without counting a call.
     pub(crate) fn wasi(&mut self) -> WasiCtxView<'_> {
-        let (max_output_bytes, env) = (self.max_output_bytes, &self.grants.env);
+        let (max_captured_bytes, env) = (self.max_captured_bytes, &self.grants.env);
         let wasi = self
             .wasi
-            .get_or_insert_with(|| Box::new(Wasi::new(max_output_bytes, env)));
+            .get_or_insert_with(|| Box::new(Wasi::new(max_captured_bytes, env)));
         WasiCtxView {
             ctx: &mut wasi.ctx,
             table: &mut self.table,

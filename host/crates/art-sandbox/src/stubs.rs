@@ -1,8 +1,8 @@
 //! Stubs for interfaces that a component imports but that are not granted.
 //!
 //! Standard libraries import the file system and the clocks even in a tool that never uses them, and those of interpreters import
-//! sockets, which are never granted. A stub gives no access to anything. It answers "denied" where the interface has such an
-//! answer, and ends the call where it has none.
+//! sockets, which are never granted. A stub gives no access to anything. It has a root directory and a network in which everything
+//! is denied. Its other functions answer "denied" where the interface has such an answer, and end the call where it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -78,7 +78,7 @@ fn define_stub(
                 };
                 store.data_mut().meter.count_call();
                 if is_fs {
-                    record_path(store.data_mut(), &function_name, params);
+                    record_denied_path(store.data_mut(), &function_name, params);
                 }
                 end_borrows(&mut store.as_context_mut(), params)?;
                 set_result(results, denied.clone());
@@ -121,7 +121,7 @@ fn denied_answer(name: &str, function: &ComponentFunc) -> Option<Val> {
 }
 
 /// Stores the denial of the path that a call of the file system names.
-fn record_path(state: &mut CallState, name: &str, params: &[Val]) {
+fn record_denied_path(state: &mut CallState, name: &str, params: &[Val]) {
     let path = params.iter().find_map(|param| match param {
         Val::String(path) => Some(path),
         _ => None,

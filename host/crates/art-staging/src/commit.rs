@@ -52,10 +52,12 @@ struct Journal {
 }
 
 impl Staging {
-    /// Commits changes: those at the paths, or the whole change set if there is no path. All are made or none.
+    /// Commits changes: those at the paths, or the whole change set if there is no path. All are made or none, except for a change
+    /// whose file somebody else changes during the commit: that change is not made, and stays in the change set.
     ///
     /// # Errors
-    /// Fails without a change if a file is not what it was when the call first looked at it, or if no change is at a path.
+    /// Fails without a change if a file is not what it was when the call first looked at it, or if there is no change at one of the
+    /// paths.
     /// Fails in the middle if the operating system refuses a change; what is left is done when the staging is opened again.
     pub fn commit(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Committed, StagingError> {
         let _lock = self.lock()?;
@@ -80,7 +82,7 @@ impl Staging {
     /// Drops changes: those at the paths, or the whole change set if there is no path. Returns their full paths.
     ///
     /// # Errors
-    /// Fails if no change is at a path, or if the change set cannot be stored.
+    /// Fails if there is no change at one of the paths, or if the change set cannot be stored.
     pub fn discard(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StagingError> {
         let _lock = self.lock()?;
         let set = self.read(&set.id)?;

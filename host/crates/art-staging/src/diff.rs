@@ -30,7 +30,7 @@ impl Staging {
     /// file that is no text, or is larger than 1 MiB, is only named.
     ///
     /// # Errors
-    /// Fails if the staged contents cannot be read.
+    /// Fails if the staged contents or the granted directory cannot be read.
     pub fn diff(&self, set: &ChangeSet, change: &Change) -> Result<String, StagingError> {
         let path = set.full_path(change);
         let old = || match change.before {

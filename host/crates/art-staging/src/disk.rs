@@ -1,4 +1,4 @@
-//! Files on the disk: reading them with a bound, and writing them so that they survive a crash.
+//! Files on the disk: reading them without waiting, and writing them so that they survive a crash.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -55,7 +55,7 @@ pub(crate) fn current_state(dir: &Dir, path: &Path) -> io::Result<Before> {
     open_regular(dir, path).and_then(digest).map(Before::File)
 }
 
-/// Writes a file of this host so that it is complete or not there, and stays after a crash.
+/// Writes a file of this host. After a crash, the file is complete, or as it was before.
 pub(crate) fn write_durably(dir: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
     let temporary = format!("{name}.tmp");
     let mut file = dir.create(&temporary)?;

@@ -22,7 +22,7 @@ pub struct Draft {
     id: String,
     origin: Origin,
     directory: PathBuf,
-    blobs: u32,
+    blob_count: u32,
     is_finished: bool,
     /// Shows other processes that this draft is in use.
     _lock: File,
@@ -55,7 +55,7 @@ impl Draft {
             id,
             origin,
             directory,
-            blobs: 0,
+            blob_count: 0,
             is_finished: false,
             _lock: lock,
         })
@@ -66,8 +66,8 @@ impl Draft {
     /// # Errors
     /// Fails if the file cannot be created.
     pub fn new_blob(&mut self) -> std::io::Result<(String, File)> {
-        let name = self.blobs.to_string();
-        self.blobs += 1;
+        let name = self.blob_count.to_string();
+        self.blob_count += 1;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         let file = self.dir.open_with(&name, &options)?.into_std();

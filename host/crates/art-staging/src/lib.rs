@@ -5,7 +5,7 @@
 //!
 //! A commit changes all of its files or none, also if the process is killed in the middle: when a staging is opened, a commit
 //! whose journal is complete is carried out, and the traces of any other are removed. A file that is not what it was when the call
-//! first looked at it is a conflict, and is never overwritten.
+//! first looked at it is a conflict, and is never overwritten. One that somebody else changes during the commit stays as it is.
 
 mod change;
 mod commit;

@@ -17,7 +17,7 @@ use crate::error::StagingError;
 
 /// The file that describes a change set, in its folder.
 pub(crate) const SET_FILE: &str = "changes.json";
-/// The folder that a commit locks.
+/// The folder that is locked while changes are committed, dropped or recovered.
 pub(crate) const LOCK: &str = "lock";
 /// Maximum size of the description of a change set, in bytes.
 const MAX_SET_BYTES: u64 = 64 << 20;
@@ -56,7 +56,7 @@ impl Staging {
         })
     }
 
-    /// Locks the folder for a commit. Waits for a few seconds while another commit has the lock.
+    /// Locks the folder, to commit or drop changes. Waits for a few seconds while somebody else has the lock.
     pub(crate) fn lock(&self) -> Result<File, StagingError> {
         self.lock_with(|folder| {
             let folder = folder.open(".")?.into_std();

@@ -326,20 +326,23 @@ fn kill_commit(fixture: &Fixture, delay: Duration) -> (bool, bool) {
     // Killing fails if the commit has ended already.
     drop(child.kill());
     child.wait().unwrap();
-    let was_new = fixture.is_committed();
+    let was_committed = fixture.is_committed();
     let staging = fixture.staging();
-    let is_new = fixture.is_committed();
-    assert!(is_new || fixture.is_unchanged(), "the files are mixed after {delay:?}");
+    let is_committed = fixture.is_committed();
+    assert!(
+        is_committed || fixture.is_unchanged(),
+        "the files are mixed after {delay:?}"
+    );
     assert_eq!(fixture.temporary_files(), Vec::<String>::new(), "after {delay:?}");
     let remaining = staging.list().unwrap().len();
-    assert_eq!(remaining, usize::from(!is_new), "after {delay:?}");
-    (was_new, is_new)
+    assert_eq!(remaining, usize::from(!is_committed), "after {delay:?}");
+    (was_committed, is_committed)
 }
 
 #[test]
 fn a_killed_commit_changes_all_files_or_none() {
     const ROUNDS: u32 = 200;
-    let (mut new, mut old, mut rolled_forward) = (0, 0, 0);
+    let (mut committed, mut unchanged, mut committed_at_start) = (0, 0, 0);
     // About the time that a commit takes, which depends on the machine and on what else it does.
     let mut longest = Duration::from_millis(5);
     for round in 0..ROUNDS {
@@ -347,16 +350,16 @@ fn a_killed_commit_changes_all_files_or_none() {
         fixture.stage();
         // The delays cover the whole time of a commit, in an order without a pattern.
         let delay = longest * (round * 7 % 20 + 1) / 20;
-        let (was_new, is_new) = kill_commit(&fixture, delay);
-        new += u32::from(is_new);
-        old += u32::from(!is_new);
-        rolled_forward += u32::from(is_new && !was_new);
-        if is_new && delay < longest / 2 {
+        let (was_committed, is_committed) = kill_commit(&fixture, delay);
+        committed += u32::from(is_committed);
+        unchanged += u32::from(!is_committed);
+        committed_at_start += u32::from(is_committed && !was_committed);
+        if is_committed && delay < longest / 2 {
             longest = longest * 9 / 10;
-        } else if !is_new && delay > longest / 2 {
+        } else if !is_committed && delay > longest / 2 {
             longest = longest * 11 / 10;
         }
     }
-    println!("{new} committed, of these {rolled_forward} at the next start; {old} not");
-    assert!(new > 0 && old > 0);
+    println!("{committed} committed, of these {committed_at_start} at the next start; {unchanged} not");
+    assert!(committed > 0 && unchanged > 0);
 }

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_digest_depends_on_the_run() {
+    fn the_initial_digest_depends_on_the_run() {
         assert_eq!(initial_digest("r"), initial_digest("r"));
         assert_ne!(initial_digest("r"), initial_digest("s"));
     }

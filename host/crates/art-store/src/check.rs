@@ -1,4 +1,4 @@
-//! The checks that both stores make before a change, so that they refuse the same requests.
+//! The checks, limits and errors that both stores share, so that they refuse the same requests.
 
 use std::io::{self, Write};
 
@@ -27,19 +27,19 @@ pub(crate) fn encode<T: Serialize + ?Sized>(what: &'static str, id: &str, value:
     if text.overflowed {
         return Err(too_large(what, id));
     }
-    let encoding = |source| StoreError::Encode {
+    let encoding_error = |source| StoreError::Encode {
         what,
         id: truncate_id(id),
         source,
     };
-    if written.map_err(encoding)? > MAX_JSON_DEPTH {
+    if written.map_err(encoding_error)? > MAX_JSON_DEPTH {
         return Err(StoreError::TooDeep {
             what,
             id: truncate_id(id),
             maximum: MAX_JSON_DEPTH,
         });
     }
-    String::from_utf8(text.bytes).map_err(|error| encoding(serde::ser::Error::custom(error)))
+    String::from_utf8(text.bytes).map_err(|error| encoding_error(serde::ser::Error::custom(error)))
 }
 
 /// Parses JSON text that [`encode`] returned.
@@ -51,7 +51,8 @@ pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &s
     })
 }
 
-/// Returns the maximum number of entries in a list, given the number that the caller requested.
+/// Returns the maximum number of entries in a list, given the number that the caller requested: [`MAX_LIST`] if that is
+/// absent or 0.
 pub(crate) fn list_limit(requested: Option<usize>) -> usize {
     match requested {
         None | Some(0) => MAX_LIST,

@@ -36,11 +36,11 @@ pub struct Commit {
     pub observations: Vec<NewObservation>,
     /// Resources that tool calls of the run used.
     pub calls: Vec<CallRecord>,
-    /// Calls and tokens that the model of the run used for steps and answers.
+    /// Model calls and tokens of steps and answers of the run.
     pub work: Vec<WorkRecord>,
     /// Calls that begin to wait for a decision.
     pub suspended: Vec<NewSuspension>,
-    /// Decisions that the run takes with this commit. Their suspensions must belong to the run and be pending.
+    /// Decisions that the run takes with this commit. Their suspensions must belong to the run and be decided.
     pub settled: Vec<Settled>,
     /// Ends or suspends the run. If it is `None`, a suspended run is running again.
     pub end: Option<RunEnd>,
@@ -164,13 +164,13 @@ fn encode_observations(
     thread_id: &str,
     observations: Vec<NewObservation>,
 ) -> Result<Vec<(NewObservation, String, String)>, StoreError> {
-    let encode = |new: NewObservation| {
+    let check_and_encode = |new: NewObservation| {
         let problem = "is not the one of the lease: record it in its own thread";
         check::same("thread of an observation", &new.thread_id, thread_id, problem)?;
         let (content, metadata) = encode_observation(&new)?;
         Ok((new, content, metadata))
     };
-    observations.into_iter().map(encode).collect()
+    observations.into_iter().map(check_and_encode).collect()
 }
 
 fn encode_each<T>(

@@ -31,14 +31,14 @@ pub enum StoreError {
         /// The identifier.
         id: String,
     },
-    /// A message with the identifier of another thread was added to a thread.
+    /// A message that names another thread was to be added to a thread.
     #[error("message `{message_id}` belongs to thread `{actual}` and cannot be added to thread `{thread_id}`")]
     ForeignMessage {
         /// The message.
         message_id: String,
-        /// The thread in the message.
+        /// The thread that the message names.
         actual: String,
-        /// The thread to which it was added.
+        /// The thread to which it was to be added.
         thread_id: String,
     },
     /// Another writer changed the value after the caller had read it.
@@ -100,7 +100,7 @@ pub enum StoreError {
         /// Identifier, truncated.
         suspension_id: String,
     },
-    /// Somebody has decided before.
+    /// Somebody has decided before, or a run takes a decision that it has taken already or that differs from the stored one.
     #[error("`{suspension_id}` was decided already: the first decision holds")]
     AlreadyDecided {
         /// Identifier of the suspension.
@@ -160,14 +160,14 @@ pub enum StoreError {
         /// The maximum depth.
         maximum: usize,
     },
-    /// The journal of a run has reached [`MAX_JOURNAL_ENTRIES`](crate::limits::MAX_JOURNAL_ENTRIES) or
+    /// The journal of a run would exceed [`MAX_JOURNAL_ENTRIES`](crate::limits::MAX_JOURNAL_ENTRIES) or
     /// [`MAX_JOURNAL_BYTES`](crate::limits::MAX_JOURNAL_BYTES).
     #[error("the journal of run `{trace_id}` is full: end the run and begin another one")]
     JournalFull {
         /// The run.
         trace_id: String,
     },
-    /// The blobs of a run have reached [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
+    /// The blobs of a run would exceed [`MAX_RUN_BLOB_BYTES`](crate::limits::MAX_RUN_BLOB_BYTES).
     #[error("run `{trace_id}` has reached the maximum size of its files and logs: begin another run")]
     BlobsFull {
         /// The run.
@@ -289,7 +289,7 @@ pub enum StoreError {
     },
 }
 
-/// Returns what to do about a failed file operation, for the end of a message.
+/// Returns the end of a message about a failed file operation: what to do about it, or nothing if there is no advice.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_for_a_read_only_folder_has_advice() {
+    fn an_error_for_a_folder_that_cannot_be_written_has_advice() {
         let expected = "failed to open `/home/art.db-lock`: make its folder writable or use another --home";
         assert_eq!(message(io::ErrorKind::ReadOnlyFilesystem), expected);
         assert_eq!(message(io::ErrorKind::PermissionDenied), expected);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_file_error_has_no_advice() {
+    fn an_error_for_a_missing_file_has_no_advice() {
         assert_eq!(message(io::ErrorKind::NotFound), "failed to open `/home/art.db-lock`");
     }
 }

@@ -1,7 +1,7 @@
 //! Places at which a test stops the process, to check what a crash leaves behind.
 //!
 //! Each place calls [`FailPoint::reach`], which does nothing unless the program [installed](install) a hook. The program `art` never
-//! does; the program of the crash tests does.
+//! does; the programs of crash tests do.
 
 use std::sync::OnceLock;
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_does_nothing_without_a_hook() {
+    fn every_place_can_be_reached_without_a_hook() {
         FailPoint::ALL.iter().for_each(|point| point.reach());
     }
 }

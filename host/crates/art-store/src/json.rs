@@ -16,7 +16,8 @@ impl JsonText {
     /// Returns `value` as text. `what` and `id` name it in an error.
     ///
     /// # Errors
-    /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if it exceeds a limit.
+    /// Fails with [`StoreError::TooLarge`] or [`StoreError::TooDeep`] if it exceeds a limit, and with [`StoreError::Encode`] if it
+    /// cannot be written as JSON.
     pub fn of<T: Serialize + ?Sized>(what: &'static str, id: &str, value: &T) -> Result<Self, StoreError> {
         check::encode(what, id, value).map(Self)
     }

@@ -3,7 +3,7 @@
 use crate::check;
 use crate::error::StoreError;
 
-/// The right to write the runs of a thread, which one caller has at a time.
+/// The right to write the runs of a thread, which at most one caller has at a time.
 ///
 /// It is current until it is released, or until somebody else has taken it after it expired or after the process of its holder
 /// ended. It expires [`LEASE_MS`](crate::limits::LEASE_MS) after it was acquired, renewed or used for a commit.

@@ -4,11 +4,11 @@
 /// host generates have 36 bytes; a caller may use longer ones.
 pub const MAX_NAME_BYTES: usize = 256;
 
-/// Maximum size of a message, observation, state, configuration or journal payload, in bytes. The output of a tool has
-/// at most 4 MiB, and an observation can contain a few of them.
+/// Maximum size of a stored value, such as a message, an observation, a state, a blob or a journal payload, in bytes. The output of
+/// a tool has at most 4 MiB, and an observation can contain a few of them.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
 
-/// Maximum depth of nested arrays and objects. JSON that is nested deeper than 127 can be written but not parsed.
+/// Maximum depth of nested arrays and objects. It is below 127, since deeper JSON can be written but not parsed.
 pub const MAX_JSON_DEPTH: usize = 120;
 
 /// Maximum number of characters of the query of a run. The conversation has the whole query.

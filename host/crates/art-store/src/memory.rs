@@ -30,8 +30,8 @@ mod runs;
 mod suspensions;
 mod threads;
 
-/// A store in memory, for tests and for hosts that do not need their data after they stop. Only deleting threads frees
-/// memory.
+/// A store in memory, for tests and for hosts that do not need their data after they stop. It grows until
+/// threads are deleted.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -45,7 +45,7 @@ struct Data {
     message_ids: HashSet<String>,
     /// The tool calls with the identifiers of their runs, oldest first.
     calls: Vec<(String, CallRecord)>,
-    /// Calls and tokens that models used, with the identifiers of the runs, oldest first.
+    /// Model calls and tokens of steps and answers, with the identifiers of their runs, oldest first.
     work: Vec<(String, WorkRecord)>,
     /// The suspensions, oldest first.
     suspensions: Vec<SuspensionRecord>,
@@ -85,7 +85,8 @@ struct RunData {
     order: u64,
     run: RunRecord,
     entries: Vec<JournalEntry>,
-    bytes: u64,
+    /// Size of all payloads in the journal, in bytes.
+    journal_bytes: u64,
     /// The blobs by their digests.
     blobs: BTreeMap<String, Blob>,
 }
@@ -139,11 +140,11 @@ impl Store for MemoryStore {
     }
 
     fn get_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, Option<Thread>> {
-        self.defer(move |data, _| Ok(data.threads.get(thread_id).map(|data| data.thread.clone())))
+        self.defer(move |data, _| Ok(data.threads.get(thread_id).map(|found| found.thread.clone())))
     }
 
     fn find_thread<'a>(&'a self, thread_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<Thread>> {
-        self.defer(move |data, _| Ok(data.find_thread(thread_id, owner).map(|data| data.thread.clone())))
+        self.defer(move |data, _| Ok(data.find_thread(thread_id, owner).map(|found| found.thread.clone())))
     }
 
     fn set_thread_config<'a>(&'a self, thread_id: &'a str, config: ThreadConfig) -> StoreFuture<'a, Thread> {
@@ -257,7 +258,7 @@ impl Store for MemoryStore {
     }
 
     fn get_run<'a>(&'a self, trace_id: &'a str) -> StoreFuture<'a, Option<RunRecord>> {
-        self.defer(move |data, _| Ok(data.runs.get(trace_id).map(|data| data.run.clone())))
+        self.defer(move |data, _| Ok(data.runs.get(trace_id).map(|found| found.run.clone())))
     }
 
     fn find_run<'a>(&'a self, trace_id: &'a str, owner: &'a Owner) -> StoreFuture<'a, Option<RunRecord>> {

@@ -1,4 +1,4 @@
-//! The records and filters of the store that are not in `art-core`.
+//! The records and filters of the store that are not in `art-core`, except those of suspensions.
 
 use art_core::Timestamp;
 use art_core::agent::{RunStatus, ThreadConfig};
@@ -208,7 +208,7 @@ pub struct RunRecord {
     pub summary: Value,
     /// Sequence of the last journal entry, or 0 if there is none.
     pub last_sequence: u64,
-    /// Digest of the last journal entry. It stands for the whole journal, since each digest contains the one before it; for
+    /// Digest of the last journal entry. It stands for the whole journal, since each digest is computed with the one before it; for
     /// an empty journal it follows from the identifier. Empty if the database has a format before 5 and is open for reading only.
     pub head: String,
 }
@@ -222,14 +222,14 @@ pub struct CallRecord {
     pub usage: Usage,
 }
 
-/// Calls and tokens that a model used for a step or an answer.
+/// Model calls and tokens of one step or answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkRecord {
     /// The model, such as `openai:gpt-5`.
     pub model: String,
     /// Kind of the work.
     pub work: ModelWork,
-    /// Calls and tokens.
+    /// Model calls and tokens.
     pub usage: ModelUsage,
 }
 

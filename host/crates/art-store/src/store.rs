@@ -23,7 +23,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Threads, conversations, observations, agent state and run journals (M1, M6, M8, M15, M16).
 ///
-/// Every method follows these rules:
+/// Every method follows these rules, unless its documentation says otherwise:
 /// - A write is durable when its future is ready, even if the power fails right after, and every read that starts later sees the
 ///   write. If the future is dropped before that, the write may or may not happen.
 /// - A write is atomic: no read, and no crash, shows a part of it.
@@ -35,8 +35,8 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///
 /// # Implementing a store
 ///
-/// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: a second implementation passes
-/// the suite with another constructor of its `TestStore`. It has to provide
+/// The contract requires nothing that PostgreSQL cannot do, and `tests/it/conformance` tests it: to test a second
+/// implementation, add a constructor to its `TestStore`. It has to provide
 /// - durability: a write is acknowledged after the commit of the database, with `synchronous_commit = on` or stronger;
 /// - transactions, so that [`commit`](Self::commit) stores all or nothing and a read of a journal sees its run and its entries at one
 ///   point in time (`REPEATABLE READ`);
@@ -46,7 +46,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// - a source of growing numbers that are never given twice, such as a `SEQUENCE`, for the fencing numbers of leases, and the
 ///   clock of the database for their expiry. The store need not know when the process of a holder ends: a lease then lasts until
 ///   it expires;
-/// - unique identifiers of threads, messages and runs, whose violation is [`StoreError::AlreadyExists`], not a failure;
+/// - unique identifiers of threads, messages, runs and suspensions, whose violation is [`StoreError::AlreadyExists`], not a failure;
 /// - [`StoreError::Busy`] for a short conflict with another process, after which the caller may repeat the write: a deadlock, a
 ///   failed serialization or a lock that was not free in time. A connection that is lost during a commit is a failure instead,
 ///   since nobody knows how the commit ended;
@@ -77,15 +77,15 @@ pub trait Store: Send + Sync + Debug {
     /// Returns threads, the most recently updated first.
     fn list_threads(&self, filter: ThreadFilter) -> StoreFuture<'_, Vec<Thread>>;
 
-    /// Deletes a thread with its messages, observations, state, runs, journals and blobs. Returns `false` if it does
-    /// not exist (M1).
+    /// Deletes a thread with its messages, observations, state and runs, and everything that is stored for these runs. Returns
+    /// `false` if it does not exist (M1).
     ///
     /// Fails with [`StoreError::ThreadBusy`] while somebody holds its lease.
     fn delete_thread<'a>(&'a self, thread_id: &'a str) -> StoreFuture<'a, bool>;
 
     /// Adds messages to a thread. An empty list is accepted even for a thread that does not exist (M15).
     ///
-    /// Fails with [`StoreError::ForeignMessage`] when a message has the identifier of another thread. The contract
+    /// Fails with [`StoreError::ForeignMessage`] when a message names another thread. The contract
     /// requires only a warning (M6), but a wrong thread would show messages of one user to another (B23). Fails with
     /// [`StoreError::AlreadyExists`] when the identifier of a message is in use.
     fn append_messages<'a>(&'a self, thread_id: &'a str, messages: Vec<ConversationMessage>) -> StoreFuture<'a, ()>;
@@ -136,7 +136,9 @@ pub trait Store: Send + Sync + Debug {
     /// Stores everything that one step of a run leads to, and renews the lease or, if the commit says so, releases it.
     ///
     /// Fails without any change
-    /// - with [`StoreError::LeaseLost`] if the lease is not the current one of the run's thread,
+    /// - with [`StoreError::LeaseLost`] if the lease is not the current one of its thread, and with [`StoreError::Invalid`] if this
+    ///   is not the thread of the run,
+    /// - with [`StoreError::UnknownRun`] if the run does not exist and the commit does not begin it,
     /// - with [`StoreError::AlreadyExists`] if the run to begin, a message or a new suspension exists,
     /// - with [`StoreError::RunEnded`] if the run has ended,
     /// - with [`StoreError::Conflict`] if the journal does not have exactly `after` entries,
@@ -148,7 +150,7 @@ pub trait Store: Send + Sync + Debug {
     /// A suspended run accepts commits too, for example one that cancels it. A commit that ends the run closes its suspensions.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed>;
 
-    /// Stores the decision about a suspension, for its run to take it. Of several callers exactly one succeeds. Needs no lease:
+    /// Stores the decision about a suspension, for its run to take it. Of several callers at most one succeeds. Needs no lease:
     /// somebody else may work on the run.
     ///
     /// Fails with
@@ -156,7 +158,7 @@ pub trait Store: Send + Sync + Debug {
     /// - [`StoreError::AlreadyDecided`] if somebody has decided before,
     /// - [`StoreError::SuspensionExpired`] if a person decides and its time is over by the clock of the store,
     /// - [`StoreError::SuspensionNotExpired`] if it is decided by its expiry and the time is not over,
-    /// - [`StoreError::SuspensionClosed`] if its run has ended.
+    /// - [`StoreError::SuspensionClosed`] if its run has ended without a decision.
     fn decide<'a>(
         &'a self,
         suspension_id: &'a str,
@@ -186,13 +188,12 @@ pub trait Store: Send + Sync + Debug {
     fn get_blob<'a>(&'a self, thread_id: &'a str, digest: &'a str) -> StoreFuture<'a, Option<Vec<u8>>>;
 
     /// Returns the usage of the newest calls of a tool, in all threads, the newest first. `limit` is the maximum number of calls;
-    /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). The time that
-    /// this takes does not depend on how many calls are stored.
+    /// `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean [`MAX_LIST`](crate::limits::MAX_LIST). A
+    /// database needs an index for this, so that the time does not grow with the number of stored calls.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<Usage>>;
 
-    /// Returns the calls and tokens that a model used for the newest pieces of work of one kind, in all threads, the newest
-    /// first. `limit` is the maximum number, as in [`list_calls`](Self::list_calls), and the time that this takes does not depend
-    /// on how many are stored either.
+    /// Returns the model calls and tokens of the newest steps or answers by a model, in all threads, the newest first. `limit` is the
+    /// maximum number, as in [`list_calls`](Self::list_calls). A database needs an index for this too.
     fn list_work<'a>(
         &'a self,
         model: &'a str,

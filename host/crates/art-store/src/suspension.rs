@@ -17,7 +17,7 @@ pub struct NewSuspension {
     pub call: SuspendedCall,
 }
 
-/// A decision that its run has taken: see [`Commit::settled`](crate::Commit::settled).
+/// A decision that the run of the suspension takes: see [`Commit::settled`](crate::Commit::settled).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// Identifier of the suspension.
@@ -80,7 +80,8 @@ pub struct SuspensionFilter {
     /// Maximum number of entries; `None`, 0 and more than [`MAX_LIST`](crate::limits::MAX_LIST) mean
     /// [`MAX_LIST`](crate::limits::MAX_LIST).
     pub limit: Option<usize>,
-    /// Maximum size of the questions and decisions together, as JSON text in bytes; a single entry may be larger. `None` means no limit.
+    /// Maximum size of the questions and decisions together, as JSON text in bytes; the first entry is listed even if it is
+    /// larger. `None` means no limit.
     pub max_bytes: Option<usize>,
 }
 
@@ -98,7 +99,7 @@ impl Page {
         }
     }
 
-    /// Returns whether an entry of this size is still part of the list. The first entry always is.
+    /// Counts an entry of this size, and returns whether it is still part of the list. The first entry always is.
     pub(crate) fn accepts(&mut self, bytes: usize) -> bool {
         let rest = self.remaining_bytes.checked_sub(bytes);
         let is_first = std::mem::replace(&mut self.is_empty, false);
@@ -114,7 +115,7 @@ impl SuspensionRecord {
         &self.call.suspension_id
     }
 
-    /// Returns whether the suspension is open, or its decision was not taken yet.
+    /// Returns whether the suspension is open, or decided and its run has not taken the decision yet.
     #[must_use]
     pub const fn is_pending(&self) -> bool {
         matches!(self.status, SuspensionStatus::Open | SuspensionStatus::Decided)
@@ -156,9 +157,9 @@ impl SuspensionRecord {
 }
 
 impl SuspensionStatus {
-    /// Returns the status of a suspension with these facts.
-    pub(crate) const fn of(is_decided: bool, is_settled: bool) -> Self {
-        match (is_decided, is_settled) {
+    /// Returns the status of a suspension. `is_finished` means that the run has taken the decision or has ended.
+    pub(crate) const fn of(is_decided: bool, is_finished: bool) -> Self {
+        match (is_decided, is_finished) {
             (false, false) => Self::Open,
             (true, false) => Self::Decided,
             (true, true) => Self::Settled,

@@ -13,14 +13,14 @@ use serde_json::Value;
 pub use rule::{ApprovalAction, ApprovalRule, InvalidPointer, Pointer};
 pub use standing::{AllowedValue, MAX_STANDING_BYTES, StandingApproval, StandingError, StandingScope};
 
-/// Decides which calls a person is asked about. In `art.toml` it is the table `[approval]`:
+/// Decides which calls run, which a person is asked about, and which are refused. In `art.toml` it is the table `[approval]`:
 ///
 /// ```toml
 /// [approval]
 /// ask_from = "high"            # `low`, `medium`, `high`, `critical`, or `never`
 /// ask_together = true          # ask about all known calls of a plan before its first step
-/// timeout_ms = 86400000        # a question that nobody decides in a day
-/// on_timeout = "reject"        # counts as rejected, or with `approve` as approved
+/// timeout_ms = 86400000        # time for a decision: one day
+/// on_timeout = "reject"        # what an undecided question counts as after this time: `reject` or `approve`
 ///
 /// [[approval.rule]]
 /// action = "allow"
@@ -40,7 +40,7 @@ pub struct ApprovalPolicy {
     /// The rules, of which the first that matches decides.
     #[serde(rename = "rule")]
     pub rules: Vec<ApprovalRule>,
-    /// Lowest declared risk from which on a person is asked. `None`, which is written `never`, means that no risk leads to a
+    /// A person is asked about a tool that declares at least this risk. `None`, which is written `never`, means that no risk leads to a
     /// question.
     #[serde(with = "threshold")]
     pub ask_from: Option<RiskLevel>,
@@ -87,7 +87,7 @@ pub enum Verdict {
 
 impl ApprovalPolicy {
     /// Sets the time limit of a question that is asked `now`, unless it already has one, and what the question counts as after
-    /// it. A question about a grant is never approved by time alone.
+    /// it. A question that asks for an answer or about a grant is never approved by time alone.
     pub fn limit(&self, question: &mut SuspendedCall, now: Timestamp) {
         let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
         question.expires = question.expires.or(limit);

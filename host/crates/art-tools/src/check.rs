@@ -79,6 +79,7 @@ fn elapsed_ms(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Arguments that were filled with defaults and validated.
 pub(crate) struct ValidArguments {
     pub(crate) arguments: Value,
     /// The arguments as compact JSON text, which is the input of the tool.

@@ -19,7 +19,7 @@ const LIGHT_OUTPUT_BYTES: usize = 16 << 10;
 /// Maximum length of a tool's name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A registered tool, with the schema, owner, limits and digest that its executor returned at registration.
+/// A registered tool, with what its executor returned at registration.
 #[derive(Debug)]
 pub(crate) struct RegisteredTool {
     pub(crate) executor: Arc<dyn ToolExecutor>,
@@ -34,7 +34,7 @@ pub(crate) struct RegisteredTool {
 }
 
 impl RegisteredTool {
-    /// Checks and compiles a tool. This finds every error in its declaration, before the tool is offered to a model.
+    /// Checks and compiles a tool, so that errors in its declaration are found before the tool is offered to a model.
     pub(crate) fn compile(executor: Arc<dyn ToolExecutor>) -> Result<Self, RegisterError> {
         let mut schema = executor.schema().clone();
         check_name(&schema.name).map_err(|source| RegisterError::InvalidExecutor { source })?;
@@ -130,7 +130,7 @@ fn check_examples(
     Ok(())
 }
 
-/// Checks the inputs or the outputs of all examples. All of them together may cost no more than a single value.
+/// Checks the inputs or the outputs of all examples. All of them together may cost as much as a single value, and no more.
 fn check_values<'e>(
     kind: SchemaKind,
     root: &str,

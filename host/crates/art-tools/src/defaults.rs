@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 500_000;
 #[error("grows too large when the defaults of its schema are filled in")]
 pub struct TooManyDefaults;
 
-/// Returns the total shape of all defaults in a schema.
+/// Returns an upper bound of the total shape of all defaults in a schema. Also counts other values that are named `default`.
 pub(crate) fn measure(schema: &Value) -> Shape {
     match schema {
         Value::Object(members) => {
@@ -34,7 +34,7 @@ pub(crate) fn measure(schema: &Value) -> Shape {
 /// The schema must be a tree without references, so that the walk ends.
 ///
 /// # Errors
-/// Fails if the added defaults have more than `max_bytes` bytes, or if there are too many places to visit.
+/// Fails if the added defaults and their names have more than `max_bytes` bytes, or if there are too many places to visit.
 pub(crate) fn fill(schema: &Value, value: &mut Value, max_bytes: usize) -> Result<(), TooManyDefaults> {
     let mut filler = Filler {
         steps: MAX_STEPS,

@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::progress::NewestProgress;
 
-/// A call that passed all checks: its tool is enabled for the thread and registered, and its arguments are valid.
+/// A call that passed all checks: its tool is enabled for the thread and registered, its arguments are valid, and it has the grants
+/// that it needs, unless it is only replayed.
 ///
 /// Only [`ToolSystem`](crate::system::ToolSystem) creates one, and [`ToolExecutor`] accepts nothing else, so no
 /// unchecked call reaches a sandbox.

@@ -19,7 +19,7 @@ pub struct Glob {
     /// Positions of `*`. No two are adjacent.
     stars: u128,
     /// Positions of `?`.
-    any: u128,
+    question_marks: u128,
     /// Positions of each other character.
     chars: BTreeMap<char, u128>,
     /// Number of positions.
@@ -47,7 +47,7 @@ impl Glob {
         let mut glob = Self {
             text: String::new(),
             stars: 0,
-            any: 0,
+            question_marks: 0,
             chars: BTreeMap::new(),
             len: 0,
         };
@@ -56,7 +56,7 @@ impl Glob {
             let bit = 1 << glob.len;
             match c {
                 '*' => glob.stars |= bit,
-                '?' => glob.any |= bit,
+                '?' => glob.question_marks |= bit,
                 other => *glob.chars.entry(other).or_default() |= bit,
             }
             glob.len += 1;
@@ -92,7 +92,7 @@ impl Glob {
         let skip_stars = |state: u128| state | ((state & self.stars) << 1);
         let mut state = skip_stars(1);
         for c in text.chars() {
-            let matched = (state & (positions(c) | self.any)) << 1;
+            let matched = (state & (positions(c) | self.question_marks)) << 1;
             state = skip_stars(matched | (state & self.stars));
             if state == 0 {
                 return false;

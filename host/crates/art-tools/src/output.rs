@@ -41,7 +41,7 @@ pub const TOOL_SUSPENSION_ID: &str = "toolSuspensionId";
 /// continues.
 pub const ASSIST_REQUIRED: &str = "llmAssistRequired";
 /// Keys of metadata that only the host may set.
-const RESERVED: [&str; 11] = [
+const RESERVED_KEYS: [&str; 11] = [
     "title",
     "sources",
     "attachments",
@@ -72,7 +72,7 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Endin
     report
 }
 
-/// Returns the report of a call that ended in an error of the host or without any payload of the tool.
+/// Returns the report of a call that ended without a result of its tool.
 pub(crate) fn report_without_payload(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
         let text = "asked for a subtask, which this host cannot run yet";
@@ -193,8 +193,8 @@ fn suspension_report(
         preview: suspension.preview_data.map(check_size).transpose()?,
     };
     let mut result = ToolResult::success(call, suspension_output(&asked));
-    let own_id = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
-    if let Some(id) = own_id {
+    let id_of_tool = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
+    if let Some(id) = id_of_tool {
         insert_suspension_id(&mut result.metadata.extra, id);
     }
     let question =
@@ -236,7 +236,7 @@ fn failure_report(call: &ParsedToolCall, failure: Failure) -> Result<ToolReport,
 fn allowed_metadata(metadata: JsonObject) -> Result<JsonObject, String> {
     let mut extra = check_object_size(metadata)?;
     let suspension_id = extra.shift_remove("suspensionId");
-    extra.retain(|name, _| !RESERVED.contains(&name.as_str()));
+    extra.retain(|name, _| !RESERVED_KEYS.contains(&name.as_str()));
     if let Some(id) = suspension_id {
         insert_suspension_id(&mut extra, &id);
     }

@@ -45,7 +45,7 @@ impl ToolRegistry {
     /// Adds a tool under the name in its schema (T1).
     ///
     /// # Errors
-    /// Fails if a tool of any owner has the name (X3), or if the tool is refused.
+    /// Fails if a tool of any owner has the name or one that differs only in `_` and `-` (X3), or if the tool is refused.
     pub fn register(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, false)
@@ -54,7 +54,7 @@ impl ToolRegistry {
     /// Adds a tool, or replaces a tool with the same name and owner (X3).
     ///
     /// # Errors
-    /// Fails if another owner has the name, or if the tool is refused.
+    /// Fails if another owner has the name, if a name that differs only in `_` and `-` is registered, or if the tool is refused.
     pub fn replace(&self, executor: Arc<dyn ToolExecutor>) -> Result<(), RegisterError> {
         let tool = RegisteredTool::compile(executor)?;
         self.insert(tool, true)
@@ -104,13 +104,13 @@ impl ToolRegistry {
         self.tool(name).and_then(|tool| tool.digest.clone())
     }
 
-    /// Returns copies of all schemas, by name.
+    /// Returns copies of all schemas, ordered by name.
     #[must_use]
     pub fn list(&self) -> Vec<ToolSchema> {
         self.read().values().map(|tool| tool.schema.clone()).collect()
     }
 
-    /// Returns copies of the schemas of the tools that are both registered and enabled, by name (T3).
+    /// Returns copies of the schemas of the tools that are both registered and enabled, ordered by name (T3).
     #[must_use]
     pub fn available(&self, is_enabled: impl Fn(&str) -> bool) -> Vec<ToolSchema> {
         let tools = self.read();

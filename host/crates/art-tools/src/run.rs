@@ -1,4 +1,4 @@
-//! Runs an admitted call, even if its executor misbehaves.
+//! Runs an admitted call. An executor that panics or does not stop in time ends only its own call.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -104,7 +104,7 @@ fn unmeasured_outcome(ending: Ending, start: Instant) -> Outcome {
     }
 }
 
-/// Completes `grace` after the time limit or the cancellation of a call, with the matching ending.
+/// Waits until `grace` after the time limit or the cancellation of a call, and returns the matching ending.
 async fn wait_until_overdue(call: &Admitted, grace: Duration) -> Ending {
     let limit_ms = call.limits().timeout_ms;
     let deadline = sleep(Duration::from_millis(limit_ms).saturating_add(grace));

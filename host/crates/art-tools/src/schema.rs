@@ -1,4 +1,4 @@
-//! Schemas that are admitted and compiled once and then applied to many values.
+//! Schemas that are admitted and compiled, and then applied to many values.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub struct CompiledSchema {
     /// if the schema does not compile.
     validator: OnceLock<Option<Validator>>,
     cost: Cost,
-    /// The total shape of all defaults in the schema.
+    /// Upper bound of the total shape of all defaults in the schema.
     defaults: Shape,
 }
 
@@ -42,8 +42,8 @@ impl CompiledSchema {
         })
     }
 
-    /// Drops the compiled form of a large schema; the next check compiles it again. Tools are loaded much more often than
-    /// they are called, and a folder may have thousands of them.
+    /// Drops the compiled form of a schema that is costly even for a small value; the next check compiles it again. Tools are loaded
+    /// much more often than they are called, and a folder may have thousands of them.
     pub(crate) fn without_large_validator(mut self) -> Self {
         let small_value = Shape::of_text(300);
         if !self.cost.is_light(&small_value) {
@@ -65,7 +65,8 @@ impl CompiledSchema {
     }
 
     /// Returns whether a value of this shape can be filled with defaults and checked so fast that other calls are not
-    /// delayed. Assumes the worst case: that each part of the value gets every default.
+    /// delayed. Assumes the worst case: that each part of the value gets every default. False if the schema has to be
+    /// compiled first.
     pub(crate) fn is_light(&self, shape: &Shape) -> bool {
         self.validator.get().is_some() && self.cost.is_light(&shape.plus(self.defaults.times(shape.nodes)))
     }

@@ -61,8 +61,8 @@ pub struct CallScope {
     pub enabled_tools: EnabledTools,
     /// Parent of the observations: the identifier of the plan item.
     pub parent_id: Option<String>,
-    /// Wall-clock time at which the calls start, because the crate reads no wall clock. The time limit of a question begins at
-    /// this time plus the duration of the call.
+    /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. The time limit of a
+    /// question begins at this time plus the duration of the call.
     pub now: Timestamp,
     /// Cancels all calls of the batch.
     pub cancel: CancellationToken,

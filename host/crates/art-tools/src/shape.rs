@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_beyond_the_maximum_depth_or_number_is_refused() {
+    fn a_value_beyond_the_maximum_depth_or_number_of_values_is_refused() {
         assert_eq!(Shape::measure(&json!([[[1]]]), 3, 100), Err(TooLarge::Depth(3)));
         assert_eq!(Shape::measure(&json!([1, 2, 3]), 64, 3), Err(TooLarge::Nodes(3)));
         assert!(Shape::measure(&json!([1, 2]), 2, 3).is_ok());

@@ -37,7 +37,7 @@ pub struct ToolSystem {
     queue: Queue,
 }
 
-/// A call that passed all checks, with its tool. Only [`ToolSystem::admit`] creates one.
+/// A call that passed all checks, with its tool. [`ToolSystem::admit`] returns it.
 #[derive(Debug)]
 pub struct AdmittedCall {
     tool: Arc<RegisteredTool>,
@@ -46,7 +46,7 @@ pub struct AdmittedCall {
     check_duration: Duration,
 }
 
-/// A call that passed all checks but was not authorised, since it can only be replayed. Only [`ToolSystem::admit_for_replay`] creates one.
+/// A call that passed all checks but may lack grants, since it can only be replayed. [`ToolSystem::admit_for_replay`] returns it.
 #[derive(Debug)]
 pub struct ReplayableCall(AdmittedCall);
 
@@ -150,7 +150,8 @@ impl ToolSystem {
         }
     }
 
-    /// Checks a call: whether its tool is enabled for the thread and registered, and whether its arguments are valid (T4).
+    /// Checks a call: whether its tool is enabled for the thread and registered, whether its arguments are valid (T4), and whether it
+    /// has the grants that it needs.
     ///
     /// # Errors
     /// Fails with the report of the refusal, which is marked as not run.

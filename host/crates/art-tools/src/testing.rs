@@ -1,4 +1,4 @@
-//! Helpers for the tests of this crate: scripted executors.
+//! Helpers for the tests of this crate: scripted tools, and a tool system that runs them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

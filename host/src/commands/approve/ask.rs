@@ -29,7 +29,7 @@ const STORE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum length of a line that is typed, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
-/// Returns whether a person can be asked: input and messages are at a terminal.
+/// Returns whether a person can be asked: stdin and stderr are at a terminal, and the output is not JSON.
 pub(in crate::commands) fn is_attended(global: &Global) -> bool {
     !global.json && stdin().is_terminal() && stderr().is_terminal()
 }
@@ -42,9 +42,9 @@ enum Outcome {
     Later,
 }
 
-/// Asks the person about each of the calls. Returns whether to resume the run, because a call was decided. `later` and
-/// Ctrl-D leave a call undecided, and Ctrl-C all remaining ones. Blocks the thread while the person thinks, but not the renewal
-/// of leases, which runs on the threads of `executor`.
+/// Asks the person about each of the calls. Returns whether to resume the run: if a call was decided, unless Ctrl-C kept a later call
+/// from being asked about. `later` and Ctrl-D leave a call undecided, and Ctrl-C this call and all further ones. Blocks the thread
+/// while the person thinks, which is harmless because a run that waits holds no lease.
 pub(in crate::commands) fn decide_at_terminal(
     executor: &Handle,
     runtime: &Runtime,
@@ -98,9 +98,9 @@ impl Question<'_> {
         }
         drop_earlier_input();
         render::note(&shown::question(self.record));
-        let mut changed: Option<Value> = None;
+        let mut new_arguments: Option<Value> = None;
         loop {
-            match self.handle_entry(&mut changed) {
+            match self.handle_entry(&mut new_arguments) {
                 Ok(()) => {}
                 Err(outcome) => return outcome,
             }
@@ -114,20 +114,21 @@ impl Question<'_> {
             .block_on(no_longer_waits(self.runtime, &owner, self.record.id()))
     }
 
-    /// Reads one entry of the person and carries it out. Fails with the outcome if the entry ends the question.
-    fn handle_entry(&self, changed: &mut Option<Value>) -> Result<(), Outcome> {
-        let mut always = None;
+    /// Reads one entry of the person and carries it out. `new_arguments` are those that the person has typed in place of the call's.
+    /// Fails with the outcome if the entry ends the question.
+    fn handle_entry(&self, new_arguments: &mut Option<Value>) -> Result<(), Outcome> {
+        let mut standing_approval = None;
         let typed = self.read(&self.choices())?;
         let feedback = match typed.trim().to_lowercase().as_str() {
-            "y" | "yes" => self.read_approval(changed.clone())?,
+            "y" | "yes" => self.read_approval(new_arguments.clone())?,
             "n" | "no" => self.read_rejection()?,
-            "a" | "always" if self.may_approve_later_calls() && changed.is_some() => {
+            "a" | "always" if self.may_approve_later_calls() && new_arguments.is_some() => {
                 render::note("`always` is about the arguments of the question: answer `yes` to the changed ones");
                 return Ok(());
             }
             "a" | "always" if self.may_approve_later_calls() => {
-                always = self.choose_standing_approval()?;
-                if always.is_none() {
+                standing_approval = self.choose_standing_approval()?;
+                if standing_approval.is_none() {
                     return Ok(());
                 }
                 self.read_approval(None)?
@@ -138,7 +139,7 @@ impl Question<'_> {
             }
             "e" | "edit" => {
                 if let Some(arguments) = self.read_new_arguments()? {
-                    *changed = Some(arguments);
+                    *new_arguments = Some(arguments);
                 }
                 return Ok(());
             }
@@ -149,10 +150,10 @@ impl Question<'_> {
             "l" | "later" => return Err(Outcome::Later),
             _ => return Ok(()),
         };
-        match self.decide(feedback, always) {
+        match self.decide(feedback, standing_approval) {
             Ok(outcome) => Err(outcome),
             Err(problem) => {
-                *changed = None;
+                *new_arguments = None;
                 render::note(&shown::problem(&problem));
                 Ok(())
             }
@@ -174,12 +175,12 @@ impl Question<'_> {
 
     /// Stores the decision, and then the standing approval. Fails with what is wrong with the decision, so that the person can decide
     /// again.
-    fn decide(&self, feedback: Feedback, always: Option<StandingApproval>) -> Result<Outcome, String> {
+    fn decide(&self, feedback: Feedback, standing_approval: Option<StandingApproval>) -> Result<Outcome, String> {
         let key = suspension_key(self.record, &Owner::user(self.user));
         let decided = self.executor.block_on(self.runtime.decide(key, feedback));
         match decided {
             Ok(_) => {
-                always
+                standing_approval
                     .into_iter()
                     .for_each(|approval| standing::keep(self.runtime, approval));
                 Ok(Outcome::Decided)
@@ -199,10 +200,10 @@ impl Question<'_> {
     }
 
     /// Returns an approval. Reads the answer if the question needs one.
-    fn read_approval(&self, changed: Option<Value>) -> Result<Feedback, Outcome> {
+    fn read_approval(&self, new_arguments: Option<Value>) -> Result<Feedback, Outcome> {
         let form = &self.record.call.form;
         let mut feedback = Feedback::new(true, shown::now());
-        feedback.modified_args = changed;
+        feedback.modified_args = new_arguments;
         if matches!(form.input_type, InputType::Confirm) {
             return Ok(feedback);
         }
@@ -228,8 +229,8 @@ impl Question<'_> {
 
     /// Returns the new arguments that the person typed, or `None` if they are no JSON.
     fn read_new_arguments(&self) -> Result<Option<Value>, Outcome> {
-        let now = self.record.call.call.arguments.to_string();
-        render::note(&format!("  | {now}"));
+        let current = self.record.call.call.arguments.to_string();
+        render::note(&format!("  | {current}"));
         let text = self.read("arguments, as JSON on one line: ")?;
         match parse_arguments(text.trim()) {
             Ok(arguments) => {

@@ -15,8 +15,8 @@ use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
 
-/// Maximum length of the arguments in the table, in characters.
-const MAX_ARGUMENT_CHARS: usize = 60;
+/// Maximum length of the arguments, or of the reason in their place, in the table, in characters.
+const MAX_DETAIL_CHARS: usize = 60;
 
 pub(super) fn preview(global: &Global, rules: Option<&Path>, runs: usize) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
@@ -74,7 +74,7 @@ fn row(call: &PreviewedCall) -> Vec<String> {
         then.to_owned(),
         call.tool.clone(),
         run,
-        truncate(detail, MAX_ARGUMENT_CHARS),
+        truncate(detail, MAX_DETAIL_CHARS),
     ]
 }
 

@@ -1,5 +1,5 @@
-//! A question to a person as text. Everything that a tool, a model or a file has written stands in indented lines that begin with `|`,
-//! so that none of it can look like a line of the host.
+//! A question to a person as text. What a tool, a model or a file has written stands in indented lines that begin with `|`, or, without
+//! its line ends, within a line that the host begins, so that it cannot look like a line of the host.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -152,7 +152,7 @@ fn answer_lines(form: &FeedbackSchema, max_lines: Option<usize>) -> Vec<String> 
     lines
 }
 
-/// Returns the rules of an answer as JSON on one line, if there are any.
+/// Returns the rules that an answer must meet as JSON on one marked line, if there are any.
 fn validation_line(validation: &InputValidation) -> Option<String> {
     let rules = serde_json::to_string(validation).unwrap_or_default();
     (*validation != InputValidation::default()).then(|| format!("  | {}", truncate(&rules, MAX_LINE_CHARS)))

@@ -89,7 +89,7 @@ pub(super) fn keep(runtime: &Runtime, approval: StandingApproval) {
     }
 }
 
-/// Lists the rules of the configuration in their order, and the standing approvals.
+/// Lists the rules of the configuration in their order, and the standing approvals of the person.
 pub(super) fn list(global: &Global, limit: usize) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     let (policy, approvals) = (&config.approval.value, StandingApprovals::of(&config));

@@ -18,11 +18,11 @@ const PROMPT: &str = "> ";
 /// Maximum number of lines in the history.
 const MAX_HISTORY_LINES: usize = 1_000;
 /// Maximum size of a line in the history, in bytes.
-const MAX_HISTORY_LINE: usize = 4 << 10;
+const MAX_HISTORY_LINE_BYTES: usize = 4 << 10;
 /// Maximum size of the history file, in bytes. Escaping may double each byte of a line.
-const MAX_HISTORY_FILE: u64 = (2 * MAX_HISTORY_LINES * (MAX_HISTORY_LINE + 1)) as u64;
+const MAX_HISTORY_FILE_BYTES: u64 = (2 * MAX_HISTORY_LINES * (MAX_HISTORY_LINE_BYTES + 1)) as u64;
 /// Maximum size of one line from a pipe, in bytes.
-const MAX_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// An event of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ pub(super) struct Prompt {
 }
 
 impl Input {
-    /// Opens a line editor with the history file `history` if stdin is a terminal and the output is not JSON, and a pipe
-    /// otherwise.
+    /// Opens a line editor with the history file `history` if stdin is a terminal and the output is not JSON. Otherwise reads stdin
+    /// as a pipe.
     ///
     /// # Errors
     /// Fails if the terminal cannot be used.
@@ -117,7 +117,7 @@ impl Prompt {
 
     /// Appends a line to the history file immediately, so that a crash does not lose it.
     fn add_to_history(&mut self, line: &str) {
-        let Some(history) = self.history.as_ref().filter(|_| line.len() <= MAX_HISTORY_LINE) else {
+        let Some(history) = self.history.as_ref().filter(|_| line.len() <= MAX_HISTORY_LINE_BYTES) else {
             return;
         };
         let added = self.editor.add_history_entry(line).unwrap_or_default();
@@ -138,8 +138,8 @@ fn create_private_file(path: &Path) -> std::io::Result<()> {
         created => return created.map(drop),
     }
     let bytes = open_regular(path)?.metadata()?.len();
-    if bytes > MAX_HISTORY_FILE {
-        let message = format!("it has {bytes} bytes, more than the {MAX_HISTORY_FILE} allowed; remove it");
+    if bytes > MAX_HISTORY_FILE_BYTES {
+        let message = format!("it has {bytes} bytes, more than the {MAX_HISTORY_FILE_BYTES} allowed; remove it");
         return Err(std::io::Error::new(ErrorKind::FileTooLarge, message));
     }
     Ok(())
@@ -151,7 +151,7 @@ fn terminal_error(error: ReadlineError) -> CommandError {
 }
 
 fn next_line(lines: &mut impl BufRead) -> Result<InputEvent, CommandError> {
-    match bounded::read_line(lines, MAX_LINE) {
+    match bounded::read_line(lines, MAX_LINE_BYTES) {
         Ok(line) => Ok(line.map_or(InputEvent::End, InputEvent::Line)),
         Err(error) if bounded::is_invalid_text(&error) => Ok(InputEvent::Unreadable(format!(
             "a line cannot be used: {error}; send long texts as attachments"
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_line_after_an_invalid_line_is_read() {
-        let max = usize::try_from(MAX_LINE).unwrap();
+        let max = usize::try_from(MAX_LINE_BYTES).unwrap();
         let line_of = |bytes: usize| [&vec![b'x'; bytes], &b"\n"[..]].concat();
         for bytes in [line_of(2 * max), line_of(max + 1), line_of(max), b"\xff\n".to_vec()] {
             let mut pipe = &[&bytes, &b"next"[..]].concat()[..];
@@ -202,9 +202,9 @@ mod tests {
         let path = home.path().join("chat_history");
         create_private_file(&path).unwrap();
         let file = std::fs::File::options().append(true).open(&path).unwrap();
-        file.set_len(MAX_HISTORY_FILE).unwrap();
+        file.set_len(MAX_HISTORY_FILE_BYTES).unwrap();
         create_private_file(&path).unwrap();
-        file.set_len(MAX_HISTORY_FILE + 1).unwrap();
+        file.set_len(MAX_HISTORY_FILE_BYTES + 1).unwrap();
         let refused = create_private_file(&path).unwrap_err();
         assert!(refused.to_string().contains("remove it"), "{refused}");
         std::fs::remove_file(&path).unwrap();

@@ -30,8 +30,8 @@ impl Screen {
         Self { json }
     }
 
-    /// Prints the model, its limitations, the interrupted runs and, if interactive, how to continue. In JSON output, only warns of
-    /// a limit on costs without a price.
+    /// Warns of a limit on costs if the model has no price. Unless the output is JSON, also prints the model, its limitations, the
+    /// interrupted runs and, if interactive, what can be typed.
     pub(super) async fn greet(self, session: &Session, interactive: bool) -> Result<(), CommandError> {
         let runtime = &session.runtime;
         report::warn_of_cost(runtime)?;
@@ -129,7 +129,7 @@ pub(super) fn tools(runtime: &Runtime) -> String {
     table::lines(&rows).join("\n")
 }
 
-/// Returns the first sentence of a description, cut at a word boundary.
+/// Returns the first sentence of a description. A long one is cut at a word boundary.
 fn shorten(description: &str) -> String {
     let sentence = first_sentence(description);
     let beginning = prefix(&sentence, MAX_DESCRIPTION);

@@ -25,13 +25,13 @@ pub(super) struct Session {
     pub(super) runtime: Runtime,
     /// The person who holds the conversation; nobody in particular if absent.
     user: Option<String>,
-    /// The current thread. `None` until the first question.
+    /// The current thread. `None` if the next question starts one.
     thread_id: Option<String>,
     /// Attachments of the next question, newest last.
     pub(super) attachments: Vec<QueryAttachment>,
-    /// Usage of all questions of the session.
+    /// Usage of all questions and resumed runs of the session.
     pub(super) total_usage: UsageSummary,
-    /// Usage of the last question.
+    /// Usage of the last question or resumed run.
     pub(super) last_usage: Option<UsageSummary>,
 }
 
@@ -143,7 +143,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the messages of the current thread, oldest first.
+    /// Returns the questions and answers of the current thread, oldest first.
     pub(super) async fn messages(&self) -> Result<Vec<ConversationMessage>, CommandError> {
         let Some(id) = &self.thread_id else {
             return Ok(Vec::new());

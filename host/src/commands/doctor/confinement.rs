@@ -36,14 +36,14 @@ fn check_compiler() -> Check {
         (probe.connect, "connect to a port"),
         (probe.start_program, "start a program"),
     ];
-    let could: Vec<_> = attempts
+    let possible: Vec<_> = attempts
         .iter()
         .filter(|(succeeded, _)| *succeeded)
         .map(|(_, what)| *what)
         .collect();
     let reasons = [&probe.landlock, &probe.seccomp];
     let reasons: Vec<_> = reasons.into_iter().flatten().map(String::as_str).collect();
-    match (could.is_empty(), reasons.is_empty()) {
+    match (possible.is_empty(), reasons.is_empty()) {
         (true, true) => Check::new(
             NAME,
             Verdict::Ok,
@@ -56,7 +56,11 @@ fn check_compiler() -> Check {
             } else {
                 format!(": {}", reasons.join("; "))
             };
-            Check::new(NAME, Verdict::Warn, format!("could {}{reasons}", could.join(" and ")))
+            Check::new(
+                NAME,
+                Verdict::Warn,
+                format!("could {}{reasons}", possible.join(" and ")),
+            )
         }
     }
 }

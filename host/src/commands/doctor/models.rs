@@ -1,4 +1,4 @@
-//! Checks the models by requesting the model list of each provider, which uses no tokens.
+//! Checks the models by requesting the model lists of their providers, which uses no tokens.
 
 use std::time::Duration;
 
@@ -22,7 +22,8 @@ const LOCAL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of similar names suggested for a model that is not listed.
 const MAX_SUGGESTED: usize = 3;
 
-/// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable.
+/// Checks the configured model, which must be available, and all other providers with a key, which may be unavailable. If no model is
+/// configured, also looks for a model server on this machine.
 pub(super) fn check_models(config: &Config) -> Vec<Check> {
     let engine = open_engine(config).map_err(CommandError::from);
     match engine.and_then(|engine| Ok((engine, new_executor()?))) {

@@ -8,7 +8,7 @@ use art_runtime::grants::canonical;
 use crate::cli::AddArgs;
 use crate::error::CommandError;
 
-/// Returns the grants with those of the command line, which replace earlier ones of the same path or address.
+/// Returns the grants with those of the command line, which replace earlier ones for the same path, address, variable or limit.
 pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
     for path in &args.read {
         add_files(&mut policy, FsGrant::new(resolve(path)?, Access::Read));
@@ -68,7 +68,7 @@ fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     })
 }
 
-/// Returns the grants without those that `revoked` names. Fails if a name is not granted.
+/// Returns the grants without those for the paths, addresses, variables and limits in `revoked`. Fails if one of these is not granted.
 pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
     for text in revoked {
         let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());

@@ -1,4 +1,4 @@
-//! What tools ask for and are granted, for people and programs.
+//! Shows what tools ask for and what they are granted: as text for people, or as JSON for programs.
 
 use std::io::{IsTerminal, Write};
 
@@ -33,7 +33,7 @@ pub(super) fn list(global: &Global, grants: &GrantFiles, plugins: &[Plugin]) -> 
     Ok(Exit::Success)
 }
 
-fn is_changed(plugin: &Plugin, policy: &ToolPolicy) -> bool {
+fn needs_approval(plugin: &Plugin, policy: &ToolPolicy) -> bool {
     policy.grants_anything() && policy.component != plugin.digest()
 }
 
@@ -44,7 +44,7 @@ fn to_json(plugin: &Plugin, policy: &ToolPolicy) -> Value {
         "digest": plugin.digest(),
         "requests": plugin.inspection().requests(),
         "grants": policy,
-        "needsApproval": is_changed(plugin, policy),
+        "needsApproval": needs_approval(plugin, policy),
     })
 }
 
@@ -57,7 +57,7 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
         Some(requests) if requests.is_empty() => lines.push("  asks for nothing".to_owned()),
         Some(requests) => lines.extend(requests.iter().map(|request| format!("  asks to {request}"))),
     }
-    if is_changed(plugin, policy) {
+    if needs_approval(plugin, policy) {
         lines.push(format!(
             "  is another component than the one for which its grants were made: it is not run before `art grant approve {name}`"
         ));
@@ -66,7 +66,7 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
     lines.join("\n")
 }
 
-/// Returns a line for each grant.
+/// Returns a line for each grant, each limit and each restriction, or one that says that nothing is granted.
 fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
     let mut lines = Vec::new();
     for grant in &policy.fs {
@@ -76,7 +76,7 @@ fn grant_lines(policy: &ToolPolicy) -> Vec<String> {
             "read"
         };
         let stage = if grant.stage {
-            ", after you commit what it writes"
+            "; what it writes waits until you commit it"
         } else {
             ""
         };

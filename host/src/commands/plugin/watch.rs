@@ -17,7 +17,7 @@ use crate::render;
 
 /// Time between two scans of the files. It is longer than the pauses of an editor that saves a file in several steps.
 const SCAN_INTERVAL: Duration = Duration::from_millis(300);
-/// Maximum depth of folders that are scanned. Sources are not nested deeper.
+/// Maximum depth of folders that are scanned. Changes in deeper folders are not noticed.
 const MAX_DEPTH: usize = 16;
 
 /// The files of a folder, each with its modification time and its size in bytes.
@@ -46,7 +46,7 @@ fn build_and_report(global: &Global, config: &Config, folders: &[PathBuf]) {
     }
 }
 
-/// Waits until crates change, and then until two scans find no further change. Returns the changed crates.
+/// Waits until crates change, and then until a scan finds no further change. Returns the changed crates.
 fn wait_for_changes(folders: &[PathBuf], snapshots: &mut [Snapshot]) -> Vec<PathBuf> {
     let mut changed = vec![false; folders.len()];
     loop {
@@ -92,7 +92,7 @@ fn add_files(folder: &Path, depth: usize, files: &mut Snapshot) {
     }
 }
 
-/// Returns whether a build or an editor writes the file.
+/// Returns whether a build or an editor creates the file or folder for itself. Hidden ones are taken as such.
 fn is_generated(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let has_extension = |extensions: &[&str]| {

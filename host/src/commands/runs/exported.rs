@@ -17,13 +17,13 @@ use crate::render::compiling::Compiling;
 use crate::render::{self, units};
 
 /// Writes a run to a new file.
-pub(super) fn export(global: &Global, named: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
+pub(super) fn export(global: &Global, typed: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
     check_plugins(&config)?;
     new_file::check_free(file, force)?;
     let store = open_store_read_only(&config)?;
     let mut recording = new_executor()?.block_on(async {
-        let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
+        let id = ids::resolve_run(store.as_ref(), &global.owner(), typed).await?;
         Ok::<_, CommandError>(Recording::read(store.as_ref(), &id).await?)
     })?;
     let compiling = Compiling::new(global.json);

@@ -17,7 +17,7 @@ const MAX_TEXT_CHARS: usize = 100;
 /// Shown in place of the name of a step for usage that belongs to no single step.
 const NO_STEP: &str = "-";
 
-/// The events of a journal, each with its entry and the step to which it belongs.
+/// The events of a journal, each with its entry and the step to which it belongs, and what the steps used.
 pub(super) struct Log<'a> {
     events: Vec<LoggedEvent<'a>>,
     costs: Costs,
@@ -196,9 +196,9 @@ fn usage_so_far(run: &Run) -> StepCosts {
     }
 }
 
-/// Returns the step to which an event belongs, or an empty text. `run` is the state of the run before the event. `steps` maps the
-/// model calls before the event to their steps.
-fn find_step(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>) -> String {
+/// Returns the step to which an event belongs, or an empty text. `run` is the state of the run before the event. `call_steps` maps
+/// the model calls before the event to their steps.
+fn find_step(run: &Run, event: &RunEvent, call_steps: &mut BTreeMap<ActionId, String>) -> String {
     let step_of_call = |action: &ActionId, result: &ToolResult| {
         let call = run.open_call(*action, &result.call_id);
         call.map(|call| call.item_id).unwrap_or_default()
@@ -210,12 +210,12 @@ fn find_step(run: &Run, event: &RunEvent, steps: &mut BTreeMap<ActionId, String>
                 _ => "planning",
             };
             let step = item_id.clone().unwrap_or_else(|| phase.to_owned());
-            steps.insert(*action, step.clone());
+            call_steps.insert(*action, step.clone());
             step
         }
         RunEvent::ModelNotAsked { action, .. }
         | RunEvent::ModelReplied { action, .. }
-        | RunEvent::ModelFailed { action, .. } => steps.get(action).cloned().unwrap_or_default(),
+        | RunEvent::ModelFailed { action, .. } => call_steps.get(action).cloned().unwrap_or_default(),
         RunEvent::ToolCalled { item_id, .. } => item_id.clone(),
         RunEvent::CallSuspended { action, suspension, .. } => {
             let call = run.open_call(*action, &suspension.call.call_id);

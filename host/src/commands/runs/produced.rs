@@ -41,7 +41,7 @@ pub(super) fn entry_to_json(entry: &JournalEntry) -> Result<Value, CommandError>
     }))
 }
 
-/// Returns the logs of the calls of a run, in the order of the journal.
+/// Returns the logs of the calls of a run, in the order of the journal. Leaves out calls whose log is not stored.
 pub(super) async fn read_logs(
     store: &dyn Store,
     run: &RunRecord,

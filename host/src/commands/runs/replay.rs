@@ -15,11 +15,11 @@ use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::Compiling;
 
-pub(super) fn replay(global: &Global, named: &str) -> Result<Exit, CommandError> {
+pub(super) fn replay(global: &Global, typed: &str) -> Result<Exit, CommandError> {
     let config = load_config(global)?;
-    let replay = match exported::file_path(named) {
+    let replay = match exported::file_path(typed) {
         Some(file) => replay_file(&config, file)?,
-        None => replay_stored(global, &config, named)?,
+        None => replay_stored(global, &config, typed)?,
     };
     if global.json {
         render::json(&replay);
@@ -34,13 +34,13 @@ pub(super) fn replay(global: &Global, named: &str) -> Result<Exit, CommandError>
 }
 
 /// Replays a run from the store with the components of the plugins folder.
-fn replay_stored(global: &Global, config: &Config, named: &str) -> Result<Replay, CommandError> {
+fn replay_stored(global: &Global, config: &Config, typed: &str) -> Result<Replay, CommandError> {
     check_plugins(config)?;
     let store = open_store_read_only(config)?;
     let compiling = Compiling::new(global.json);
     let toolbox = Toolbox::load(config, Vec::new(), &|compiled| compiling.show(compiled))?;
     new_executor()?.block_on(async {
-        let id = ids::resolve_run(store.as_ref(), &global.owner(), named).await?;
+        let id = ids::resolve_run(store.as_ref(), &global.owner(), typed).await?;
         let recording = Recording::read(store.as_ref(), &id).await?;
         Ok(recording.replay(&toolbox.plugins()).await?)
     })

@@ -13,9 +13,9 @@ use crate::exit::Exit;
 use crate::render;
 
 /// Checks the chain of digests of a run from the store or a file.
-pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError> {
+pub(super) fn verify(global: &Global, typed: &str) -> Result<Exit, CommandError> {
     // Both ways of reading a journal verify it.
-    let (run, events) = match exported::file_path(named) {
+    let (run, events) = match exported::file_path(typed) {
         Some(file) => {
             let recording = exported::read(file)?;
             (recording.run, recording.entries.len())
@@ -23,7 +23,7 @@ pub(super) fn verify(global: &Global, named: &str) -> Result<Exit, CommandError>
         None => {
             let store = open_store_read_only(&load_config(global)?)?;
             new_executor()?.block_on(async {
-                let run = find_run(global, store.as_ref(), named).await?;
+                let run = find_run(global, store.as_ref(), typed).await?;
                 let events = read_journal(store.as_ref(), &run).await?.len();
                 Ok::<_, CommandError>((run, events))
             })?

@@ -100,7 +100,7 @@ fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, Comm
     }
 }
 
-/// Returns the first key of `value` that `recognized`, the value after deserialization, lacks.
+/// Returns the first key of `value` that `recognized`, the value after deserialization, lacks. Keys with the value `null` are ignored.
 fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, value) in value.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
         // An object with only unknown keys may be missing in `recognized` because it is empty; report the inner key.

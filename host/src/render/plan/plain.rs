@@ -10,17 +10,17 @@ use art_tools::ToolProgress;
 
 use super::{Detail, MAX_DETAIL, Shown, new_details, note, one_line, progress_text, step_line};
 
-/// Minimum time between two printed lines of a step, so that progress messages are not too frequent.
+/// Minimum time between a line of a step and its next progress message, so that progress messages are not too frequent.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Prints a line for each change.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Status of each step when it was last printed.
-    printed: BTreeMap<String, TodoItemStatus>,
+    /// Status of each step at the last update.
+    statuses: BTreeMap<String, TodoItemStatus>,
     /// When each step was last started.
     started_at: BTreeMap<String, Instant>,
-    /// When a line of each step was last printed.
+    /// When the status of each step last changed, or a progress message of it was last printed.
     printed_at: BTreeMap<String, Instant>,
     /// Which details of each step were printed.
     shown: BTreeMap<String, Shown>,
@@ -57,7 +57,7 @@ impl Plain {
 
     /// Returns the line of a step, or `None` if its status did not change or it is pending.
     fn status_line(&mut self, item: &TodoItem, calls: &[CallCost]) -> Option<String> {
-        let before = self.printed.insert(item.id.clone(), item.status);
+        let before = self.statuses.insert(item.id.clone(), item.status);
         if before == Some(item.status) {
             return None;
         }
@@ -84,7 +84,7 @@ impl Plain {
         }
     }
 
-    /// Returns a line such as `works  step_1  reading the table (30 %)`, unless a line of the step was printed recently.
+    /// Returns a line such as `works step_1  reading the table (30 %)`, unless a line of the step was printed recently.
     fn progress_line(&mut self, progress: &ToolProgress, now: Instant) -> Option<String> {
         let step = progress.parent_id.as_ref()?;
         let text = progress_text(progress);

@@ -5,7 +5,7 @@ use std::f64::consts::{LN_2, LN_10};
 
 use num_complex::Complex64;
 
-use super::{ValueResult, domain, real_value};
+use super::{ValueResult, domain_error, real_value};
 use crate::error::Reason;
 
 /// Maximum whole exponent that is computed by multiplication, which is exact: `(2 + 3i)^2` is `-5 + 12i`.
@@ -47,13 +47,13 @@ fn call_complex(name: &'static str, z: Complex64) -> ValueResult {
         "sinh" => z.sinh(),
         "cosh" => z.cosh(),
         "tanh" => z.tanh(),
-        _ => return Err(domain(name, "real numbers")),
+        _ => return Err(domain_error(name, "real numbers")),
     })
 }
 
 fn logarithm(name: &'static str, z: Complex64) -> ValueResult {
     if z == Complex64::ZERO {
-        return Err(domain(name, "a value other than 0"));
+        return Err(domain_error(name, "a value other than 0"));
     }
     let real = (z.im == 0.0 && z.re > 0.0).then_some(z.re);
     Ok(match (name, real) {
@@ -70,7 +70,7 @@ fn trigonometric(name: &'static str, x: f64) -> Result<f64, Reason> {
     match name {
         "sin" => Ok(snap_to_zero(x.sin(), x)),
         "cos" => Ok(snap_to_zero(x.cos(), x)),
-        _ if snap_to_zero(x.cos(), x) == 0.0 => Err(domain(name, "an angle other than pi/2 + n*pi")),
+        _ if snap_to_zero(x.cos(), x) == 0.0 => Err(domain_error(name, "an angle other than pi/2 + n*pi")),
         _ => Ok(snap_to_zero(x.tan(), x)),
     }
 }
@@ -100,7 +100,7 @@ fn add_real(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the quotient. Fails with [`Reason::DivisionByZero`].
+/// Returns the quotient. Fails with [`Reason::DivisionByZero`] if `b` is 0.
 pub(crate) fn divide(a: Complex64, b: Complex64) -> ValueResult {
     if b == Complex64::ZERO {
         return Err(Reason::DivisionByZero);
@@ -126,7 +126,7 @@ pub(crate) fn power(base: Complex64, exponent: Complex64) -> ValueResult {
 
 fn power_of_zero(exponent: Complex64) -> ValueResult {
     if exponent.im != 0.0 {
-        return Err(domain("pow", "a real exponent when the base is 0"));
+        return Err(domain_error("pow", "a real exponent when the base is 0"));
     }
     match exponent.re {
         re if re < 0.0 => Err(Reason::DivisionByZero),

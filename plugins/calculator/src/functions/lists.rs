@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::{ValueResult, argument_count, complex::add, domain};
+use super::{ValueResult, argument_count_error, complex::add, domain_error};
 use crate::error::Reason;
 
 /// Every whole number up to 2^53 is exact in an `f64`.
@@ -56,7 +56,7 @@ fn variance(values: &[f64]) -> f64 {
 fn whole_numbers(name: &'static str, values: &[f64]) -> Result<Vec<f64>, Reason> {
     let fits = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
     if !values.iter().all(fits) {
-        return Err(domain(name, "whole numbers up to 2^53"));
+        return Err(domain_error(name, "whole numbers up to 2^53"));
     }
     Ok(values.iter().map(|value| value.abs()).collect())
 }
@@ -74,7 +74,7 @@ fn lcm(a: f64, b: f64) -> f64 {
 
 fn check_not_empty(name: &'static str, got: usize) -> Result<(), Reason> {
     if got == 0 {
-        Err(argument_count(name, "at least 1 argument", 0))
+        Err(argument_count_error(name, "at least 1 argument", 0))
     } else {
         Ok(())
     }

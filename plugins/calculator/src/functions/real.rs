@@ -1,6 +1,6 @@
 //! Functions of one or two real numbers.
 
-use super::{argument_count, domain};
+use super::{argument_count_error, domain_error};
 use crate::error::Reason;
 
 /// Relative distance to a whole number within which a value counts as whole, so `ceil(0.1 + 0.2 + 2.7)` is 3.
@@ -20,7 +20,7 @@ pub(super) fn call_with_one(name: &'static str, x: f64) -> Result<f64, Reason> {
         "ceil" => round_if_nearly_whole(x).ceil(),
         "trunc" => round_if_nearly_whole(x).trunc(),
         "factorial" => return factorial(x),
-        _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain(name, "a value other than 0, -1, -2 and so on")),
+        _ if x <= 0.0 && x.fract() == 0.0 => return Err(domain_error(name, "a value other than 0, -1, -2 and so on")),
         _ => libm::tgamma(x),
     })
 }
@@ -39,7 +39,7 @@ pub(super) fn call_with_one_or_two(name: &'static str, arguments: &[f64]) -> Res
         ("round", [x, digits]) => round(*x, *digits),
         (_, [n]) => factorial(*n),
         (_, [n, k]) => permutations(name, *n, *k),
-        _ => Err(argument_count(name, "1 or 2 arguments", arguments.len())),
+        _ => Err(argument_count_error(name, "1 or 2 arguments", arguments.len())),
     }
 }
 
@@ -55,7 +55,7 @@ fn round_if_nearly_whole(x: f64) -> f64 {
 
 fn factorial(n: f64) -> Result<f64, Reason> {
     if n < 0.0 || n.fract() != 0.0 || n > MAX_FACTORIAL {
-        return Err(domain("factorial", "a whole number from 0 to 170"));
+        return Err(domain_error("factorial", "a whole number from 0 to 170"));
     }
     let mut product = 1.0;
     let mut factor = 2.0;
@@ -69,7 +69,7 @@ fn factorial(n: f64) -> Result<f64, Reason> {
 /// Rounds half away from zero, based on the decimal digits that are displayed: `round(2.675, 2)` is 2.68.
 fn round(x: f64, digits: f64) -> Result<f64, Reason> {
     if digits.fract() != 0.0 || !(0.0..=MAX_DIGITS).contains(&digits) {
-        return Err(domain("round", "a whole number of digits from 0 to 15"));
+        return Err(domain_error("round", "a whole number of digits from 0 to 15"));
     }
     let scale = 10_f64.powf(digits);
     let scaled = x * scale;
@@ -131,6 +131,6 @@ fn check_choice(name: &'static str, n: f64, k: f64) -> Result<(), Reason> {
     if is_whole && 0.0 <= k && k <= n {
         Ok(())
     } else {
-        Err(domain(name, "whole numbers n and k with 0 <= k <= n"))
+        Err(domain_error(name, "whole numbers n and k with 0 <= k <= n"))
     }
 }

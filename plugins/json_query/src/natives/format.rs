@@ -2,7 +2,8 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-const HTML: [(&str, &str); 5] = [
+/// Characters and their escapes in HTML.
+const HTML_ESCAPES: [(&str, &str); 5] = [
     ("&", "&amp;"),
     ("<", "&lt;"),
     (">", "&gt;"),
@@ -11,13 +12,15 @@ const HTML: [(&str, &str); 5] = [
 ];
 
 pub(super) fn escape_html(text: &str) -> String {
-    HTML.iter()
+    HTML_ESCAPES
+        .iter()
         .fold(text.to_owned(), |text, (plain, escaped)| text.replace(plain, escaped))
 }
 
 /// Unescapes HTML. Replaces `&amp;` last, so that `&amp;lt;` becomes `&lt;` and not `<`.
 pub(super) fn unescape_html(text: &str) -> String {
-    HTML.iter()
+    HTML_ESCAPES
+        .iter()
         .rev()
         .fold(text.to_owned(), |text, (plain, escaped)| text.replace(escaped, plain))
 }

@@ -20,13 +20,13 @@ pub(super) fn split(text: &str, pattern: &str, flags: &str) -> SearchResult {
 }
 
 pub(super) fn split_matches(text: &str, pattern: &str, flags: &str) -> SearchResult {
-    let either = |part| match part {
+    let into_value = |part| match part {
         Part::Between(value) | Part::Groups(value) => value,
     };
-    search(text, pattern, flags).map(|parts| parts.into_iter().map(either).collect())
+    search(text, pattern, flags).map(|parts| parts.into_iter().map(into_value).collect())
 }
 
-/// A part of the searched text: a match as an array of its groups, or the text between two matches.
+/// A part of the searched text: a match as an array of its groups, or the text before, between or after matches.
 enum Part {
     Between(Val),
     Groups(Val),
@@ -50,7 +50,7 @@ impl Part {
     }
 }
 
-/// Splits `text` into matches and the texts between them.
+/// Splits `text` into its matches and the texts around them. Without the flag `g`, only the first match counts.
 fn search(text: &str, pattern: &str, flags: &str) -> Result<Vec<Part>, Error> {
     let regex = compile(pattern, flags)?;
     let limit = if flags.contains('g') { usize::MAX } else { 1 };

@@ -114,8 +114,8 @@ fn round(number: f64) -> Value {
     (format!("{number:.9e}").parse::<f64>().unwrap() + 0.0).into()
 }
 
-/// Returns a cell as it is compared. Of equal values in one group, such as 0 and 0.0, SQL does not say which one the result has, so for
-/// queries with groups the type of a number does not count.
+/// Returns a cell as it is compared: with a rounded float. Of equal values in one group, such as 0 and 0.0, SQL does not say which
+/// one the result has, so for queries with groups the type of a number does not count.
 fn comparable(sql: &str, cell: &Value) -> Value {
     let has_groups = sql.contains("GROUP BY") || sql.contains("SELECT DISTINCT");
     cell.as_f64()
@@ -123,7 +123,7 @@ fn comparable(sql: &str, cell: &Value) -> Value {
         .map_or_else(|| cell.clone(), round)
 }
 
-/// Checks that the tool answers a query as SQLite does.
+/// Checks that the tool answers a query as SQLite does, or says that it cannot answer it.
 fn check(setup: &str, sql: &str) -> Result<(), TestCaseError> {
     let shop = Shop::new(setup);
     let answer = art_sdk::testing::call(&SQLITE_QUERY, shop.input(json!({"sql": sql, "limit": 1000})));

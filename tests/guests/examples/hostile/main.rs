@@ -16,7 +16,7 @@ use wasi::wasi::random::random::get_random_bytes;
 struct In {
     /// Name of the attack.
     attack: String,
-    /// The number of repetitions or the size in bytes, if the attack needs one.
+    /// The number of repetitions, the size in bytes or another number, if the attack needs one.
     #[serde(default)]
     n: usize,
 }
@@ -60,7 +60,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
     Ok(Reply::new(json!("survived")).into())
 }
 
-/// Returns the outcome of an attack that only returns an outcome.
+/// Returns the outcome of an attack that only returns an outcome. An attack without an entry is a failure with the code that it names.
 fn end_call(attack: &str, n: usize) -> Result<Outcome<Value>> {
     match attack {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),

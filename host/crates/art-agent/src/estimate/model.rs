@@ -21,10 +21,10 @@ pub(crate) const REPLY_TOKENS: Quantiles = Quantiles {
 /// Calls and tokens that a model used for its recorded work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// The steps without planned calls that it carried out; absent if none is recorded.
+    /// What it used for each step without planned calls; absent if none is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<WorkQuantiles>,
-    /// The answers that it wrote from the results of tools; absent if none is recorded.
+    /// What it used for each answer that it wrote from the results of tools; absent if none is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<WorkQuantiles>,
 }
@@ -123,12 +123,12 @@ impl ModelRecord {
 impl WorkQuantiles {
     fn of(work: &[ModelUsage]) -> Option<Self> {
         let count = u32::try_from(work.len()).unwrap_or(u32::MAX);
-        let of = |part: fn(&ModelUsage) -> u64| Quantiles::of(work.iter().map(part));
+        let quantiles_of = |part: fn(&ModelUsage) -> u64| Quantiles::of(work.iter().map(part));
         (count > 0).then(|| Self {
             count,
-            model_calls: of(|usage| usage.model_calls),
-            input_tokens: of(|usage| usage.input_tokens),
-            output_tokens: of(|usage| usage.output_tokens),
+            model_calls: quantiles_of(|usage| usage.model_calls),
+            input_tokens: quantiles_of(|usage| usage.input_tokens),
+            output_tokens: quantiles_of(|usage| usage.output_tokens),
         })
     }
 
@@ -157,9 +157,9 @@ impl ModelEstimate {
 }
 
 impl CostQuantiles {
-    /// Returns the cost of tokens. Never returns `None`, since [`Price::cost`] knows the cost if it knows the token counts.
+    /// Returns the cost of a call with these tokens. It is never `None`, because both token counts that [`Price::cost`] needs are given.
     pub(crate) fn of(price: &Price, input: Quantiles, output: Quantiles) -> Option<Self> {
-        let of = |input_tokens, output_tokens| {
+        let cost_of = |input_tokens, output_tokens| {
             let metadata = LlmMetadata {
                 input_tokens: Some(input_tokens),
                 output_tokens: Some(output_tokens),
@@ -168,8 +168,8 @@ impl CostQuantiles {
             price.cost(&metadata, 0)
         };
         Some(Self {
-            median: of(input.median, output.median)?,
-            p95: of(input.p95, output.p95)?,
+            median: cost_of(input.median, output.median)?,
+            p95: cost_of(input.p95, output.p95)?,
         })
     }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_planned_calls_uses_what_recorded_steps_used() {
+    fn a_step_without_planned_calls_is_estimated_from_recorded_steps() {
         let start = start(&[usage(2, 100), usage(5, 300), usage(3, 200)]);
         let [step] = &estimate(&start, &[item("a", &[])])[..] else {
             panic!("exactly one step has to be estimated")

@@ -63,10 +63,10 @@ pub struct AnswerEstimate {
     /// Cost in US dollars; absent if the model has no known price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<CostQuantiles>,
-    /// Number of calls whose outputs the request contains.
+    /// Number of calls whose outputs `input_tokens` includes.
     pub known_outputs: usize,
-    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. Limits are not
-    /// counted, since most outputs are far smaller.
+    /// Number of calls and steps whose outputs are left out, because nothing or only their limits are known. The limits
+    /// do not enter the estimate, since most outputs are far smaller.
     pub unknown_outputs: usize,
 }
 
@@ -113,26 +113,26 @@ pub(crate) struct Estimator<'a> {
     start: &'a RunStart,
     items: &'a [TodoItem],
     /// Returns the size of an output that exists already, in bytes.
-    output: &'a dyn Fn(Origin<'_>) -> Option<u64>,
+    existing_output_bytes: &'a dyn Fn(Origin<'_>) -> Option<u64>,
     /// Returns the size of a file as an argument, in bytes.
-    file: &'a dyn Fn(&str) -> Option<u64>,
+    file_bytes: &'a dyn Fn(&str) -> Option<u64>,
     /// Sizes of the outputs of planned calls, by step and number. An output of unknown size is missing.
-    planned: BTreeMap<(&'a str, usize), Quantiles>,
+    planned_outputs: BTreeMap<(&'a str, usize), Quantiles>,
 }
 
 impl<'a> Estimator<'a> {
     pub(crate) fn new(
         start: &'a RunStart,
         items: &'a [TodoItem],
-        output: &'a dyn Fn(Origin<'_>) -> Option<u64>,
-        file: &'a dyn Fn(&str) -> Option<u64>,
+        existing_output_bytes: &'a dyn Fn(Origin<'_>) -> Option<u64>,
+        file_bytes: &'a dyn Fn(&str) -> Option<u64>,
     ) -> Self {
         Self {
             start,
             items,
-            output,
-            file,
-            planned: BTreeMap::new(),
+            existing_output_bytes,
+            file_bytes,
+            planned_outputs: BTreeMap::new(),
         }
     }
 
@@ -144,7 +144,8 @@ impl<'a> Estimator<'a> {
             for (number, call) in item.tool_calls.iter().enumerate() {
                 let estimate = self.estimate_call(item, number, call);
                 if estimate.basis != Basis::Limits {
-                    self.planned.insert((&item.id, number), estimate.usage.bytes_out);
+                    self.planned_outputs
+                        .insert((&item.id, number), estimate.usage.bytes_out);
                 }
                 estimates.push(estimate);
             }
@@ -175,11 +176,12 @@ impl<'a> Estimator<'a> {
         Some(self.bytes(&call.arguments)?.plus(Quantiles::exactly(defaults)))
     }
 
-    /// Returns the size of a value as JSON once its references are resolved, or `None` if it is not known.
+    /// Returns the approximate size of a value as JSON once its references are resolved, or `None` if it is not known. A file counts
+    /// with the size of its content.
     fn bytes(&self, value: &Value) -> Option<Quantiles> {
         match Template::read(value).ok()? {
-            Template::From(origin) => self.output_bytes(origin),
-            Template::Attachment(name) => (self.file)(name).map(Quantiles::exactly),
+            Template::From(origin) => self.referenced_output_bytes(origin),
+            Template::Attachment(name) => (self.file_bytes)(name).map(Quantiles::exactly),
             Template::Param(_) => None,
             Template::Data(data) | Template::Literal(data) => Some(Quantiles::exactly(json_bytes(data))),
             Template::Concat(parts) => self.sum(parts, 0),
@@ -192,9 +194,9 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Returns the size of the values and `more` bytes.
-    fn sum<'v>(&self, values: impl IntoIterator<Item = &'v Value>, more: u64) -> Option<Quantiles> {
-        let mut sum = Quantiles::exactly(more);
+    /// Returns the sum of the sizes of `values` plus `extra_bytes`.
+    fn sum<'v>(&self, values: impl IntoIterator<Item = &'v Value>, extra_bytes: u64) -> Option<Quantiles> {
+        let mut sum = Quantiles::exactly(extra_bytes);
         for value in values {
             sum = sum.plus(self.bytes(value)?);
         }
@@ -203,13 +205,13 @@ impl<'a> Estimator<'a> {
 
     /// Returns the size of an output of an earlier step: the exact size if the step has run, else the estimated size of the whole
     /// output, even if the reference takes only a part of it. Returns `None` if the size is not known.
-    fn output_bytes(&self, origin: Origin<'_>) -> Option<Quantiles> {
+    fn referenced_output_bytes(&self, origin: Origin<'_>) -> Option<Quantiles> {
         let item = self.items.iter().find(|item| item.id == origin.step)?;
         if item.status != TodoItemStatus::Pending {
-            return (self.output)(origin).map(Quantiles::exactly);
+            return (self.existing_output_bytes)(origin).map(Quantiles::exactly);
         }
         let number = origin.call.or_else(|| item.tool_calls.len().checked_sub(1))?;
-        self.planned.get(&(origin.step, number)).copied()
+        self.planned_outputs.get(&(origin.step, number)).copied()
     }
 }
 
@@ -251,7 +253,7 @@ pub(crate) fn estimate_answer(
     }
 }
 
-/// Returns the size of the missing properties that have a default, in bytes.
+/// Returns the size of the defaults of top-level properties that are missing in `arguments`, with their keys, in bytes.
 fn default_bytes(tool: &ToolSchema, arguments: &Value) -> u64 {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let missing = properties

@@ -34,8 +34,9 @@ pub struct CallLimits {
     pub bytes_out: u64,
 }
 
-/// The recorded calls whose inputs have about the same size. Sizes are grouped by powers of four: coarse enough that a few calls
-/// fill a group, and fine enough that a tool that reads its input once uses about the same in all calls of a group.
+/// The recorded calls whose inputs have about the same size. Sizes are grouped by powers of four: the groups are so large
+/// that a few calls suffice for all of them, and so small that a tool that reads its input once uses about the same in all calls of a
+/// group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {
@@ -107,7 +108,7 @@ impl ToolRecord {
         let Some((usual, large)) = classes else {
             return (self.limits.as_estimate(), Basis::Limits);
         };
-        let of = |resource: fn(&CallQuantiles) -> Quantiles| {
+        let combine = |resource: fn(&CallQuantiles) -> Quantiles| {
             let (usual, large) = (resource(&usual.usage), resource(&large.usage));
             Quantiles {
                 median: usual.median,
@@ -115,9 +116,9 @@ impl ToolRecord {
             }
         };
         let usage = CallQuantiles {
-            fuel: of(|usage| usage.fuel),
-            wall_us: of(|usage| usage.wall_us),
-            bytes_out: of(|usage| usage.bytes_out),
+            fuel: combine(|usage| usage.fuel),
+            wall_us: combine(|usage| usage.wall_us),
+            bytes_out: combine(|usage| usage.bytes_out),
         };
         let more = if large == usual { 0 } else { large.calls };
         let calls = usual.calls.saturating_add(more);
@@ -141,11 +142,11 @@ const fn size_exponent(bytes: u64) -> u32 {
 }
 
 fn quantiles(calls: &[&Usage]) -> CallQuantiles {
-    let of = |resource: fn(&Usage) -> u64| Quantiles::of(calls.iter().map(|call| resource(call)));
+    let quantiles_of = |resource: fn(&Usage) -> u64| Quantiles::of(calls.iter().map(|call| resource(call)));
     CallQuantiles {
-        fuel: of(|usage| usage.fuel),
-        wall_us: of(|usage| usage.wall_us),
-        bytes_out: of(|usage| usage.bytes_out),
+        fuel: quantiles_of(|usage| usage.fuel),
+        wall_us: quantiles_of(|usage| usage.wall_us),
+        bytes_out: quantiles_of(|usage| usage.bytes_out),
     }
 }
 
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_small_in_a_journal() {
+    fn a_record_with_many_size_classes_is_short_json_and_is_read_back_unchanged() {
         let calls: Vec<Usage> = (0..22).map(|n| usage(1 << n, u64::MAX)).collect();
         let text = serde_json::to_string(&record(&calls)).unwrap();
         assert!(text.len() < 3_000, "{}", text.len());

@@ -7,7 +7,7 @@ use art_core::error::ToolErrorCode;
 use art_core::pes::TodoItem;
 use art_core::tool::{ParsedToolCall, ToolResult};
 
-use super::{Closed, ItemRun, NextStep};
+use super::{ItemRun, NextStep, NoRepeat};
 use crate::attachment::{self, Places};
 use crate::call::{CallIds, RawCall, fingerprint};
 use crate::file::Files;
@@ -63,7 +63,7 @@ impl Rejections {
     }
 }
 
-impl Closed {
+impl NoRepeat {
     /// Returns the error of a call that may not be made again.
     fn refusal(self, tool: &str) -> (ToolErrorCode, String) {
         let (code, reason) = match self {
@@ -105,13 +105,13 @@ impl ItemRun {
                 self.batch.calls.push(call);
                 continue;
             }
-            let (problem, files) = (raw.problem.take(), std::mem::take(&mut raw.files));
+            let (problem, file_places) = (raw.problem.take(), std::mem::take(&mut raw.file_places));
             let call = admission.ids.identify(admission.trace_id, raw);
-            match self.admit(&call, &files, problem, admission) {
+            match self.admit(&call, &file_places, problem, admission) {
                 Ok(()) => accepted.push(call.clone()),
                 Err((code, reason)) => self.batch.refused.push(ToolResult::error(&call, code, reason)),
             }
-            self.batch.files.insert(call.call_id.clone(), files);
+            self.batch.file_places.insert(call.call_id.clone(), file_places);
             self.batch.calls.push(call);
         }
         if self.runs_plan {
@@ -137,22 +137,22 @@ impl ItemRun {
     fn admit(
         &mut self,
         call: &ParsedToolCall,
-        files: &Places,
+        file_places: &Places,
         problem: Option<String>,
         admission: &mut Admission<'_>,
     ) -> Result<(), (ToolErrorCode, String)> {
         if let Some(problem) = problem {
             return Err((ToolErrorCode::ValidationError, problem));
         }
-        if let Some(error) = attachment::check(&call.arguments, files, admission.attachments, admission.files) {
+        if let Some(error) = attachment::check(&call.arguments, file_places, admission.attachments, admission.files) {
             return Err(error);
         }
         if let Some(reason) = admission.rejections.refusal(call) {
             return Err((ToolErrorCode::PermissionDenied, reason));
         }
         let fingerprint = fingerprint(call);
-        if let Some(closed) = self.closed.get(&fingerprint) {
-            return Err(closed.refusal(&call.tool_name));
+        if let Some(no_repeat) = self.not_repeatable.get(&fingerprint) {
+            return Err(no_repeat.refusal(&call.tool_name));
         }
         let count = self.call_counts.entry(fingerprint).or_default();
         if *count >= MAX_SAME_CALLS {

@@ -16,7 +16,7 @@ pub(crate) struct SynthesisReply {
 }
 
 /// The field of the metadata that the prompt asks for.
-const METADATA: &str = "suggestedQuestions";
+const METADATA_FIELD: &str = "suggestedQuestions";
 
 /// Parses `reply` by its two tags, else by a JSON fence with metadata at its end; otherwise all of it is the answer.
 pub(crate) fn parse_answer(reply: &ModelReply) -> SynthesisReply {
@@ -63,7 +63,7 @@ fn split_by_tags(text: &str) -> Option<(&str, Option<Value>)> {
     Some((before, metadata))
 }
 
-/// Returns the text after an opening tag, up to its closing tag, the metadata, or the end of the text.
+/// Returns the text after an opening tag, up to its closing tag; without one, up to the metadata or the end of the text.
 fn text_in_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     let end = rest.find(&format!("</{tag}>")).or_else(|| rest.find("<uiMetadata>"));
@@ -81,7 +81,7 @@ fn trailing_fence(text: &str) -> Option<(&str, Option<Value>)> {
     let (before, json) = inner.rsplit_once("```json")?;
     let value: Value = serde_json::from_str(json.trim()).ok()?;
     // Other JSON at the end is a part of the answer, and a reply that consists only of a fence is itself the answer.
-    (value.get(METADATA).is_some() && !before.trim().is_empty()).then_some((before, Some(value)))
+    (value.get(METADATA_FIELD).is_some() && !before.trim().is_empty()).then_some((before, Some(value)))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) struct ExecutionReply {
     pub(crate) problems: Vec<String>,
     /// Whether the reply was cut off, so that none of its calls is made.
     pub(crate) cut: bool,
-    /// State that must be sent back to the provider together with its native calls.
+    /// State that must be sent back to the provider together with the native calls of this reply.
     pub(crate) state: Option<ProviderState>,
 }
 
@@ -56,13 +56,13 @@ impl ExecutionReply {
     }
 }
 
-/// Returns whether `content` is empty.
+/// Returns whether `content` is null or a text of white space only.
 pub(crate) fn is_blank(content: &Value) -> bool {
     content.is_null() || content.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Parses `reply`. Native calls take precedence over calls in the text. If the text has neither content nor calls, the
-/// thoughts are parsed as well.
+/// Parses `reply`. Native calls take precedence over calls in the text. If the reply has nothing but thoughts, and the provider
+/// sent these separately, reads calls and a decision from them.
 pub(crate) fn parse_execution(reply: &ModelReply) -> ExecutionReply {
     let texts = split_reply(reply);
     let mut parsed = parse_text(&texts.content);
@@ -93,8 +93,8 @@ fn is_small(state: &ProviderState) -> bool {
     serde_json::to_string(&state.content).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
 }
 
-/// Gives calls over the limit a problem instead of their arguments. Drops calls over [`MAX_CALLS_ANSWERED`] and reports their number
-/// (M08).
+/// Gives each call after the first [`MAX_CALLS_PER_REPLY`] a problem and removes its arguments. Drops calls over [`MAX_CALLS_ANSWERED`] and
+/// reports their number (M08).
 fn limit_calls(parsed: &mut ExecutionReply) {
     let count = parsed.calls.len();
     for call in parsed.calls.iter_mut().skip(MAX_CALLS_PER_REPLY) {

@@ -46,8 +46,8 @@ pub(crate) fn syntax_error(text: &str) -> Option<String> {
         .next()
         .or_else(|| texts_after_fences(text).next())
         .unwrap_or(text);
-    let object = start.get(start.find(['{', '['])?..)?;
-    serde_json::from_str::<Value>(object.trim())
+    let json = start.get(start.find(['{', '['])?..)?;
+    serde_json::from_str::<Value>(json.trim())
         .err()
         .map(|error| error.to_string())
 }
@@ -71,8 +71,8 @@ fn texts_in_markers(text: &str) -> impl Iterator<Item = &str> {
         .map(|slice| slice.split_once(MARKER_END).map_or(slice, |(inside, _)| inside))
 }
 
-/// Returns the text after each opening fence. It includes the closing fence, because strings in the JSON may contain
-/// fences.
+/// Returns the text after each fence that is followed by `{` or `[`. The closing fence is part of it, because strings in the JSON may
+/// contain fences, too.
 fn texts_after_fences(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(FENCE).take(MAX_TRIES).filter_map(|(at, _)| {
         let slice = text.get(at + FENCE.len()..)?;

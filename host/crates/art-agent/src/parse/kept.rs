@@ -1,5 +1,5 @@
-//! Parses files with kept plans. Unlike a reply of a model, such a file must not have unknown keys, since a misspelt key would be
-//! ignored silently.
+//! Parses files with kept plans. Unlike a reply of a model, such a file must not have unknown keys, since a misspelt key would
+//! otherwise be ignored silently.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::MAX_PROBLEMS;
 use super::planning::parse_draft_items;
 use crate::plan::{KeptPlan, PlannedStep, ToolStamp, similar_name_hint};
 
-/// Maximum number of parameters, of files and of tools.
+/// Maximum number of parameters, and also of files and of tools.
 const MAX_ENTRIES: usize = 64;
 
 /// Maximum length of the name of a parameter, in bytes.
@@ -34,17 +34,17 @@ const STEP_KEYS: [&str; 8] = [
 
 const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 
-/// Parses a kept plan. Fails with all of its problems.
+/// Parses a kept plan. Fails with its problems, at most [`MAX_PROBLEMS`].
 pub(crate) fn parse_kept_plan(text: &str) -> Result<KeptPlan, Vec<String>> {
-    let one = |problem: String| vec![problem];
-    let value: Value = serde_json::from_str(text).map_err(|error| one(format!("it is not valid JSON: {error}")))?;
+    let as_list = |problem: String| vec![problem];
+    let value: Value = serde_json::from_str(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
     if is_deeper(&value, MAX_DEPTH) {
-        return Err(one(format!("its values nest deeper than {MAX_DEPTH} levels")));
+        return Err(as_list(format!("its values nest deeper than {MAX_DEPTH} levels")));
     }
     let Value::Object(map) = value else {
-        return Err(one("it has to be a JSON object".to_owned()));
+        return Err(as_list("it has to be a JSON object".to_owned()));
     };
-    check_version(&map).map_err(one)?;
+    check_version(&map).map_err(as_list)?;
     let mut reader = Reader {
         map: &map,
         problems: Vec::new(),

@@ -23,11 +23,11 @@ pub(crate) struct PlanReply {
     pub(crate) thoughts: String,
     /// The text of the reply, which may hold the plan.
     pub(crate) text: String,
-    /// The native calls of the reply, in their order.
+    /// The native calls of the reply with valid names, in their order.
     pub(crate) calls: Vec<RawCall>,
     /// State that must be sent back to the provider together with the calls.
     pub(crate) state: Option<ProviderState>,
-    /// The plan or the answer, or all problems that make the reply unusable.
+    /// The plan or the answer, or else the problems of the reply. A reply that was cut off and has native calls fails without problems.
     pub(crate) outcome: Result<PlanDraft, Vec<String>>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     }
 }
 
-/// Returns the plan that is submitted, with a step for each other call. Fails with all problems.
+/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, if there is one, with the other calls as steps. Fails with all problems.
 fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     let mut problems = native.problems.clone();
     let mut submitted = Vec::new();
@@ -211,7 +211,7 @@ fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
     }
 }
 
-/// Parses the plan in `text`. Fails with all of its problems.
+/// Parses the plan in `text`. Fails with its problems.
 fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => parse_draft(&map),
@@ -221,7 +221,7 @@ fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     }
 }
 
-/// Reads a plan from a JSON object. Fails with all of its problems.
+/// Reads a plan from a JSON object. Fails with the problems of its steps, or else of its calls.
 pub(crate) fn parse_draft(map: &JsonObject) -> Result<PlanDraft, Vec<String>> {
     let list = map.get("todoList").filter(|list| !list.is_null());
     let (answer, ui_metadata) = map

@@ -24,7 +24,7 @@ pub struct AnswerStream {
     thoughts: ThinkTags,
     /// Whether the provider sends thoughts separately from the text.
     separate_thoughts: bool,
-    tags: AnswerFinder,
+    finder: AnswerFinder,
     trim: Trim,
 }
 
@@ -49,7 +49,7 @@ impl AnswerStream {
     #[must_use]
     pub fn of_planner() -> Self {
         Self {
-            tags: AnswerFinder::of_planner(),
+            finder: AnswerFinder::of_planner(),
             ..Self::default()
         }
     }
@@ -80,7 +80,7 @@ impl AnswerStream {
         let mut parts = Vec::new();
         std::mem::take(&mut self.thoughts).finish(&mut |part| add_part(part, &mut parts));
         let mut shown = self.read_parts(parts);
-        let pending = std::mem::take(&mut self.tags).finish();
+        let pending = std::mem::take(&mut self.finder).finish();
         shown.push_str(&self.trim.push(&pending));
         shown
     }
@@ -91,10 +91,10 @@ impl AnswerStream {
         for part in parts {
             match part {
                 VisiblePart::Text(text) => {
-                    let visible = self.tags.push(&text);
+                    let visible = self.finder.push(&text);
                     shown.push_str(&self.trim.push(&visible));
                 }
-                VisiblePart::Restart => self.tags.restart(),
+                VisiblePart::Restart => self.finder.restart(),
             }
         }
         shown

@@ -28,7 +28,7 @@ const MAX_POINTERS: usize = 200;
 /// Maximum number of pointers of an output that a hint lists.
 const MAX_LISTED_POINTERS: usize = 8;
 
-/// Maximum number of faults of one call that are looked for.
+/// Maximum number of faults that are reported of one call.
 const MAX_FAULTS: usize = 20;
 
 /// Maximum number of references in one call.
@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
 
     /// Compares key by key, so that a fault names the key.
     fn check_object(&mut self, map: &'a JsonObject, consumer: &JsonObject, place: &str) {
-        let before = self.found.faults.len();
+        let faults_before = self.found.faults.len();
         for (key, value) in map {
             let asked = flow::property(consumer, key);
             let place = format!("{place}.{}", truncate(key, MAX_KEY_CHARS));
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
             }
         }
         let rest = remaining_keywords(consumer, &["properties", "additionalProperties", "required"]);
-        if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
+        if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
             let defaults = absent().filter_map(|key| {
                 let default = flow::property(consumer, key).get("default")?;
@@ -316,13 +316,13 @@ impl<'a> Checker<'a> {
 
     /// Compares item by item, and then what is asked of the whole list.
     fn check_array(&mut self, items: &'a [Value], consumer: &JsonObject, place: &str) {
-        let before = self.found.faults.len();
+        let faults_before = self.found.faults.len();
         for (n, value) in items.iter().enumerate() {
             let asked = flow::item(consumer, n);
             self.check_value(value, asked, &format!("{place}[{n}]"));
         }
         let rest = remaining_keywords(consumer, &["items", "prefixItems"]);
-        if let Some(rest) = rest.filter(|_| self.found.faults.len() == before) {
+        if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let values: Vec<Given<'a>> = items.iter().filter_map(|value| self.given_value(value).ok()).collect();
             let array = Given::of(given_array(&values).schema);
             self.compare(&array, &rest, place);
@@ -428,20 +428,20 @@ impl<'a> Checker<'a> {
         ))
     }
 
-    /// Returns the schema of an output of an earlier step.
+    /// Returns what is known of the value that a reference takes from an output of an earlier step or question.
     fn given_output(&self, origin: Origin<'a>) -> Result<Given<'a>, String> {
         let step = match find_earlier(self.surroundings.earlier, origin.step) {
             Some(step) => return given_earlier_output(step, origin),
             None => self.find_step(origin.step)?,
         };
         let what = origin.to_string();
-        let any = |what| Given {
+        let unknown_output = |what| Given {
             may_be_absent: true,
             origin: Some(what),
             ..Given::of(Value::Bool(true))
         };
         if step.status == TodoItemStatus::Completed || step.tool_calls.is_empty() {
-            return Ok(any(what));
+            return Ok(unknown_output(what));
         }
         let count = step.tool_calls.len();
         let call = origin.call.unwrap_or(count - 1);
@@ -454,7 +454,7 @@ impl<'a> Checker<'a> {
         };
         // The fault of an unknown tool is reported at its own call.
         let Some(tool) = self.surroundings.tools.iter().find(|tool| tool.name == call.tool_name) else {
-            return Ok(any(what));
+            return Ok(unknown_output(what));
         };
         if tool.execution_mode == ExecutionMode::Display {
             return Err(format!(
@@ -463,10 +463,10 @@ impl<'a> Checker<'a> {
             ));
         }
         let Some(schema) = &tool.output_schema else {
-            return Ok(any(what));
+            return Ok(unknown_output(what));
         };
         let schema = promise::promised_schema(schema, &tool.input_schema, &call.arguments);
-        let output = Output::at(&schema, origin.path).map_err(|gone| {
+        let output = Output::at(&schema, origin.path).map_err(|missing| {
             let known = declared_pointers(&schema, MAX_POINTERS);
             let paths = || {
                 known
@@ -477,7 +477,7 @@ impl<'a> Checker<'a> {
             let hint = Some(similar_name_hint(origin.path, paths())).filter(|hint| !hint.is_empty());
             let hint = hint.unwrap_or_else(|| pointer_hint(paths()));
             format!(
-                "the output of `{}` (`{}`) has nothing at `{gone}`{hint}",
+                "the output of `{}` (`{}`) has nothing at `{missing}`{hint}",
                 origin.step, tool.name
             )
         })?;

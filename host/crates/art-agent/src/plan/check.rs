@@ -54,7 +54,8 @@ pub(crate) fn excess_steps(items: &[TodoItem], max_items: usize) -> Vec<Fault> {
     excess.map(|item| Fault::new(item, &text)).collect()
 }
 
-/// Returns a fault for each step that a model would have to carry out, because it has no calls or lacks a call of a required tool.
+/// Returns a fault for each step that a model would have to carry out, because it has no calls or because it is
+/// strict and lacks a call of a required tool.
 pub(crate) fn steps_left_to_model(items: &[TodoItem]) -> Vec<Fault> {
     let fault = |item: &TodoItem| {
         let strict = item.tool_validation_mode.unwrap_or_default() == ToolValidationMode::Strict;
@@ -224,7 +225,6 @@ fn find_cycle<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::check as check_faults;
     use super::*;
     use crate::plan::tests::item;
     use art_core::pes::PlannedCall;
@@ -233,8 +233,8 @@ mod tests {
         serde_json::from_value(serde_json::json!({"name": name, "description": "", "inputSchema": {}})).unwrap()
     }
 
-    fn check(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
-        fault_texts(&check_faults(items, tools, earlier))
+    fn check_texts(items: &[TodoItem], tools: &[ToolSchema], earlier: &[EarlierQuestion]) -> Vec<String> {
+        fault_texts(&check(items, tools, earlier))
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
         let mut last = item("b", &["a"]);
         last.required_tools = vec!["calculator".to_owned()];
         assert_eq!(
-            check(&[item("a", &[]), last], &[tool("calculator")], &[]),
+            check_texts(&[item("a", &[]), last], &[tool("calculator")], &[]),
             Vec::<String>::new()
         );
     }
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_repeated_id_is_named() {
         assert_eq!(
-            check(&[item("a", &[]), item("a", &[])], &[], &[]),
+            check_texts(&[item("a", &[]), item("a", &[])], &[], &[]),
             ["two items have the id `a`; ids have to be unique"]
         );
     }
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn an_unknown_dependency_is_named() {
         assert_eq!(
-            check(&[item("a", &["z"])], &[], &[]),
+            check_texts(&[item("a", &["z"])], &[], &[]),
             ["item `a` depends on `z`, which is not in the plan"]
         );
     }
@@ -286,7 +286,7 @@ mod tests {
             item("d", &["a"]),
         ];
         assert_eq!(
-            check(&items, &[], &[]),
+            check_texts(&items, &[], &[]),
             ["the dependencies go in a circle: `a` -> `c` -> `b` -> `a`"]
         );
     }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn only_the_items_of_a_cycle_have_its_fault() {
         let items = [item("a", &["b"]), item("b", &["a"]), item("c", &["a"])];
-        let faults = check_faults(&items, &[], &[]);
+        let faults = check(&items, &[], &[]);
         let steps: Vec<_> = faults.iter().map(|fault| fault.step.as_str()).collect();
         assert_eq!(steps, ["b", "a"]);
     }
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn an_item_that_depends_on_itself_is_a_cycle() {
         assert_eq!(
-            check(&[item("a", &["a"])], &[], &[]),
+            check_texts(&[item("a", &["a"])], &[], &[]),
             ["the dependencies go in a circle: `a` -> `a`"]
         );
     }
@@ -352,7 +352,7 @@ mod tests {
         let mut requiring = item("a", &[]);
         requiring.required_tools = vec!["web_search".to_owned()];
         assert_eq!(
-            check(&[requiring], &[tool("calculator")], &[]),
+            check_texts(&[requiring], &[tool("calculator")], &[]),
             ["item `a` requires the tool `web_search`, which is not available; available: `calculator`"]
         );
     }
@@ -373,7 +373,7 @@ mod tests {
         let mut completed = item("a", &["gone"]);
         completed.required_tools = vec!["gone".to_owned()];
         completed.status = TodoItemStatus::Completed;
-        assert_eq!(check(&[completed], &[], &[]), Vec::<String>::new());
+        assert_eq!(check_texts(&[completed], &[], &[]), Vec::<String>::new());
     }
 
     fn earlier() -> [EarlierQuestion; 1] {
@@ -387,9 +387,12 @@ mod tests {
 
     #[test]
     fn a_step_may_depend_on_one_of_an_earlier_question() {
-        assert_eq!(check(&[item("a", &["q1.a"])], &[], &earlier()), Vec::<String>::new());
         assert_eq!(
-            check(&[item("a", &["q2.a"])], &[], &earlier()),
+            check_texts(&[item("a", &["q1.a"])], &[], &earlier()),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            check_texts(&[item("a", &["q2.a"])], &[], &earlier()),
             ["item `a` depends on `q2.a`, which is not in the plan"]
         );
     }
@@ -397,15 +400,15 @@ mod tests {
     #[test]
     fn the_ids_of_ended_items_are_not_checked() {
         let ended = || crate::plan::tests::with_status("q1.a", TodoItemStatus::Completed);
-        assert_eq!(check(&[ended(), ended()], &[], &earlier()), Vec::<String>::new());
+        assert_eq!(check_texts(&[ended(), ended()], &[], &earlier()), Vec::<String>::new());
     }
 
     #[test]
     fn an_id_that_names_an_earlier_step_is_refused() {
         assert_eq!(
-            check(&[item("q1.a", &[])], &[], &earlier()),
+            check_texts(&[item("q1.a", &[])], &[], &earlier()),
             ["the id `q1.a` names a result of an earlier question; give the step another id"]
         );
-        assert_eq!(check(&[item("q1.b", &[])], &[], &earlier()), Vec::<String>::new());
+        assert_eq!(check_texts(&[item("q1.b", &[])], &[], &earlier()), Vec::<String>::new());
     }
 }

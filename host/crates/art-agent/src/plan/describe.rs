@@ -6,9 +6,9 @@ use serde_json::Value;
 /// Maximum number of values or types that are listed.
 const MAX_LISTED: usize = 12;
 /// Maximum length of a name that is compared with others, in bytes.
-const MAX_COMPARED: usize = 100;
+const MAX_COMPARED_BYTES: usize = 100;
 /// Maximum length of a value that is quoted, in characters.
-const MAX_QUOTED: usize = 80;
+const MAX_QUOTED_CHARS: usize = 80;
 /// Similarity from which a name is suggested, from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.7;
 
@@ -52,8 +52,8 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
 
 /// Returns what a value of `schema` is, such as "an object" or "`7`".
 pub(crate) fn describe_given(schema: &Value) -> String {
-    let types = schema.get("type").and_then(Value::as_str);
-    match (types, schema.get("const")) {
+    let type_name = schema.get("type").and_then(Value::as_str);
+    match (type_name, schema.get("const")) {
         (_, Some(value)) => quote(value),
         (Some("object"), _) => "an object".to_owned(),
         (Some("array"), _) => "an array".to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn describe_given(schema: &Value) -> String {
 /// Returns a hint with the name that is most similar to `name`, or nothing. Long names are left out, because the time to compare
 /// two names grows with the product of their lengths.
 pub(crate) fn similar_name_hint<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let is_short = |name: &str| name.len() <= MAX_COMPARED;
+    let is_short = |name: &str| name.len() <= MAX_COMPARED_BYTES;
     let lower = name.to_lowercase();
     let names = names.filter(|other| is_short(name) && is_short(other));
     let scored = names.map(|other| (strsim::jaro_winkler(&lower, &other.to_lowercase()), other));
@@ -75,7 +75,7 @@ pub(crate) fn similar_name_hint<'a>(name: &str, names: impl Iterator<Item = &'a 
 }
 
 fn quote(value: &Value) -> String {
-    format!("`{}`", truncate(&value.to_string(), MAX_QUOTED))
+    format!("`{}`", truncate(&value.to_string(), MAX_QUOTED_CHARS))
 }
 
 fn with_article(name: &str) -> &str {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::plan::tests::item;
 
-    fn kinds(before: &[TodoItem], after: &[TodoItem]) -> Vec<(TodoItemChangeType, String)> {
+    fn kinds_and_ids(before: &[TodoItem], after: &[TodoItem]) -> Vec<(TodoItemChangeType, String)> {
         let changes = diff(before, after, 7).changes;
         changes
             .into_iter()
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn removed_items_come_last() {
-        let changes = kinds(&[item("a", &[]), item("b", &[])], &[item("c", &[]), item("b", &["c"])]);
+        let changes = kinds_and_ids(&[item("a", &[]), item("b", &[])], &[item("c", &[]), item("b", &["c"])]);
         assert_eq!(
             changes,
             [
@@ -115,26 +115,26 @@ mod tests {
     fn a_new_update_time_alone_is_not_a_change() {
         let mut later = item("a", &[]);
         later.updated_timestamp = 99;
-        assert_eq!(kinds(&[item("a", &[])], &[later]), []);
+        assert_eq!(kinds_and_ids(&[item("a", &[])], &[later]), []);
     }
 
     #[test]
     fn a_new_status_is_a_change_with_the_item_before_and_after() {
-        let mut done = item("a", &[]);
-        done.status = art_core::pes::TodoItemStatus::Completed;
-        let changes = diff(&[item("a", &[])], std::slice::from_ref(&done), 7);
+        let mut completed = item("a", &[]);
+        completed.status = art_core::pes::TodoItemStatus::Completed;
+        let changes = diff(&[item("a", &[])], std::slice::from_ref(&completed), 7);
         assert_eq!(changes.modified[0].previous_item, Some(item("a", &[])));
-        assert_eq!(changes.modified[0].item, Some(done));
+        assert_eq!(changes.modified[0].item, Some(completed));
     }
 
     #[test]
     fn empty_lists_have_no_changes() {
-        assert_eq!(kinds(&[], &[]), []);
+        assert_eq!(kinds_and_ids(&[], &[]), []);
     }
 
     #[test]
     fn an_emptied_list_reports_its_items_as_removed() {
-        assert_eq!(kinds(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
+        assert_eq!(kinds_and_ids(&[item("a", &[])], &[]), [(Removed, "a".to_owned())]);
     }
 
     #[test]

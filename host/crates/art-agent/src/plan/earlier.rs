@@ -41,11 +41,11 @@ pub(crate) fn find_earlier<'a>(questions: &'a [EarlierQuestion], name: &str) -> 
 }
 
 /// Adds `items` to the earlier questions of `state`, as the plan of its current question. Items that neither completed nor failed
-/// have no results and are left out. The oldest questions are dropped when there are too many questions or steps (P90).
+/// are left out. The oldest questions are dropped when there are too many questions or steps (P90).
 pub(crate) fn archive(state: &mut PesAgentStateData, items: impl IntoIterator<Item = TodoItem>) {
     use TodoItemStatus::{Completed, Failed};
-    let has_results = |item: &TodoItem| matches!(item.status, Completed | Failed);
-    let items: Vec<_> = items.into_iter().filter(has_results).collect();
+    let is_completed_or_failed = |item: &TodoItem| matches!(item.status, Completed | Failed);
+    let items: Vec<_> = items.into_iter().filter(is_completed_or_failed).collect();
     if items.is_empty() {
         return;
     }

@@ -1,7 +1,7 @@
 //! Whether the values of one JSON Schema are values of another.
 //!
 //! A planned call takes the output of an earlier one. Before anything runs, the schema of that output is compared with the schema
-//! of the argument: every value fits, none fits, or it is known only when the plan runs. The comparison understands the keywords
+//! of the argument: every value fits, none fits, or the verdict is known only when the plan runs. The comparison understands the keywords
 //! that say what a value is made of. Any other keyword of the consumer leaves the result open, unless the keyword cannot apply to
 //! the values or the producer has the same one. Keywords of the producer that the comparison does not understand only narrow the
 //! values, so they are left out.
@@ -17,7 +17,7 @@ const MAX_PAIRS: u32 = 20_000;
 /// Magnitude from which 64-bit floating point cannot represent every whole number.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Keywords that say nothing about a value. `format` is an annotation in 2020-12.
+/// Keywords that do not restrict values. `format` is an annotation in 2020-12.
 const ANNOTATIONS: [&str; 14] = [
     "title",
     "description",
@@ -72,10 +72,10 @@ impl Verdict {
 
 /// Returns whether the values of `producer` are values of `consumer`. Both are schemas without references.
 pub(crate) fn compare_schemas(producer: &Value, consumer: &Value) -> Verdict {
-    Comparison { pairs: MAX_PAIRS }.compare(producer, consumer)
+    Comparison { pairs_left: MAX_PAIRS }.compare(producer, consumer)
 }
 
-/// Returns whether a keyword says nothing about a value.
+/// Returns whether a keyword does not restrict values.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
@@ -165,15 +165,15 @@ struct Values<'a> {
 
 /// A comparison, which ends with [`Verdict::RunTime`] once it has looked at too many pairs.
 struct Comparison {
-    pairs: u32,
+    pairs_left: u32,
 }
 
 impl Comparison {
     fn compare(&mut self, producer: &Value, consumer: &Value) -> Verdict {
-        let Some(pairs) = self.pairs.checked_sub(1) else {
+        let Some(pairs_left) = self.pairs_left.checked_sub(1) else {
             return Verdict::RunTime;
         };
-        self.pairs = pairs;
+        self.pairs_left = pairs_left;
         match (producer, consumer) {
             // A producer that allows no value fits every consumer, and every value fits `true`.
             (Value::Bool(false), _) | (_, Value::Bool(true)) => Verdict::Yes,
@@ -248,10 +248,10 @@ impl Comparison {
             Value::Object(consumer) => consumer,
             _ => return Verdict::RunTime,
         };
-        let Some(pairs) = self.pairs.checked_sub(1) else {
+        let Some(pairs_left) = self.pairs_left.checked_sub(1) else {
             return Verdict::RunTime;
         };
-        self.pairs = pairs;
+        self.pairs_left = pairs_left;
         let mut verdict = values.value_type.is_in(&Type::named(consumer), values.single);
         for (keyword, asked) in consumer {
             if verdict == Verdict::No {
@@ -328,8 +328,8 @@ impl Comparison {
             .iter()
             .map(|branch| self.compare_values(values, branch))
             .collect();
-        let of = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        match (of(Verdict::Yes), of(Verdict::RunTime)) {
+        let count_of = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        match (count_of(Verdict::Yes), count_of(Verdict::RunTime)) {
             (0, 0) => Verdict::No,
             (1, 0) => Verdict::Yes,
             (2.., _) => Verdict::No,
@@ -351,9 +351,13 @@ impl Comparison {
             if position >= most {
                 break;
             }
-            let item = self.compare(item(values.schema, n), item(consumer, n));
+            let item_verdict = self.compare(item(values.schema, n), item(consumer, n));
             let is_there = position < fewest;
-            verdict = verdict.and(if is_there { item } else { item.if_present() });
+            verdict = verdict.and(if is_there {
+                item_verdict
+            } else {
+                item_verdict.if_present()
+            });
         }
         verdict
     }
@@ -368,9 +372,13 @@ impl Comparison {
         }
         let mut verdict = Verdict::Yes;
         for key in declared_keys(values.schema).chain(declared_keys(consumer)) {
-            let property = self.compare(property(values.schema, key), property(consumer, key));
+            let property_verdict = self.compare(property(values.schema, key), property(consumer, key));
             let is_there = requires(values.schema, key);
-            verdict = verdict.and(if is_there { property } else { property.if_present() });
+            verdict = verdict.and(if is_there {
+                property_verdict
+            } else {
+                property_verdict.if_present()
+            });
         }
         let others = self.compare(other_properties(values.schema), other_properties(consumer));
         verdict.and(others.if_present())
@@ -437,27 +445,27 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 type Bound = (f64, bool);
 
 fn lowest(schema: &JsonObject) -> Bound {
-    let (with, without) = (
+    let (inclusive, exclusive) = (
         number_keyword(schema, "minimum"),
         number_keyword(schema, "exclusiveMinimum"),
     );
-    match (with, without) {
-        (Some(with), Some(without)) if without >= with => (without, true),
-        (Some(with), _) => (with, false),
-        (None, Some(without)) => (without, true),
+    match (inclusive, exclusive) {
+        (Some(inclusive), Some(exclusive)) if exclusive >= inclusive => (exclusive, true),
+        (Some(inclusive), _) => (inclusive, false),
+        (None, Some(exclusive)) => (exclusive, true),
         (None, None) => (f64::NEG_INFINITY, false),
     }
 }
 
 fn highest(schema: &JsonObject) -> Bound {
-    let (with, without) = (
+    let (inclusive, exclusive) = (
         number_keyword(schema, "maximum"),
         number_keyword(schema, "exclusiveMaximum"),
     );
-    match (with, without) {
-        (Some(with), Some(without)) if without <= with => (without, true),
-        (Some(with), _) => (with, false),
-        (None, Some(without)) => (without, true),
+    match (inclusive, exclusive) {
+        (Some(inclusive), Some(exclusive)) if exclusive <= inclusive => (exclusive, true),
+        (Some(inclusive), _) => (inclusive, false),
+        (None, Some(exclusive)) => (exclusive, true),
         (None, None) => (f64::INFINITY, false),
     }
 }

@@ -114,8 +114,8 @@ impl KeptPlan {
         called.chain(required).map(String::as_str).collect()
     }
 
-    /// Returns an error message if the plan would become too large with these values, since even a small plan can use a large
-    /// value many times.
+    /// Returns an error message if the plan would become too large with these values: even a small plan can use a large value many
+    /// times.
     #[must_use]
     pub fn size_error(&self, values: &JsonObject) -> Option<String> {
         let max = Limits::MAX.input_bytes;
@@ -143,7 +143,7 @@ impl KeptPlan {
     }
 
     /// Returns the plan with these values in place of its parameters: in arguments, and in its texts where a name stands
-    /// in `{{double braces}}`. Parameters without a value stay, and all do if the values are too large
+    /// in `{{double braces}}`. Parameters without a value stay, and all parameters do if the values are too large
     /// ([`Self::size_error`]).
     #[must_use]
     pub fn with_values(&self, values: &JsonObject) -> Self {

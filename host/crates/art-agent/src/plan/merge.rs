@@ -17,7 +17,8 @@ pub(crate) const fn has_ended(status: TodoItemStatus) -> bool {
 /// Returns the plan of a new question. `old` is the plan that an earlier run did not finish, or empty.
 ///
 /// An item of `draft` is new work, unless `old` has an ended item with the same identifier and the same status, which is then kept
-/// with its results. A completed item of `old` on which an item of `draft` depends is kept as well.
+/// with its results. A completed item of `old` on which an item of `draft` depends is kept as well. A completed item of
+/// `draft` that names a result of an earlier question is left out.
 pub(crate) fn plan_question(
     old: &[TodoItem],
     draft: Vec<DraftItem>,
@@ -83,7 +84,7 @@ fn merge_item(old: &[TodoItem], draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Returns an item with the definition of `draft`, keeping the results and the creation time of `item`.
+/// Returns an item with the definition of `draft`, keeping the calls, the results of the calls and the creation time of `item`.
 fn redefine_item(item: &TodoItem, draft: DraftItem, at: Timestamp) -> TodoItem {
     use TodoItemStatus::{Cancelled, Failed, Pending};
     let status = match (draft.status, item.status) {
@@ -139,7 +140,8 @@ fn new_item(draft: DraftItem, at: Timestamp) -> TodoItem {
     }
 }
 
-/// Sets items to pending that an earlier run started and did not end (P86). Returns whether the state changed.
+/// Sets items to pending that an earlier run started and did not end (P86), and clears the pause and the current step. Returns whether
+/// the state changed.
 pub(crate) fn requeue_orphans(state: &mut PesAgentStateData, at: Timestamp) -> bool {
     let is_orphan = |item: &&mut TodoItem| matches!(item.status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
     let mut changed = state.is_paused || state.current_step_id.is_some();

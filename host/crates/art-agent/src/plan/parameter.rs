@@ -10,7 +10,7 @@ use super::reference::Template;
 impl KeptPlan {
     /// Replaces the constant `value` by the parameter `name`: where an argument is the constant, and where `word`, the written form
     /// of the constant, is a whole word in an argument or in a text of the plan. The parameter has the type of the constant, which
-    /// becomes its default. Returns whether an argument has the constant; otherwise the plan is unchanged.
+    /// becomes its default. Returns whether an argument has the constant or the word; otherwise the plan is unchanged.
     pub fn parameterize(&mut self, name: &str, value: &Value, word: &str) -> bool {
         let found = Cell::new(false);
         let replace = |template: &Template<'_>| {

@@ -107,7 +107,7 @@ mod tests {
     }
 
     /// Returns the keys that an output is known to have, and the type of `answer`.
-    fn known(arguments: &Value) -> (Value, Value) {
+    fn known_output(arguments: &Value) -> (Value, Value) {
         let input = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "plain"}}});
         let counts = counts();
         let known = promised_schema(&counts, &input, arguments);
@@ -117,26 +117,32 @@ mod tests {
     #[test]
     fn a_promise_holds_for_a_call_with_one_of_its_values_under_each_name() {
         let union = json!(["integer", "string"]);
-        assert_eq!(known(&json!({"only": "words"})), (json!(["words"]), union.clone()));
         assert_eq!(
-            known(&json!({"only": {"$literal": "words"}})),
+            known_output(&json!({"only": "words"})),
             (json!(["words"]), union.clone())
         );
         assert_eq!(
-            known(&json!({})),
+            known_output(&json!({"only": {"$literal": "words"}})),
+            (json!(["words"]), union.clone())
+        );
+        assert_eq!(
+            known_output(&json!({})),
             (json!(["words"]), union.clone()),
             "null and defaults stand for what is absent"
         );
         assert_eq!(
-            known(&json!({"only": "words", "mode": "odd"})),
+            known_output(&json!({"only": "words", "mode": "odd"})),
             (Value::Null, union.clone())
         );
-        assert_eq!(known(&json!({"only": "lines"})), (Value::Null, union));
+        assert_eq!(known_output(&json!({"only": "lines"})), (Value::Null, union));
     }
 
     #[test]
     fn a_promise_may_narrow_a_property() {
-        assert_eq!(known(&json!({"only": "name"})), (json!(["answer"]), json!("string")));
+        assert_eq!(
+            known_output(&json!({"only": "name"})),
+            (json!(["answer"]), json!("string"))
+        );
     }
 
     #[test]
@@ -146,7 +152,7 @@ mod tests {
             json!({"$param": "only"}),
             json!({"$concat": ["wor", "ds"]}),
         ] {
-            assert_eq!(known(&json!({ "only": only })).0, Value::Null);
+            assert_eq!(known_output(&json!({ "only": only })).0, Value::Null);
         }
     }
 

@@ -231,10 +231,10 @@ pub(crate) fn rewrite<'a>(value: &'a Value, replace: &impl Fn(&Template<'a>) -> 
     if let Some(replacement) = replace(&template) {
         return replacement;
     }
-    let all = |items: &'a [Value]| items.iter().map(|item| rewrite(item, replace)).collect::<Value>();
+    let rewrite_all = |items: &'a [Value]| items.iter().map(|item| rewrite(item, replace)).collect::<Value>();
     match template {
-        Template::Concat(parts) => json!({"$concat": all(parts)}),
-        Template::Array(items) => all(items),
+        Template::Concat(parts) => json!({"$concat": rewrite_all(parts)}),
+        Template::Array(items) => rewrite_all(items),
         Template::Object(map) => {
             let entries = map.iter().map(|(key, item)| (key.clone(), rewrite(item, replace)));
             Value::Object(entries.collect())

@@ -1,4 +1,4 @@
-//! The check of a kept plan, for people and programs.
+//! Checks a kept plan, and reports what it found in a form for people and for programs.
 
 use std::collections::BTreeSet;
 
@@ -44,14 +44,14 @@ pub struct PlanCheck {
     pub references: Vec<CheckedReference>,
     /// Places whose values can be checked only when the plan runs, such as `step_2.arguments.url`.
     pub at_run_time: Vec<String>,
-    /// Identifiers of the steps with a call that waits for the decision of a person.
+    /// Identifiers of the steps with a call of a tool that always asks a person.
     pub decisions: Vec<String>,
 }
 
 /// What is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanFault {
-    /// Identifier of the step, if one step alone has the fault.
+    /// Identifier of the step with the call that has the fault; absent for other faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// What is wrong. For a value that does not fit: its place, what is asked for there, what is given and, if known, what would fit.
@@ -69,7 +69,7 @@ pub struct CheckedReference {
     pub argument: String,
     /// The reference as the plan has it, such as `{"$from": "step_1", "path": "/url"}`.
     pub reference: Value,
-    /// Whether this value fits.
+    /// Whether the value at `argument` fits.
     pub fit: Fit,
 }
 
@@ -133,10 +133,10 @@ impl KeptPlan {
             .iter()
             .filter(|name| !available.files.contains(name.as_str()));
         let missing = missing.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
-        let mut steps = check(&items, available.tools, available.earlier);
-        steps.extend(excess_steps(&items, available.max_items));
+        let mut step_faults = check(&items, available.tools, available.earlier);
+        step_faults.extend(excess_steps(&items, available.max_items));
         if available.plans_only {
-            steps.extend(steps_left_to_model(&items));
+            step_faults.extend(steps_left_to_model(&items));
         }
         let other_thread = self.thread.iter().filter(|thread| *thread != available.thread);
         let other_thread = other_thread.map(|thread| {
@@ -144,7 +144,7 @@ impl KeptPlan {
         });
         let plan_faults = length_problem(&items)
             .into_iter()
-            .chain(fault_texts(&steps))
+            .chain(fault_texts(&step_faults))
             .chain(missing)
             .chain(other_thread);
         let plan_faults = plan_faults.map(|text| PlanFault { step: None, text });

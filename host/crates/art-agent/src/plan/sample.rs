@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Returns an output that a call of `tool` with these arguments may have. If an example has the same input, it is the output of
 /// that example. Otherwise it has every property that the output schema declares, with the values of an example where they fit, so
-/// that every reference of a later call finds a value. Without a schema and an example it is an empty object.
+/// that every reference of a later call finds a value. Without a schema it is the output of an example, or else an empty object.
 #[must_use]
 pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     let same = tool.examples.iter().find(|example| example.input == *arguments);
@@ -21,23 +21,23 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     }
     let schema = tool.output_schema.as_deref().unwrap_or(flow::ANY);
     let known = promise::promised_schema(schema, &tool.input_schema, arguments);
-    let shown = tool.examples.iter().find_map(|example| example.output.as_ref());
-    match (sample_value(&known, MAX_DEPTH), shown) {
-        (Value::Object(mut all), Some(Value::Object(shown))) => {
+    let example_output = tool.examples.iter().find_map(|example| example.output.as_ref());
+    match (sample_value(&known, MAX_DEPTH), example_output) {
+        (Value::Object(mut all), Some(Value::Object(example_output))) => {
             // A promise may exclude the example's value for this call.
             let fits = |(name, value): &(&String, &Value)| {
                 let property = known.as_object().map_or(flow::ANY, |known| flow::property(known, name));
                 flow::compare_schemas(&flow::constant(value), property) != flow::Verdict::No
             };
             all.extend(
-                shown
+                example_output
                     .iter()
                     .filter(fits)
                     .map(|(name, value)| (name.clone(), value.clone())),
             );
             Value::Object(all)
         }
-        (_, Some(shown)) if tool.output_schema.is_none() => shown.clone(),
+        (_, Some(example_output)) if tool.output_schema.is_none() => example_output.clone(),
         (sample, _) => sample,
     }
 }
@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn values_of_another_example_are_used_where_they_fit() {
         let examples = json!([{"input": {"a": 1}, "output": {"count": 7, "answer": 5}}]);
-        let of = |arguments: Value| sample_output(&tool(&counts(), &examples), &arguments);
-        let plain = of(json!({}));
+        let sample = |arguments: Value| sample_output(&tool(&counts(), &examples), &arguments);
+        let plain = sample(json!({}));
         assert_eq!(
             (&plain["count"], &plain["answer"], &plain["unit"]),
             (&json!(7), &json!(5), &json!("days"))
         );
-        assert_eq!(of(json!({"operation": "name"}))["answer"], "1");
+        assert_eq!(sample(json!({"operation": "name"}))["answer"], "1");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_schema_has_a_sample(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
+        fn no_schema_makes_the_sampler_panic(text in "[\\[\\]{}:,\"a-z0-9]{0,60}") {
             let schema = serde_json::from_str(&text).unwrap_or(json!({"type": text, "properties": {"a": text}, "items": [text]}));
             sample_value(&schema, MAX_DEPTH);
         }

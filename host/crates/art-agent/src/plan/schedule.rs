@@ -81,7 +81,7 @@ mod tests {
     use crate::plan::tests::{item, with_status};
 
     #[test]
-    fn an_item_is_ready_once_all_its_dependencies_are_completed() {
+    fn an_item_is_ready_when_all_its_dependencies_are_completed() {
         let done = with_status("a", TodoItemStatus::Completed);
         let items = [done, item("c", &["a", "b"]), item("b", &["a"])];
         assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));

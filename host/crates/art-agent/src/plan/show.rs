@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::reference::{Origin, Template};
 
 /// Maximum length of a constant, in characters.
-const MAX_CONSTANT: usize = 200;
+const MAX_CONSTANT_CHARS: usize = 200;
 
 /// Returns an argument of a planned call, or a part of one, in one line: constants as JSON, and references in words, such as
 /// `step_1 /total + " EUR"`.
@@ -22,9 +22,9 @@ pub fn value_text(value: &Value) -> String {
             let entries = map.iter().map(|(key, value)| format!("{key}: {}", value_text(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        Ok(Template::Data(data) | Template::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT),
+        Ok(Template::Data(data) | Template::Literal(data)) => truncate(&data.to_string(), MAX_CONSTANT_CHARS),
         // The check of the plan reports what is wrong with the value.
-        Err(_) => truncate(&value.to_string(), MAX_CONSTANT),
+        Err(_) => truncate(&value.to_string(), MAX_CONSTANT_CHARS),
     }
 }
 

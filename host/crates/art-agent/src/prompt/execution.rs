@@ -133,9 +133,9 @@ fn full_schema(tool: &ToolSchema, query: &str) -> Value {
 
 /// Returns the sections on the results that `item` reads (P43): those of the plan, and those of earlier questions.
 fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem) -> [Option<String>; 2] {
-    let own = earlier_items(&state.todo_list, item);
-    let reads = earlier_names(state, item);
-    let reads = |step: &EarlierStep<'_>| reads.contains(&step.name());
+    let own = own_items_read(&state.todo_list, item);
+    let names_read = earlier_names_read(state, item);
+    let reads = |step: &EarlierStep<'_>| names_read.contains(&step.name());
     let earlier = earlier_steps(&state.earlier_questions).filter(&reads);
     let parts: usize = own
         .iter()
@@ -153,8 +153,8 @@ fn result_sections(start: &RunStart, state: &PesAgentStateData, item: &TodoItem)
 
 /// Returns the names of the steps of earlier questions whose results `item` reads: those that it depends on, directly or not, or all
 /// if it has no dependencies.
-fn earlier_names(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
-    let own = earlier_items(&state.todo_list, item).into_iter();
+fn earlier_names_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String> {
+    let own = own_items_read(&state.todo_list, item).into_iter();
     let dependencies: BTreeSet<&str> = own
         .chain([item])
         .flat_map(|item| item.dependencies.iter().map(String::as_str))
@@ -167,7 +167,7 @@ fn earlier_names(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet<String>
 
 /// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones if it
 /// has no dependencies (P43).
-fn earlier_items<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
+fn own_items_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {
         return items.iter().filter(|other| other.status == Completed).collect();

@@ -19,7 +19,7 @@ use super::quote::{
 use super::step::truncate_value;
 
 /// Estimated number of tokens of a message or a call, in addition to its text.
-const OVERHEAD: u64 = 8;
+const OVERHEAD_TOKENS: u64 = 8;
 
 /// Estimated number of bytes of text per token.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -59,12 +59,12 @@ pub(crate) fn request_tokens(request: &ModelRequest) -> u64 {
 /// Estimates the number of tokens that a reply adds to the next request.
 pub(crate) fn reply_tokens(reply: &ModelReply) -> u64 {
     let calls = reply.tool_calls.iter().map(call_tokens);
-    OVERHEAD + text_tokens(&reply.text) + calls.sum::<u64>()
+    OVERHEAD_TOKENS + text_tokens(&reply.text) + calls.sum::<u64>()
 }
 
 fn call_tokens(call: &ToolCallRequest) -> u64 {
     let texts = [&call.id, &call.function.name, &call.function.arguments];
-    OVERHEAD + texts.into_iter().map(|text| text_tokens(text)).sum::<u64>()
+    OVERHEAD_TOKENS + texts.into_iter().map(|text| text_tokens(text)).sum::<u64>()
 }
 
 /// Estimates the number of tokens of `text`.
@@ -95,7 +95,10 @@ pub(crate) fn fit(request: &mut ModelRequest, task: usize, budget: u64) {
 
 /// Estimates the number of tokens of the parts of a request that are never dropped.
 fn fixed_tokens(request: &ModelRequest) -> u64 {
-    let tools = request.tools.iter().map(|tool| OVERHEAD + text_tokens(&one_line(tool)));
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| OVERHEAD_TOKENS + text_tokens(&one_line(tool)));
     tools.chain(request.media.iter().map(media_tokens)).sum()
 }
 
@@ -119,7 +122,7 @@ fn message_tokens(message: &Message) -> u64 {
         .map(|state| text_tokens(&one_line(state)));
     let names: u64 = names.map(|name| text_tokens(name)).sum();
     let calls: u64 = calls.sum();
-    OVERHEAD + content + names + calls + state.unwrap_or_default()
+    OVERHEAD_TOKENS + content + names + calls + state.unwrap_or_default()
 }
 
 /// A request that is cut to fit.
@@ -190,7 +193,7 @@ impl Fitting {
         end - first
     }
 
-    /// Cuts long results to the first of [`RESULT_CHARS`] with which the request fits.
+    /// Cuts long results to the first of [`RESULT_CHARS`] with which the request fits, or else to the last.
     fn cut_results(&mut self) {
         if self.excess() == 0 {
             return;
@@ -198,7 +201,7 @@ impl Fitting {
         let original = self.messages.clone();
         for limit in RESULT_CHARS {
             self.messages.clone_from(&original);
-            for message in self.messages.iter_mut().skip(self.task + 1).filter(is_long_text) {
+            for message in self.messages.iter_mut().skip(self.task + 1).filter(may_be_cut) {
                 message.content = Value::from(truncate(message.content_text(), limit));
             }
             for heading in RESULT_HEADINGS {
@@ -247,7 +250,7 @@ impl Fitting {
 
 /// Returns whether the text of a message may be cut anywhere. This holds for texts of tools and of the model, unless they contain
 /// sections of the host, as the result of a submitted plan does.
-fn is_long_text(message: &&mut Message) -> bool {
+fn may_be_cut(message: &&mut Message) -> bool {
     let has_sections = || message.content_text().lines().any(|line| line.starts_with("## "));
     matches!(message.role, Role::ToolResult | Role::Assistant) && message.content.is_string() && !has_sections()
 }
@@ -259,7 +262,7 @@ fn edit_line(line: &str, edit: impl Fn(&mut Value)) -> Option<String> {
     Some(one_line(&value))
 }
 
-/// Cuts the contents and outputs in `value` to `limit` characters. Names and statuses stay.
+/// Cuts arguments, outputs, results, errors, reasons and sources in `value` to `limit` characters each. Other fields stay.
 fn truncate_fields(value: &mut Value, limit: usize) {
     const LONG_FIELDS: [&str; 7] = [
         "arguments",

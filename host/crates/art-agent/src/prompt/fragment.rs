@@ -74,7 +74,7 @@ impl Fragment {
             Self::FollowUpInstructions => FOLLOW_UP,
             Self::UnfinishedPlanInstructions => UNFINISHED_PLAN,
             Self::PlanFormatInstructions => PLAN_FORMAT,
-            Self::SubmitPlanInstructions => SUBMIT_PLAN,
+            Self::SubmitPlanInstructions => PLAN_SUBMISSION,
             Self::ToolStepInstructions => TOOL_STEP,
             Self::ToolFormatInstructions => TOOL_FORMAT,
             Self::NativeToolFormatInstructions => NATIVE_TOOL_FORMAT,
@@ -139,7 +139,7 @@ An answer without a plan is `{"answer": "the answer, in Markdown"}`. A plan, her
 }
 ---JSON_OUTPUT_END---"#;
 
-const SUBMIT_PLAN: &str = r#"An answer without a plan is plain Markdown.
+const PLAN_SUBMISSION: &str = r#"An answer without a plan is plain Markdown.
 Calls of tools that you make yourself run at once, at the same time; you get their results and may answer, call more, or submit a plan.
 Where a call needs the output of another, submit the whole plan with `submit_plan` instead: the host then makes all calls. There `arguments` is a text that holds a JSON object.
 Two steps, the second of which takes a value of the first, with tools that you may not have:

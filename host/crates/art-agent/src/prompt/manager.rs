@@ -23,7 +23,7 @@ impl<'a> PromptManager<'a> {
         Self { overrides }
     }
 
-    /// Returns all names, in order.
+    /// Returns the names of all fragments, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<&'a str> {
         let mut names: Vec<_> = self.overrides.keys().map(String::as_str).collect();

@@ -1,4 +1,5 @@
-//! The two forms in which a prompt quotes untrusted text: line by line, and as JSON on one line.
+//! The forms in which a prompt contains untrusted text: quoted line by line, as JSON on one line, and, for earlier messages, with
+//! indented headings.
 
 use art_core::text::{prefix, truncate};
 use serde::Serialize;
@@ -91,7 +92,8 @@ pub(crate) fn section(heading: &str, body: &str) -> String {
     format!("## {heading}\n{body}")
 }
 
-/// Describes a file of a tool to a model. The content is not shown, because it may be meant only for the person.
+/// Describes a file that a tool left, or that came with an earlier question. The content is not shown, because it may be meant only for the
+/// person.
 pub(crate) fn file_entry(file: &RunFile) -> Value {
     let origin = if file.step_id.is_empty() {
         "an earlier question"
@@ -112,7 +114,7 @@ fn newest(files: &[RunFile]) -> &[RunFile] {
     files.get(first..).unwrap_or_default()
 }
 
-/// Returns the section on attachments and files of tools, if there are any.
+/// Returns the section on attachments and on `files`, if there are any.
 pub(crate) fn attachment_section(start: &RunStart, files: &[RunFile]) -> Option<String> {
     let attached = start.props.attachments.iter().map(|attachment| {
         let mut entry = json!({

@@ -1,4 +1,4 @@
-//! Describes ended steps for a model: their calls with arguments, outputs and sources, and their results.
+//! Describes steps for a model: their calls with arguments, outputs and sources, and their results.
 
 use art_core::pes::{EarlierQuestion, TodoItem};
 use art_core::text::truncate;
@@ -14,8 +14,8 @@ pub(super) fn part_count(item: &TodoItem) -> usize {
     item.tool_results.len() + 1
 }
 
-/// Describes a step with the results of its calls, each text cut to `share` characters (P43, P77). `name` is the identifier by which
-/// other steps refer to it.
+/// Describes a step with the results of its calls. Arguments, outputs, results and errors are cut to `share` characters each (P43,
+/// P77). `name` is the identifier by which other steps refer to the step.
 pub(super) fn step_entry(name: &str, item: &TodoItem, share: usize) -> Value {
     let calls = item.tool_results.iter().map(|result| call_entry(item, result, share));
     let calls: Vec<_> = calls.collect();

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 /// Name of the function.
 pub(crate) const SUBMIT_PLAN: &str = "submit_plan";
 
-/// Returns the function as a tool for a request. Its schema keeps to what strict modes of providers accept: every property is
-/// required and may be null, and no object allows other properties. The arguments of a call are a text, because strict modes refuse
-/// an object with unknown properties.
+/// Returns the function as a tool for a request. Its schema keeps to what strict modes of providers accept: every property is required,
+/// those that a plan may leave out can be null, and no object allows other properties. The arguments of a call are a text, because strict
+/// modes refuse an object with unknown properties.
 pub(crate) fn submit_plan() -> ToolSchema {
     ToolSchema {
         name: SUBMIT_PLAN.to_owned(),

@@ -21,8 +21,9 @@ const NO_REASON: &str = "no reason was given";
 /// Maximum length of one result in a list, in characters.
 const MAX_LISTED_CHARS: usize = 2_000;
 
-/// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers. The question,
-/// the plan with its intent and the results of earlier questions are in the conversation before it.
+/// Returns the text that requests the answer: the results of the steps, and the guidance of the operator for answers unless it is the
+/// same as that for plans. The question, the plan with its intent and the results of earlier questions are in the conversation before
+/// this text.
 pub(crate) fn answer_request_text(
     start: &RunStart,
     items: &[TodoItem],
@@ -41,7 +42,7 @@ pub(crate) fn answer_request_text(
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Describes the steps with their calls and results.
+/// Describes the files that tools left, the steps with their calls and results, and the limits that the run reached.
 fn work_summary(start: &RunStart, items: &[TodoItem], files: &[RunFile], limits_hit: &[String]) -> String {
     use TodoItemStatus::{Completed, Failed};
     let parts: usize = items.iter().map(part_count).sum();

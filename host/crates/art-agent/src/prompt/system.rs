@@ -6,7 +6,7 @@ use art_core::prompt::{MergeStrategy, SystemPromptOverride, SystemPromptsRegistr
 use super::template::{Unset, render};
 
 /// Returns the texts of all levels, separated by blank lines. `base` is the lowest level; `levels` follow in order. If
-/// no level names an existing template, the default template of the registry follows `base`.
+/// no level names an existing template, the default template of the registry is merged with `base` first.
 ///
 /// The text of a level is the template that its tag names, with its variables replaced, or else its content. It is
 /// merged by the strategy of the level, else by that of the template, else it is appended.

@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_without_variables_is_unchanged(text in "[a-z{}: \n]{0,40}") {
+        fn a_text_is_unchanged_if_no_variable_has_a_value_and_unset_ones_are_kept(text in "[a-z{}: \n]{0,40}") {
             prop_assert_eq!(render(&text, &JsonObject::new(), Unset::Keep), text);
         }
     }

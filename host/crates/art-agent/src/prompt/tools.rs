@@ -23,10 +23,10 @@ const MAX_TOKENS: u64 = 8_000;
 const SHARE: u64 = 8;
 
 /// Maximum length of the description of a tool without its schemas, in characters.
-const MAX_BRIEF_DESCRIPTION: usize = 200;
+const MAX_BRIEF_DESCRIPTION_CHARS: usize = 200;
 
 /// Maximum total length of the names of tools that are listed by name only, in characters.
-const MAX_NAME_CHARS: usize = 4_000;
+const MAX_NAME_LIST_CHARS: usize = 4_000;
 
 /// Maximum number of tools whose examples are shown. The nearest tools are chosen.
 const MAX_TOOLS_WITH_EXAMPLES: usize = 3;
@@ -43,7 +43,7 @@ pub(super) struct ShownTools<'a> {
     /// The tools that are nearest to the question, nearest first.
     nearest: Vec<&'a ToolSchema>,
     /// Number of tokens that examples may take.
-    max_tokens: u64,
+    max_example_tokens: u64,
 }
 
 impl<'a> ShownTools<'a> {
@@ -56,7 +56,7 @@ impl<'a> ShownTools<'a> {
                 brief: Vec::new(),
                 others: Vec::new(),
                 nearest,
-                max_tokens: u64::MAX,
+                max_example_tokens: u64::MAX,
             };
         };
         let max_tokens = MAX_TOKENS.min(context / SHARE);
@@ -69,7 +69,7 @@ impl<'a> ShownTools<'a> {
             full: sorted_by_name(full),
             brief: sorted_by_name(brief),
             nearest,
-            max_tokens,
+            max_example_tokens: max_tokens,
         }
     }
 
@@ -90,7 +90,7 @@ impl<'a> ShownTools<'a> {
         let examples = self.nearest.iter().filter_map(|tool| examples(tool, query));
         let (examples, _) = split_by_tokens(
             examples.take(MAX_TOOLS_WITH_EXAMPLES).collect(),
-            self.max_tokens,
+            self.max_example_tokens,
             Value::clone,
         );
         if !examples.is_empty() {
@@ -150,7 +150,7 @@ fn full_form(tool: &ToolSchema) -> Value {
 
 fn brief_form(tool: &ToolSchema) -> Value {
     let parameters: Vec<_> = shortlist::parameters(tool).map(|(name, _)| name).collect();
-    let description = first_sentences(&tool.description, MAX_BRIEF_DESCRIPTION);
+    let description = first_sentences(&tool.description, MAX_BRIEF_DESCRIPTION_CHARS);
     json!({"name": tool.name, "description": description, "parameters": parameters})
 }
 
@@ -161,7 +161,7 @@ fn examples(tool: &ToolSchema, query: &str) -> Option<Value> {
 
 /// Lists names, because a question may refer to a tool without sharing a word with it. A name costs a few tokens, a schema hundreds.
 fn name_list(others: &[&str]) -> String {
-    let mut remaining = MAX_NAME_CHARS;
+    let mut remaining = MAX_NAME_LIST_CHARS;
     let listed = others
         .iter()
         .take_while(|name| match remaining.checked_sub(name.len()) {

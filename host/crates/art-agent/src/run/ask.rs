@@ -1,4 +1,4 @@
-//! Opens model calls whose requests fit (M09), and counts their usage (M12).
+//! Opens model calls, makes those whose requests fit (M09), and counts what they use (M12).
 
 use art_core::Timestamp;
 use art_core::error::{ModelError, ModelErrorCode};
@@ -68,10 +68,10 @@ impl Run {
         at: Timestamp,
         digest: impl Fn(&ModelRequest) -> String,
     ) -> Option<(RunEvent, Option<ModelCall>)> {
-        let is_reserved = self.is_reserved();
+        let is_budget_reserved = self.is_budget_reserved();
         let may_ask = |(id, action): &(&ActionId, &OpenAction)| match action {
             OpenAction::Tools(_) => false,
-            OpenAction::Item(_) => !is_reserved && !self.asked.contains_key(id),
+            OpenAction::Item(_) => !is_budget_reserved && !self.asked.contains_key(id),
             OpenAction::Plan | OpenAction::Answer => !self.asked.contains_key(id),
         };
         let (id, action) = self.open.iter().find(may_ask)?;
@@ -107,8 +107,8 @@ impl Run {
         if too_many || self.spent_tokens_or_cost().is_some() {
             return Err(CallRefusal::BudgetSpent);
         }
-        let before = self.shortened.get(&id).copied();
-        let budget = before.map(|tokens| tokens / 2).or_else(|| self.token_budget());
+        let refused_tokens = self.shortened.get(&id).copied();
+        let budget = refused_tokens.map(|tokens| tokens / 2).or_else(|| self.token_budget());
         let call = self
             .model_call(id, action, budget)
             .ok_or_else(|| CallRefusal::TooLong {
@@ -119,8 +119,8 @@ impl Run {
             return Ok((call, 0));
         };
         let tokens = prompt::request_tokens(&call.request);
-        match before {
-            Some(before) if tokens >= before => Err(CallRefusal::NotShorter),
+        match refused_tokens {
+            Some(refused_tokens) if tokens >= refused_tokens => Err(CallRefusal::NotShorter),
             None if tokens > budget => Err(too_long_refusal(tokens, budget)),
             _ => Ok((call, tokens)),
         }
@@ -231,7 +231,7 @@ impl Run {
         self.count_usage(action, metadata);
     }
 
-    /// Counts a failed call, if the provider may have read the request before the failure (M12).
+    /// Counts a failed call, and its tokens if the provider may have read the request before the failure (M12).
     pub(super) fn count_failed_call(
         &mut self,
         action: &OpenAction,
@@ -255,7 +255,7 @@ impl Run {
     }
 
     /// Counts a call whose reply did not arrive completely: the tokens of its request, and of the reply those that had arrived.
-    /// Counts that the provider did not report are estimated.
+    /// Counts that the provider did not report are estimated. Nothing is counted for a model with an unbounded context.
     pub(super) fn count_partial_reply(&mut self, action: &OpenAction, tokens: u64, received: &PartialReply) {
         if self.start.context.is_unbounded() {
             return;

@@ -83,7 +83,7 @@ impl Run {
     }
 
     /// Returns whether a budget will be used up if the open model calls use what they have reserved.
-    pub(super) fn is_reserved(&self) -> bool {
+    pub(super) fn is_budget_reserved(&self) -> bool {
         let (config, used) = (self.config(), &self.usage);
         let tokens: u64 = self.reserved.values().map(|reserved| reserved.tokens).sum();
         let cost: f64 = self.reserved.values().map(|reserved| reserved.cost_usd).sum();
@@ -141,14 +141,14 @@ impl Run {
         let answer = if is_raw {
             AnswerEstimate::default()
         } else {
-            estimate::estimate_answer(&self.start, self.answer_tokens(items), &calls, &steps)
+            estimate::estimate_answer(&self.start, self.answer_request_tokens(items), &calls, &steps)
         };
         PlanEstimate::new(calls, steps, answer)
     }
 
     /// Returns the number of tokens of a request for the answer without the outputs of `items`. The request begins with the last
     /// request to the planner, whose size is in the journal, so the estimate does not depend on the wording of the current prompts.
-    fn answer_tokens(&self, items: &[TodoItem]) -> u64 {
+    fn answer_request_tokens(&self, items: &[TodoItem]) -> u64 {
         if self.start.context.is_unbounded() {
             return 0;
         }

@@ -30,31 +30,30 @@ impl ToolBatch {
         self.results.iter().any(|result| result.call_id == call_id)
     }
 
-    /// Returns the calls that may be made now. A call of a blocking tool is made alone: after all calls before it, and before all
-    /// calls after it.
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone: after all calls before it have ended or, if
+    /// their tools ask a person, wait for the decision, and before all calls after it.
     fn ready(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
         let mut ready = Vec::new();
-        let mut all_ended = true;
+        let mut may_block = true;
         for call in self.calls.iter().filter(|call| !self.has_ended(call)) {
             let blocks = is_blocking(&call.tool_name);
             if self.waiting.contains_key(&call.call_id) {
                 // Several tools that ask may wait at the same time, so that the person decides about all of them at once.
-                all_ended &= blocks;
+                may_block &= blocks;
                 continue;
             }
-            if !self.called.contains(&call.call_id) && (all_ended || !blocks) {
+            if !self.called.contains(&call.call_id) && (may_block || !blocks) {
                 ready.push(call);
             }
             if blocks {
                 break;
             }
-            all_ended = false;
+            may_block = false;
         }
         ready
     }
 
-    /// Returns the calls that are not made because the tool of an earlier call asks a person. Calls of other blocking tools are
-    /// still made.
+    /// Returns the calls that are not made because the tool of another call asks a person. Calls of other blocking tools are still made.
     fn unmade_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
         let is_open = |call: &&ParsedToolCall| {
             let id = &call.call_id;
@@ -104,12 +103,12 @@ impl Run {
 
     /// Returns the observation of a tool call that ended after the run. Nothing else of such a call is kept.
     #[must_use]
-    pub fn observation_of_call(&self, item: &str, end: &CallEnd) -> NewObservation {
+    pub fn observation_of_late_call(&self, item_id: &str, end: &CallEnd) -> NewObservation {
         let (content, metadata) = observe::tool_execution(end);
         NewObservation {
             thread_id: self.start.props.thread_id.clone(),
             trace_id: Some(self.trace_id.clone()),
-            parent_id: Some(item.to_owned()),
+            parent_id: Some(item_id.to_owned()),
             kind: ObservationType::ToolExecution,
             content: content.into(),
             metadata,
@@ -121,9 +120,8 @@ impl Run {
         if let Some(item) = self.item_mut(id) {
             item.actual_tool_calls.extend_from_slice(&calls);
         }
-        let item = id.to_owned();
         self.open_action(OpenAction::Tools(ToolBatch {
-            item,
+            item_id: id.to_owned(),
             calls,
             ..ToolBatch::default()
         }))
@@ -144,8 +142,8 @@ impl Run {
         }
     }
 
-    /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person,
-    /// functional calls after it are not made; each of them has a result that says so (B9).
+    /// Records the end of a tool call. When all calls of its batch have ended, the item continues. If the tool asks a person, the
+    /// calls of tools that do not block are no longer made; each of them gets a result that says so (B9).
     pub(super) fn handle_tool_end(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         self.count_call(action, end, out);
         if let Some(suspension) = &end.suspension {
@@ -162,7 +160,7 @@ impl Run {
         self.continue_batch(action, out);
     }
 
-    /// Continues the item once all calls of its batch have ended.
+    /// Continues the item if all calls of its batch have ended.
     pub(super) fn continue_batch(&mut self, action: ActionId, out: &mut Outbox) {
         let Some(batch) = self.batch(action) else { return };
         if batch.calls.iter().all(|call| batch.has_ended(call))
@@ -183,13 +181,13 @@ impl Run {
         let Some(OpenAction::Tools(batch)) = self.open.remove(&action) else {
             return;
         };
-        self.usage.usage += usage;
+        self.usage.tool_usage += usage;
         self.usage.tool_calls += u32::try_from(results.len()).unwrap_or(u32::MAX);
         let results = results.to_vec();
         self.handle_batch(ToolBatch { results, ..batch }, out);
     }
 
-    /// Sets the calls in progress to be made again, because another host resumes the run (P86). Model calls that were made are
+    /// Sets the calls in progress to be made again, because a host resumes the run (P86). Model calls that were made are
     /// counted by their estimates (M12).
     pub(super) fn forget_calls_in_progress(&mut self, out: &mut Outbox) {
         for (id, tokens) in std::mem::take(&mut self.asked) {
@@ -223,12 +221,12 @@ impl Run {
     }
 
     fn tool_call(&self, action: ActionId, batch: &ToolBatch, call: &ParsedToolCall) -> ToolCall {
-        let item = batch.item.as_str();
+        let item_id = batch.item_id.as_str();
         ToolCall {
             action,
-            item_id: item.to_owned(),
-            call: self.expand_attachments(item, call),
-            files: self.file_arguments(item, call),
+            item_id: item_id.to_owned(),
+            call: self.expand_attachments(item_id, call),
+            files: self.file_arguments(item_id, call),
             approval: batch.approved.get(&call.call_id).cloned().map(Box::new),
         }
     }
@@ -250,27 +248,33 @@ impl Run {
     /// Counts a call that ended, and records its observation (C36).
     fn count_call(&mut self, action: ActionId, end: &CallEnd, out: &mut Outbox) {
         if let Some(batch) = self.batch(action) {
-            out.observe_tool_call(&batch.item, end);
+            out.observe_tool_call(&batch.item_id, end);
         }
-        self.usage.usage += end.usage;
+        self.usage.tool_usage += end.usage;
         self.usage.tool_calls += 1;
     }
 
     fn handle_batch(&mut self, batch: ToolBatch, out: &mut Outbox) {
         let ToolBatch {
-            item, calls, results, ..
+            item_id,
+            calls,
+            results,
+            ..
         } = batch;
-        let files = self.files.add(&item, &results, &self.start.props.attachments).to_vec();
-        if self.stop_if_unsupported(&item, &calls, &results, out) {
+        let files = self
+            .files
+            .add(&item_id, &results, &self.start.props.attachments)
+            .to_vec();
+        if self.end_run_on_unsupported_result(&item_id, &calls, &results, out) {
             return;
         }
         let config = self.config();
-        let planned = self.state.todo_list.iter().find(|planned| planned.id == item);
-        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item)) else {
+        let planned = self.state.todo_list.iter().find(|planned| planned.id == item_id);
+        let (Some(planned), Some(item_run)) = (planned, self.running.get_mut(&item_id)) else {
             return;
         };
         let next = item_run.handle_results(planned, &results, &files, config);
-        self.apply_next_step(&item, next, out);
+        self.apply_next_step(&item_id, next, out);
     }
 }
 

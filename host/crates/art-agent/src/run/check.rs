@@ -58,7 +58,7 @@ impl Run {
         }
     }
 
-    /// Checks that the action is an open model call for which `fits` holds.
+    /// Checks that the action is an open model call. Fails with `otherwise` unless `fits`.
     fn check_model_call(&self, action: ActionId, fits: bool, otherwise: ApplyError) -> Result<(), ApplyError> {
         match self.open_action_with(action)? {
             OpenAction::Tools(_) => Err(wrong_answer(action, "the results of tool calls")),

@@ -14,7 +14,7 @@ use crate::parse::{DraftItem, PlanDraft};
 use crate::report;
 
 /// Identifier of the only step.
-const STEP: &str = "call";
+const STEP_ID: &str = "call";
 
 impl Run {
     /// Begins the run with a plan of one step, which makes the call. The tool system checks this call as it checks
@@ -22,7 +22,7 @@ impl Run {
     pub(super) fn begin_direct(&mut self, tool: &str, out: &mut Outbox) {
         self.stage = Stage::Planning;
         let step = DraftItem {
-            id: STEP.to_owned(),
+            id: STEP_ID.to_owned(),
             description: format!("Call `{tool}`."),
             required_tools: vec![tool.to_owned()],
             ..DraftItem::default()
@@ -43,7 +43,7 @@ impl Run {
             call_id: None,
             tool_name: call.tool_name.clone(),
             arguments: call.arguments.clone(),
-            files: Places::NONE,
+            file_places: Places::NONE,
             problem: None,
         }
     }

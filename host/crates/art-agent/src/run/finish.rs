@@ -78,8 +78,8 @@ impl Run {
             self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
         }
         let files = self.files.of_this_run();
-        let results = prompt::answer_request_text(&self.start, self.question_items(), files, &self.limits_hit);
-        self.tell_planner(&results);
+        let request_text = prompt::answer_request_text(&self.start, self.question_items(), files, &self.limits_hit);
+        self.tell_planner(&request_text);
         self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
             out.mark_state_changed();
@@ -114,7 +114,7 @@ impl Run {
         let answer = parse::parse_answer(reply);
         self.observe_thoughts(Phase::Synthesis, None, &answer.thoughts, out);
         if answer.content.is_empty() {
-            let reason = if parse::is_blocked(reply) {
+            let reason = if parse::is_withheld(reply) {
                 parse::WITHHELD
             } else {
                 "the model gave an empty answer"
@@ -142,7 +142,7 @@ impl Run {
 
     /// Returns the status of a run whose answer is in `reply`.
     pub(super) fn answer_status(&self, reply: &ModelReply) -> RunStatus {
-        // An answer without any tool call is not partial: there was nothing to complete.
+        // Gaps in an answer without any tool call do not make it partial: there was nothing to complete.
         let has_gaps = !reply.unanswered.is_empty() && self.usage.tool_calls > 0;
         if self.is_complete() && !has_gaps {
             RunStatus::Success
@@ -179,7 +179,7 @@ impl Run {
         self.finish(RunEnding::new(RunStatus::Error, text).with_error(error), out);
     }
 
-    /// Ends the run with a list of results, because the budget does not allow a call for the answer.
+    /// Ends the run with a list of results, because a budget is used up or a plan would exceed it.
     pub(super) fn finish_over_budget(&mut self, out: &mut Outbox) {
         let text = self.with_listing(&format!("The run ended early: {}.", self.limits_hit.join("; ")));
         self.finish(RunEnding::new(RunStatus::Partial, text), out);
@@ -223,7 +223,7 @@ impl Run {
         }
     }
 
-    /// Counts the open model calls, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
+    /// Counts the model calls in progress, which are interrupted, and sets items in progress to pending, for a later run. Keeps the
     /// results of their calls (P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
         let asked: Vec<_> = self.asked.keys().copied().collect();
@@ -235,15 +235,15 @@ impl Run {
             self.state.is_paused = false;
             out.mark_state_changed();
         }
-        let mut ended: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
+        let mut ended_results: BTreeMap<String, Vec<ToolResult>> = BTreeMap::new();
         for action in std::mem::take(&mut self.open).into_values() {
             if let OpenAction::Tools(batch) = action {
-                ended.entry(batch.item).or_default().extend(batch.results);
+                ended_results.entry(batch.item_id).or_default().extend(batch.results);
             }
         }
         let ids: Vec<_> = self.running.keys().cloned().collect();
         for id in ids {
-            self.keep_results(&id, ended.get(&id).map_or(&[], Vec::as_slice));
+            self.keep_results(&id, ended_results.get(&id).map_or(&[], Vec::as_slice));
             self.set_status(&id, TodoItemStatus::Pending, out);
         }
         if self.state.current_step_id.take().is_some() {
@@ -296,7 +296,7 @@ impl Run {
             tokens: self.usage.tokens,
             llm_cost: self.usage.llm_cost(),
             llm_metadata: self.usage.llm.clone(),
-            usage: self.usage.usage,
+            usage: self.usage.tool_usage,
             error: ending.error.clone(),
             limits_hit: self.limits_hit.clone(),
         }
@@ -312,7 +312,7 @@ impl Run {
     }
 
     /// Returns whether every planned item was completed without an error and no limit was hit (X7, A49). Items that the model
-    /// removed from the plan before they started do not count.
+    /// removed from the plan before they started do not count, and neither do failed calls that the planner made again.
     fn is_complete(&self) -> bool {
         let is_incomplete = |item: &TodoItem| match item.status {
             TodoItemStatus::Completed => item.error.is_some(),

@@ -20,7 +20,8 @@ use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Starts every item that is ready, or the synthesis if no item is left.
+    /// Starts the items that are ready, as many as may be in progress together. If no item is in progress then, asks the planner again if
+    /// it waits for results, or else starts the synthesis.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
         if self.holds_plan() {
@@ -61,7 +62,7 @@ impl Run {
 
     /// Handles the reply of the model for the item `id`: updates the plan, and makes the next call or ends the item.
     pub(super) fn handle_item_reply(&mut self, id: &str, reply: &ModelReply, out: &mut Outbox) {
-        if parse::is_blocked(reply) {
+        if parse::is_withheld(reply) {
             return self.fail_item(id, parse::WITHHELD, out);
         }
         let mut parsed = parse::parse_execution(reply);
@@ -197,7 +198,7 @@ impl Run {
     pub(super) fn resolve_call(&self, call: &PlannedCall) -> Result<RawCall, String> {
         let resolved = plan::resolve(&call.arguments, &|origin| self.referenced_output(origin))?;
         Ok(RawCall {
-            files: Places::At(resolved.files),
+            file_places: Places::At(resolved.files),
             ..RawCall::new(None, call.tool_name.clone(), resolved.arguments)
         })
     }
@@ -360,7 +361,7 @@ impl Run {
     /// Applies the plan update of a reply. An invalid update leaves the plan unchanged; its problems are returned for
     /// the model (P61).
     fn update_plan(&mut self, update: PlanUpdate, out: &mut Outbox) -> Vec<String> {
-        let report = |problems: Vec<String>| {
+        let messages = |problems: Vec<String>| {
             problems
                 .into_iter()
                 .map(|problem| format!("`updatedPlan` was not used: {problem}"))
@@ -368,7 +369,7 @@ impl Run {
         };
         let mut draft = match update {
             Ok(draft) => draft,
-            Err(problems) => return report(problems),
+            Err(problems) => return messages(problems),
         };
         self.add_call_steps(&mut draft);
         let before = self.state.todo_list.clone();
@@ -380,7 +381,7 @@ impl Run {
         problems.extend(plan::fault_texts(&self.step_faults(&after)));
         problems.extend(self.check_plan(&after).problems());
         if !problems.is_empty() {
-            return report(problems);
+            return messages(problems);
         }
         self.state.intent = draft.intent.unwrap_or_else(|| self.state.intent.clone());
         self.state.plan = draft.plan.unwrap_or_else(|| self.state.plan.clone());

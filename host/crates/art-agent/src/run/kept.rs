@@ -40,9 +40,9 @@ impl Run {
             .keys()
             .filter(|_| excess.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
-        let missing = excess.iter().cloned().chain(missing);
+        let value_faults = excess.iter().cloned().chain(missing);
         let faults = self.check_kept_plan(&plan).faults.into_iter().map(|fault| fault.text);
-        let faults: Vec<String> = missing.chain(faults).collect();
+        let faults: Vec<String> = value_faults.chain(faults).collect();
         if !faults.is_empty() {
             let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
             return self.fail_planning(&format!("the kept plan cannot be carried out: {faults}"), out);

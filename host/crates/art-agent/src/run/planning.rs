@@ -24,7 +24,8 @@ use crate::prompt;
 use crate::truncate;
 
 impl Run {
-    /// Starts planning, or continues with the plan of the last question if there is no new question (P17, P19).
+    /// Begins the work: makes the call of the run, carries out its kept plan, continues with the plan of the last question if there is no
+    /// new question (P17, P19), or else asks for a plan.
     pub(super) fn begin(&mut self, out: &mut Outbox) {
         if plan::requeue_orphans(&mut self.state, self.now) {
             out.mark_state_changed();
@@ -112,7 +113,7 @@ impl Run {
         self.observe_thoughts(Phase::Planning, None, &parsed.thoughts, out);
         self.add_planner_turn(&mut parsed);
         match parsed.outcome {
-            Err(_) if parse::is_blocked(reply) => self.fail_planning(parse::WITHHELD, out),
+            Err(_) if parse::is_withheld(reply) => self.fail_planning(parse::WITHHELD, out),
             Ok(draft) => self.handle_draft(draft, reply, out),
             Err(mut problems) => {
                 if parse::is_cut(reply) {
@@ -135,7 +136,7 @@ impl Run {
             .map(|call| PlannerCall {
                 call_id: call.call_id.clone(),
                 tool_name: call.tool_name.clone(),
-                item: None,
+                item_id: None,
             })
             .collect();
         let turn = prompt::plan_turn(&parsed.text);
@@ -158,7 +159,7 @@ impl Run {
     fn handle_draft(&mut self, mut draft: PlanDraft, reply: &ModelReply, out: &mut Outbox) {
         for (position, id) in self.add_call_steps(&mut draft) {
             if let Some(call) = position.and_then(|position| self.planner_calls.get_mut(position)) {
-                call.item = Some(id);
+                call.item_id = Some(id);
             }
         }
         if draft.answer.is_some() && draft.items.as_ref().is_none_or(Vec::is_empty) {
@@ -215,7 +216,7 @@ impl Run {
     pub(super) fn step_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
         let mut faults = plan::excess_steps(items, self.remaining_items());
         faults.extend(plan::check(items, &self.start.tools, &self.state.earlier_questions));
-        faults.extend(self.repeated_calls(items));
+        faults.extend(self.repetition_faults(items));
         faults
     }
 
@@ -226,10 +227,10 @@ impl Run {
     }
 
     /// Returns a fault for each call that the planner makes with the same arguments more often than is allowed (B30).
-    fn repeated_calls(&self, items: &[TodoItem]) -> Vec<Fault> {
+    fn repetition_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
         let is_direct = |item: &&TodoItem| {
             let mut calls = self.planner_calls.iter();
-            self.direct_items.contains(&item.id) || calls.any(|call| call.item.as_ref() == Some(&item.id))
+            self.direct_items.contains(&item.id) || calls.any(|call| call.item_id.as_ref() == Some(&item.id))
         };
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut faults = Vec::new();
@@ -273,12 +274,12 @@ impl Run {
         steps
     }
 
-    /// Notes which failed calls the planner makes again, so that the failed ones do not count as undone work.
+    /// Notes which failed calls the planner makes again, with any arguments, so that the failed ones do not count as undone work.
     fn note_repeated_calls(&mut self) {
         let names: BTreeSet<&str> = self
             .planner_calls
             .iter()
-            .filter(|call| call.item.is_some())
+            .filter(|call| call.item_id.is_some())
             .map(|call| call.tool_name.as_str())
             .collect();
         let is_repeated = |item: &&TodoItem| {
@@ -295,7 +296,7 @@ impl Run {
             .collect();
         self.made_again.extend(repeated);
         self.direct_items
-            .extend(self.planner_calls.iter().filter_map(|call| call.item.clone()));
+            .extend(self.planner_calls.iter().filter_map(|call| call.item_id.clone()));
     }
 
     /// Ends the run with the answer of the planner, which needs no plan or is based on the results of its calls.
@@ -316,7 +317,7 @@ impl Run {
 
     /// Returns whether the planner waits for the results of calls that it made.
     pub(super) fn planner_waits(&self) -> bool {
-        let is_call = |call: &PlannerCall| call.item.is_some();
+        let is_call = |call: &PlannerCall| call.item_id.is_some();
         !self.planner_calls.is_empty() && self.planner_calls.iter().all(is_call)
     }
 
@@ -347,7 +348,7 @@ impl Run {
     }
 
     fn result_turn(&self, call: &PlannerCall, text: &str, share: usize) -> Message {
-        let item = call.item.as_deref().and_then(|id| self.item(id));
+        let item = call.item_id.as_deref().and_then(|id| self.item(id));
         let result = item.and_then(|item| item.tool_results.last());
         let content = match (result, item) {
             (Some(result), _) => prompt::tool_message(result, self.files.all(), share)
@@ -426,7 +427,7 @@ impl Run {
     fn repair(&mut self, problems: &[String], out: &mut Outbox) {
         for call in &mut self.planner_calls {
             // The item of a call that is not made does not exist.
-            call.item = None;
+            call.item_id = None;
         }
         if self.may_repair() {
             self.repairs += 1;

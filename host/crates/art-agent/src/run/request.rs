@@ -47,22 +47,26 @@ impl Run {
     }
 
     /// Replaces the names of the question's attachments in the arguments by their contents.
-    pub(super) fn expand_attachments(&self, item: &str, call: &ParsedToolCall) -> ParsedToolCall {
+    pub(super) fn expand_attachments(&self, item_id: &str, call: &ParsedToolCall) -> ParsedToolCall {
         ParsedToolCall {
-            arguments: attachment::expand(&call.arguments, &self.places(item, call), &self.start.props.attachments),
+            arguments: attachment::expand(
+                &call.arguments,
+                &self.places(item_id, call),
+                &self.start.props.attachments,
+            ),
             ..call.clone()
         }
     }
 
     /// Returns where the arguments of a call of an item may name files.
-    fn places(&self, item: &str, call: &ParsedToolCall) -> Places {
-        let item_run = self.running.get(item);
+    fn places(&self, item_id: &str, call: &ParsedToolCall) -> Places {
+        let item_run = self.running.get(item_id);
         item_run.map_or(Places::NONE, |item_run| item_run.file_places(&call.call_id))
     }
 
     /// Returns the arguments that name files of earlier calls.
-    pub(super) fn file_arguments(&self, item: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
-        let (places, attachments) = (self.places(item, call), &self.start.props.attachments);
+    pub(super) fn file_arguments(&self, item_id: &str, call: &ParsedToolCall) -> Vec<FileArgument> {
+        let (places, attachments) = (self.places(item_id, call), &self.start.props.attachments);
         let mut arguments = Vec::new();
         for (pointer, file) in attachment::file_arguments(&call.arguments, &places, attachments, &self.files) {
             arguments.push(FileArgument {

@@ -25,7 +25,7 @@ impl Run {
 
     /// Ends the run if a result needs something that the host does not support: a subtask or, in journals of version 1, a person's
     /// decision (X6). Returns whether it did.
-    pub(super) fn stop_if_unsupported(
+    pub(super) fn end_run_on_unsupported_result(
         &mut self,
         id: &str,
         calls: &[ParsedToolCall],

@@ -63,7 +63,7 @@ impl Run {
     }
 
     /// Records all thoughts of a reply as one observation (B12).
-    pub(super) fn observe_thoughts(&self, phase: Phase, item: Option<&str>, thoughts: &str, out: &mut Outbox) {
+    pub(super) fn observe_thoughts(&self, phase: Phase, item_id: Option<&str>, thoughts: &str, out: &mut Outbox) {
         if thoughts.trim().is_empty() {
             return;
         }
@@ -72,11 +72,11 @@ impl Run {
         metadata.insert("phase".to_owned(), json!(phase));
         metadata.insert("tokenType".to_owned(), json!(token_type));
         metadata.insert("timestamp".to_owned(), json!(self.now));
-        if let Some(item) = item.and_then(|id| self.item(id)) {
+        if let Some(item) = item_id.and_then(|id| self.item(id)) {
             metadata.insert("stepId".to_owned(), json!(item.id));
             metadata.insert("stepDescription".to_owned(), json!(item.description));
         }
-        out.observe_with(ObservationType::Thoughts, item, json!({"text": thoughts}), metadata);
+        out.observe_with(ObservationType::Thoughts, item_id, json!({"text": thoughts}), metadata);
     }
 
     /// Returns the name of the phase in observations of a model call.
@@ -84,7 +84,7 @@ impl Run {
         match action {
             OpenAction::Plan => "planning".to_owned(),
             OpenAction::Answer => "synthesis".to_owned(),
-            OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item: id, .. }) => {
+            OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item_id: id, .. }) => {
                 let iteration = self.running.get(id).map_or(0, |item_run| item_run.iteration);
                 format!("execution_item_{id}_iter_{iteration}")
             }
@@ -107,6 +107,6 @@ impl Run {
 pub(super) fn parent_id(action: &OpenAction) -> Option<&str> {
     match action {
         OpenAction::Plan | OpenAction::Answer => None,
-        OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item: id, .. }) => Some(id),
+        OpenAction::Item(id) | OpenAction::Tools(ToolBatch { item_id: id, .. }) => Some(id),
     }
 }

@@ -38,7 +38,7 @@ impl Run {
         });
         let waiting = batches.flat_map(|batch| {
             let calls = batch.calls.iter().filter_map(|call| batch.waiting.get(&call.call_id));
-            calls.map(|waiting| (batch.item.as_str(), &waiting.suspension, waiting.since))
+            calls.map(|waiting| (batch.item_id.as_str(), &waiting.suspension, waiting.since))
         });
         let open = self.open_plan_questions().chain(waiting);
         open.map(|(item_id, suspension, since)| OpenSuspension {
@@ -95,7 +95,7 @@ impl Run {
     pub(super) fn suspend_call(&mut self, action: ActionId, suspension: &SuspendedCall, out: &mut Outbox) {
         let since = self.now;
         let Some(batch) = self.batch_mut(action) else { return };
-        let (item, call_id) = (batch.item.clone(), suspension.call.call_id.clone());
+        let (item_id, call_id) = (batch.item_id.clone(), suspension.call.call_id.clone());
         batch.called.remove(&call_id);
         batch.approved.remove(&call_id);
         let waiting = Waiting {
@@ -104,8 +104,8 @@ impl Run {
         };
         batch.waiting.insert(call_id, waiting);
         self.state.is_paused = true;
-        self.set_status(&item, TodoItemStatus::Waiting, out);
-        observe_suspended(&item, suspension, out);
+        self.set_status(&item_id, TodoItemStatus::Waiting, out);
+        observe_suspended(&item_id, suspension, out);
     }
 
     /// Carries out a decision: the call runs, or the decision is its result.
@@ -121,13 +121,13 @@ impl Run {
         let Some(Waiting { suspension, since }) = batch.waiting.remove(&call_id) else {
             return;
         };
-        let item = batch.item.clone();
+        let item_id = batch.item_id.clone();
         let item_waits = !batch.waiting.is_empty();
         self.state.is_paused = !self.suspensions().is_empty();
         if !item_waits {
-            self.set_status(&item, TodoItemStatus::InProgress, out);
+            self.set_status(&item_id, TodoItemStatus::InProgress, out);
         }
-        observe_decision(&item, &suspension, decision, out);
+        observe_decision(&item_id, &suspension, decision, out);
         self.add_answer(&suspension, decision, out);
         self.apply_decision(action, suspension, decision, since);
         self.continue_batch(action, out);
@@ -188,22 +188,22 @@ impl Run {
     /// Changes the arguments of a call to those that a person gave, in which no text names a file.
     fn change_arguments(&mut self, action: ActionId, call_id: &str, arguments: &Value) {
         let Some(batch) = self.batch_mut(action) else { return };
-        let item = batch.item.clone();
+        let item_id = batch.item_id.clone();
         let is_call = |call: &&mut ParsedToolCall| call.call_id == call_id;
         for call in batch.calls.iter_mut().filter(is_call) {
             call.arguments = arguments.clone();
         }
-        if let Some(item) = self.item_mut(&item) {
+        if let Some(item) = self.item_mut(&item_id) {
             for call in item.actual_tool_calls.iter_mut().filter(is_call) {
                 call.arguments = arguments.clone();
             }
         }
-        if let Some(item_run) = self.running.get_mut(&item) {
+        if let Some(item_run) = self.running.get_mut(&item_id) {
             item_run.change_arguments(call_id, arguments);
         }
     }
 
-    /// Returns the result of a call whose tool does not run, which is the decision (C20, C21).
+    /// Returns the result of a call whose tool does not run: the decision (C20, C21).
     fn decided_result(&self, suspension: &SuspendedCall, decision: &Decision, since: Timestamp) -> ToolResult {
         let feedback = &decision.feedback;
         let mut output = json!({
@@ -229,20 +229,20 @@ impl Run {
         let call_id = &suspension.call.call_id;
         let Some(batch) = self.batch(action) else { return };
         let call = batch.calls.iter().find(|call| call.call_id == *call_id).cloned();
-        let item = batch.item.clone();
+        let item_id = batch.item_id.clone();
         if result.metadata.rejected {
             call.iter()
                 .for_each(|call| self.rejections.add(call, suspension.allow_retry));
-        } else if let Some(item_run) = self.running.get_mut(&item) {
+        } else if let Some(item_run) = self.running.get_mut(&item_id) {
             item_run.note_answer(call_id);
         }
     }
 }
 
-pub(super) fn observe_suspended(item: &str, suspension: &SuspendedCall, out: &mut Outbox) {
+pub(super) fn observe_suspended(item_id: &str, suspension: &SuspendedCall, out: &mut Outbox) {
     let content = json!({
         "suspensionId": suspension.suspension_id,
-        "itemId": item,
+        "itemId": item_id,
         "toolName": suspension.call.tool_name,
         "toolInput": suspension.call.arguments,
         "toolOutput": {
@@ -253,23 +253,23 @@ pub(super) fn observe_suspended(item: &str, suspension: &SuspendedCall, out: &mu
         "riskLevel": suspension.risk_level,
         "expires": suspension.expires,
     });
-    out.observe(ObservationType::AgentSuspended, Some(item), content);
+    out.observe(ObservationType::AgentSuspended, Some(item_id), content);
 }
 
-pub(super) fn observe_decision(item: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
+pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decision: &Decision, out: &mut Outbox) {
     let kind = match decision.by {
         DecidedBy::Person { .. } => ObservationType::AgentResumed,
         DecidedBy::Expiry => ObservationType::SuspensionTimeout,
     };
     let content = json!({
         "suspensionId": suspension.suspension_id,
-        "itemId": item,
+        "itemId": item_id,
         "toolName": suspension.call.tool_name,
         "approved": decision.feedback.approved,
         "feedback": observed_feedback(suspension, &decision.feedback),
         "by": decision.by,
     });
-    out.observe(kind, Some(item), content);
+    out.observe(kind, Some(item_id), content);
 }
 
 /// Returns the decision as observers see it, without a sensitive answer.

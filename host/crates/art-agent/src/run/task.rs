@@ -91,7 +91,7 @@ fn attached_file(attachment: &QueryAttachment) -> TaskFile {
     }
 }
 
-/// Describes a file of a tool. Its content is unknown here, because it is in the store.
+/// Describes a file that a tool left, or that came with an earlier question. Its content is unknown here, because it is in the store.
 fn produced_file(file: &RunFile) -> TaskFile {
     TaskFile {
         name: file.name.clone(),

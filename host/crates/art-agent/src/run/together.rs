@@ -1,4 +1,4 @@
-//! Asks a person about calls of a plan together: about all calls whose arguments are known before the first step starts.
+//! Asks together, before the first step of a plan starts, the questions about all of its calls whose arguments are known by then.
 
 use art_core::Timestamp;
 use art_core::pes::TodoItemStatus;
@@ -34,9 +34,10 @@ pub(super) struct PlanQuestions {
     questions: Vec<PlanQuestion>,
 }
 
+/// A question about a planned call, with its decision if there is one.
 #[derive(Clone, Debug, PartialEq)]
 struct PlanQuestion {
-    item: String,
+    item_id: String,
     index: usize,
     suspension: SuspendedCall,
     since: Timestamp,
@@ -68,11 +69,11 @@ impl Run {
 
     fn known_call(&self, item: &str, index: usize, raw: crate::call::RawCall) -> Option<KnownCall> {
         let attached = &self.start.props.attachments;
-        let is_refused = attachment::check(&raw.arguments, &raw.files, attached, &self.files).is_some();
+        let is_refused = attachment::check(&raw.arguments, &raw.file_places, attached, &self.files).is_some();
         if is_refused || raw.problem.is_some() {
             return None;
         }
-        let files = attachment::file_arguments(&raw.arguments, &raw.files, attached, &self.files);
+        let files = attachment::file_arguments(&raw.arguments, &raw.file_places, attached, &self.files);
         let files = files.into_iter().map(|(pointer, file)| FileArgument {
             pointer,
             digest: file.digest.clone(),
@@ -84,7 +85,7 @@ impl Run {
             call: ParsedToolCall {
                 call_id: format!("plan:{index}:{item}"),
                 tool_name: raw.tool_name,
-                arguments: attachment::expand(&raw.arguments, &raw.files, attached),
+                arguments: attachment::expand(&raw.arguments, &raw.file_places, attached),
             },
         })
     }
@@ -98,10 +99,10 @@ impl Run {
     pub(super) fn open_plan_questions(&self) -> impl Iterator<Item = (&str, &SuspendedCall, Timestamp)> {
         let questions = self.plan_questions.questions.iter();
         let open = questions.filter(|question| question.decision.is_none());
-        open.map(|question| (question.item.as_str(), &question.suspension, question.since))
+        open.map(|question| (question.item_id.as_str(), &question.suspension, question.since))
     }
 
-    /// Returns whether these are questions about calls to check, each once.
+    /// Returns whether there are calls to check, and each of these questions is about another one of them.
     pub(super) fn fits_plan(&self, asked: &[PlannedQuestion]) -> bool {
         let known = self.calls_to_check();
         let is_known = |question: &PlannedQuestion| {
@@ -125,7 +126,7 @@ impl Run {
         for question in asked {
             observe_suspended(&question.item_id, &question.suspension, out);
             self.plan_questions.questions.push(PlanQuestion {
-                item: question.item_id.clone(),
+                item_id: question.item_id.clone(),
                 index: question.index,
                 suspension: question.suspension.as_ref().clone(),
                 since,
@@ -148,7 +149,7 @@ impl Run {
             return false;
         };
         question.decision = Some(decision.clone());
-        observe_decision(&question.item, &question.suspension, decision, out);
+        observe_decision(&question.item_id, &question.suspension, decision, out);
         let is_paused = self.open_plan_questions().next().is_some();
         self.state.is_paused = is_paused;
         out.mark_state_changed();
@@ -160,10 +161,10 @@ impl Run {
 
     /// Carries out the decisions about the calls of a step that has just been opened: `call_ids` has their identifiers in the order of
     /// the plan.
-    pub(super) fn apply_plan_decisions(&mut self, item: &str, action: ActionId, call_ids: &[String]) {
+    pub(super) fn apply_plan_decisions(&mut self, item_id: &str, action: ActionId, call_ids: &[String]) {
         let (of_item, others) = std::mem::take(&mut self.plan_questions.questions)
             .into_iter()
-            .partition(|question: &PlanQuestion| question.item == item);
+            .partition(|question: &PlanQuestion| question.item_id == item_id);
         self.plan_questions.questions = others;
         for question in of_item {
             let call_id = call_ids.get(question.index).filter(|id| self.is_open_call(action, id));

@@ -26,7 +26,7 @@ pub enum RunStage {
 pub struct RunView<'a> {
     /// Stage of the run.
     pub stage: RunStage,
-    /// Title of at most ten words; empty before there is a plan.
+    /// Title of the conversation, of at most ten words; empty before its first plan.
     pub title: &'a str,
     /// Intent of the person.
     pub intent: &'a str,
@@ -59,7 +59,7 @@ impl Run {
             llm_calls: self.usage.llm_calls,
             tool_calls: self.usage.tool_calls,
             tokens: self.usage.tokens,
-            usage: self.usage.usage,
+            usage: self.usage.tool_usage,
             limits_hit: &self.limits_hit,
         }
     }

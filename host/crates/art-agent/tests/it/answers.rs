@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn one_result() -> Driver {
+fn driver_with_one_result() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("a", [calculate("6 * 7"), completes_item("")])
 }
 
@@ -15,7 +15,7 @@ fn one_result() -> Driver {
 #[test]
 fn the_answer_is_added_before_its_observation() {
     let text = "<mainContent>It is 42.</mainContent><uiMetadata>{\"suggestedQuestions\":[]}</uiMetadata>";
-    let mut driver = one_result().script("answer", [says(text)]);
+    let mut driver = driver_with_one_result().script("answer", [says(text)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is 42.");
     assert_eq!(report.ui_metadata, Some(json!({"suggestedQuestions": []})));
@@ -45,7 +45,7 @@ fn at_most_three_short_questions_are_suggested() {
         "It is 42.\n<uiMetadata>{}</uiMetadata>",
         json!({"suggestedQuestions": questions})
     );
-    let report = one_result().script("answer", [says(text)]).drive();
+    let report = driver_with_one_result().script("answer", [says(text)]).drive();
     assert_eq!(content(&report), "It is 42.");
     assert_eq!(
         report.suggested_questions(),
@@ -57,7 +57,7 @@ fn at_most_three_short_questions_are_suggested() {
 fn metadata_without_a_list_of_questions_suggests_nothing() {
     for metadata in ["{}", "[]", "{\"suggestedQuestions\": \"Why?\"}", "{"] {
         let text = format!("It is 42.\n<uiMetadata>{metadata}</uiMetadata>");
-        let report = one_result().script("answer", [says(text)]).drive();
+        let report = driver_with_one_result().script("answer", [says(text)]).drive();
         assert_eq!((content(&report), report.suggested_questions()), ("It is 42.", vec![]));
     }
 }
@@ -65,7 +65,7 @@ fn metadata_without_a_list_of_questions_suggests_nothing() {
 // A50: a model error during synthesis.
 #[test]
 fn a_failed_synthesis_lists_the_results_and_the_reason() {
-    let mut driver = one_result().script("answer", [times_out()]);
+    let mut driver = driver_with_one_result().script("answer", [times_out()]);
     let report = driver.drive();
     assert_eq!(
         report.response.response.content,
@@ -85,7 +85,7 @@ fn a_failed_synthesis_without_results_is_an_error() {
 
 #[test]
 fn an_empty_answer_is_a_failed_synthesis() {
-    let mut driver = one_result().script("answer", [says(" <mainContent> </mainContent>")]);
+    let mut driver = driver_with_one_result().script("answer", [says(" <mainContent> </mainContent>")]);
     let report = driver.drive();
     assert!(
         report
@@ -98,7 +98,7 @@ fn an_empty_answer_is_a_failed_synthesis() {
 
 #[test]
 fn an_answer_that_was_cut_off_is_returned_as_partial() {
-    let mut driver = one_result().script("answer", [with_stop_reason(says("It is"), StopReason::Length)]);
+    let mut driver = driver_with_one_result().script("answer", [with_stop_reason(says("It is"), StopReason::Length)]);
     let report = driver.drive();
     assert_eq!(report.response.response.content, "It is");
     assert_eq!(
@@ -110,7 +110,7 @@ fn an_answer_that_was_cut_off_is_returned_as_partial() {
 
 #[test]
 fn an_answer_that_the_provider_withheld_is_a_failed_synthesis() {
-    let mut driver = one_result().script("answer", [with_stop_reason(says(""), StopReason::ContentFilter)]);
+    let mut driver = driver_with_one_result().script("answer", [with_stop_reason(says(""), StopReason::ContentFilter)]);
     let text = driver.drive().response.response.content;
     assert!(text.contains("the provider withheld the reply."), "{text}");
 }
@@ -142,7 +142,7 @@ fn the_cost_of_a_run_is_known_only_if_every_call_reports_its_cost() {
 // A46: a whole run with its counts.
 #[test]
 fn counts_tokens_fuel_and_time_are_summed_over_all_calls() {
-    let mut driver = one_result().script("answer", [says("ok")]);
+    let mut driver = driver_with_one_result().script("answer", [says("ok")]);
     let metadata = driver.drive().response.metadata;
     assert_eq!((metadata.llm_calls, metadata.tool_calls), (4, 1));
     assert_eq!(metadata.tokens.total_tokens, 48);
@@ -178,7 +178,7 @@ fn the_sources_of_the_results_are_reported_once() {
 
 #[test]
 fn every_model_call_is_observed_at_its_start_and_end() {
-    let mut driver = one_result().script("answer", [says("ok")]);
+    let mut driver = driver_with_one_result().script("answer", [says("ok")]);
     driver.drive();
     let phases = |kind| -> Vec<String> {
         let all = driver.observations(kind).into_iter();
@@ -205,7 +205,7 @@ fn partial_answer() -> Reply {
 
 #[test]
 fn an_answer_that_leaves_a_part_of_the_question_open_is_partial() {
-    let mut driver = one_result().script("answer", [partial_answer()]);
+    let mut driver = driver_with_one_result().script("answer", [partial_answer()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
     assert_eq!(report.unanswered, ["who won"]);
@@ -220,7 +220,7 @@ fn unanswered_parts_without_results_do_not_make_the_answer_partial() {
 #[test]
 fn metadata_of_an_answer_does_not_change_its_status() {
     let text = "<mainContent>42</mainContent><uiMetadata>{\"unanswered\":[\"who won\"]}</uiMetadata>";
-    let mut driver = one_result().script("answer", [says(text)]);
+    let mut driver = driver_with_one_result().script("answer", [says(text)]);
     assert_eq!(status(&driver.drive()), RunStatus::Success);
 }
 

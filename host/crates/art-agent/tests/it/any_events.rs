@@ -1,4 +1,4 @@
-//! Runs under any sequence of replies, ends of calls, crashes and cancellations.
+//! Checks that a run ends whatever the order of replies, ends of calls, decisions, crashes and cancellations.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,8 @@ fn pick<T>(mut list: Vec<T>, n: usize) -> Option<T> {
 struct RandomRun {
     driver: Driver,
     statuses: BTreeMap<String, TodoItemStatus>,
-    questions: u32,
+    /// Number of questions so far, from which each gets its identifier.
+    question_count: u32,
     /// Bit mask of the calls of the plan that a person is asked about before its first step.
     asked: u8,
 }
@@ -111,7 +112,7 @@ impl RandomRun {
         Self {
             driver: Driver::new(start),
             statuses: BTreeMap::new(),
-            questions: 0,
+            question_count: 0,
             asked: together.unwrap_or_default(),
         }
     }
@@ -176,12 +177,12 @@ impl RandomRun {
 
     /// Returns the result of a call whose tool asks a person.
     fn suspended_result(&mut self, call: &ParsedToolCall) -> ToolResult {
-        self.questions += 1;
+        self.question_count += 1;
         let mut result = tools(call);
         result.status = ToolStatus::Suspended;
         result.error = None;
         result.metadata.not_run = false;
-        result.metadata.suspension_id = Some(format!("s{}", self.questions));
+        result.metadata.suspension_id = Some(format!("s{}", self.question_count));
         result
     }
 
@@ -283,8 +284,8 @@ fn may_become(before: Option<TodoItemStatus>, after: TodoItemStatus) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever happens, the run is never stuck, and a replay refuses no event that the run accepts. Once only replies and ends of
-    /// calls follow, the run ends with one answer.
+    /// Whatever happens, the run is never stuck, and a replay refuses no event that the run accepts. If then only calls,
+    /// replies and approvals follow, the run ends with one answer.
     #[test]
     fn a_run_is_never_stuck_and_always_ends(
         happenings in prop::collection::vec(happening(), 0..60),

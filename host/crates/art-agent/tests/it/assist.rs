@@ -6,13 +6,14 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn one_tool_item() -> Driver {
+fn driver_with_one_tool_item() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
 fn a_request_for_help_is_a_result_and_the_run_continues() {
-    let mut driver = one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), completes_item("42")]);
+    let mut driver =
+        driver_with_one_tool_item().script("a", [calculate("assist"), calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -24,7 +25,8 @@ fn a_request_for_help_is_a_result_and_the_run_continues() {
 
 #[test]
 fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), completes_item("42")]);
+    let mut driver =
+        driver_with_one_tool_item().script("a", [calculate("assist!"), calculate("6 * 7"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -35,7 +37,7 @@ fn a_failure_that_requests_help_reaches_the_model_with_its_output() {
 
 #[test]
 fn a_required_tool_that_only_requested_help_is_reported() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), completes_item("about 40")]);
+    let mut driver = driver_with_one_tool_item().script("a", [calculate("assist!"), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -46,7 +48,7 @@ fn a_required_tool_that_only_requested_help_is_reported() {
 
 #[test]
 fn the_output_of_a_failure_is_not_the_result_of_its_step() {
-    let mut driver = one_tool_item().script("a", [calculate("assist!"), completes_item("")]);
+    let mut driver = driver_with_one_tool_item().script("a", [calculate("assist!"), completes_item("")]);
     let item = &driver.drive().items[0];
     assert_eq!((item.status, &item.result), (TodoItemStatus::Failed, &None));
     assert_eq!(item.error.as_deref(), Some("`calculator` failed: shorten this"));

@@ -19,7 +19,7 @@ fn message(role: &str, content: &str) -> ConversationMessage {
 }
 
 /// Returns a driver whose plan has two consecutive steps, and whose script completes the first one.
-fn two_steps(start: RunStart) -> Driver {
+fn driver_with_two_steps(start: RunStart) -> Driver {
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
         .script("a", [calculate("1"), completes_item("1")])
@@ -29,7 +29,7 @@ fn two_steps(start: RunStart) -> Driver {
 fn a_run_at_its_limit_of_model_calls_lists_its_results() {
     let mut start = start("q");
     start.config.max_model_calls = 4;
-    let mut driver = two_steps(start).script("b", [calculate("2")]);
+    let mut driver = driver_with_two_steps(start).script("b", [calculate("2")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Partial);
     let limit = "the run made its maximum of 4 model calls";
@@ -50,7 +50,7 @@ fn a_run_at_its_limit_of_model_calls_lists_its_results() {
 fn a_run_that_used_all_its_tokens_starts_no_further_step() {
     let mut start = start("q");
     start.config.max_tokens = Some(36);
-    let mut driver = two_steps(start);
+    let mut driver = driver_with_two_steps(start);
     let report = driver.drive();
     assert_eq!(
         report.response.metadata.limits_hit,
@@ -116,7 +116,7 @@ fn missing_token_counts_are_estimated_if_the_context_is_limited() {
 
 // M12: budgets of a run.
 #[test]
-fn a_failed_call_is_counted_only_if_the_model_may_have_read_it() {
+fn the_tokens_of_a_failed_call_are_counted_only_if_the_model_may_have_read_its_request() {
     let run = |failure: fn() -> Reply, context: Option<u64>| {
         let mut start = start("q");
         start.context = context.into();
@@ -208,7 +208,7 @@ fn host_failure_event(_action: ActionId) -> RunEvent {
 
 // M12: costs of calls that were cancelled or broke off.
 #[test]
-fn an_interrupted_model_call_is_counted_by_its_estimate_and_marked() {
+fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated() {
     for metadata in [
         usage_when_interrupted(priced_start(), |action| {
             cancel_event(action, partial_reply(&"x".repeat(300)))
@@ -287,7 +287,7 @@ fn an_interrupted_call_counts_towards_the_token_limit() {
 }
 
 /// Returns the start of a run whose conversation is much longer than the context window.
-fn long_conversation() -> RunStart {
+fn start_with_long_conversation() -> RunStart {
     let mut start = start("What is 6 times 7?");
     start.context = ContextWindow::Tokens(6_000);
     start.history = (0..10)
@@ -303,7 +303,7 @@ fn long_conversation() -> RunStart {
 
 #[test]
 fn a_request_leaves_out_the_oldest_turns_that_do_not_fit() {
-    let mut driver = Driver::new(long_conversation())
+    let mut driver = Driver::new(start_with_long_conversation())
         .script("plan", [plan(&json!([]))])
         .script("answer", [says("42")]);
     driver.drive();
@@ -347,7 +347,7 @@ fn a_planning_request_that_does_not_fit_ends_the_run() {
 
 #[test]
 fn a_request_that_is_too_long_for_the_provider_is_retried_at_half_its_size() {
-    let mut start = long_conversation();
+    let mut start = start_with_long_conversation();
     start.context = ContextWindow::Tokens(100_000);
     let mut driver = Driver::new(start)
         .script("plan", [exceeds_context(), plan(&json!([]))])
@@ -364,7 +364,7 @@ fn a_request_that_is_too_long_for_the_provider_is_retried_at_half_its_size() {
 
 #[test]
 fn a_request_that_is_too_long_at_half_its_size_fails() {
-    let mut driver = Driver::new(long_conversation()).script("plan", [exceeds_context(), exceeds_context()]);
+    let mut driver = Driver::new(start_with_long_conversation()).script("plan", [exceeds_context(), exceeds_context()]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert!(content(&report).contains("the request has too many tokens"));

@@ -192,7 +192,7 @@ fn a_cancelled_run_keeps_the_results_of_the_calls_that_ended() {
 
 // P86, B33: calls in progress when a host was stopped.
 #[test]
-fn another_host_makes_only_the_calls_again_that_had_not_ended() {
+fn another_host_makes_again_only_calls_that_had_not_ended() {
     let mut driver = driver_with_calls(&[("calculator", "1"), ("calculator", "2")]);
     make_call(&mut driver, "1", succeed);
     make_call(&mut driver, "2", stay_in_progress);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns a run of one call. No model is scripted, so a request to a model panics.
-fn direct_call(tool: &str, arguments: Value) -> Driver {
+/// Returns the driver of a run of one call. No model is scripted, so a request to a model panics.
+fn driver_of_call(tool: &str, arguments: Value) -> Driver {
     let call = CallToMake {
         tool_name: tool.to_owned(),
         arguments,
@@ -20,13 +20,13 @@ fn direct_call(tool: &str, arguments: Value) -> Driver {
     })
 }
 
-fn calculator(expression: &str) -> Driver {
-    direct_call("calculator", json!({"expression": expression}))
+fn driver_of_calculation(expression: &str) -> Driver {
+    driver_of_call("calculator", json!({"expression": expression}))
 }
 
 #[test]
 fn the_output_of_a_direct_call_is_the_answer_and_no_model_is_asked() {
-    let mut driver = calculator("1");
+    let mut driver = driver_of_calculation("1");
     let report = driver.drive();
     assert_eq!(
         (content(&report), status(&report)),
@@ -48,7 +48,7 @@ fn the_arguments_of_a_direct_call_are_never_interpreted() {
         Value::Null,
     ];
     for arguments in arguments {
-        let mut driver = direct_call("calculator", arguments.clone());
+        let mut driver = driver_of_call("calculator", arguments.clone());
         driver.drive();
         assert_eq!(driver.tool_calls_made[0].arguments, arguments);
     }
@@ -57,7 +57,7 @@ fn the_arguments_of_a_direct_call_are_never_interpreted() {
 #[test]
 fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over() {
     for (expression, reason) in [("fail", "the abacus is broken"), ("invalid", "not valid")] {
-        let mut driver = calculator(expression);
+        let mut driver = driver_of_calculation(expression);
         let report = driver.drive();
         let error = report.response.metadata.error.clone().unwrap();
         assert_eq!(
@@ -74,12 +74,15 @@ fn a_direct_call_that_fails_ends_the_run_with_its_error_and_no_model_takes_over(
 
 #[test]
 fn a_direct_call_that_waits_for_a_person_suspends_the_run() {
-    assert_eq!(status(&calculator("ask").drive_to_question()), RunStatus::Suspended);
+    assert_eq!(
+        status(&driver_of_calculation("ask").drive_to_question()),
+        RunStatus::Suspended
+    );
 }
 
 #[test]
 fn a_direct_call_that_was_cancelled_cancels_the_run() {
-    let mut driver = calculator("1");
+    let mut driver = driver_of_calculation("1");
     let call = driver.run.ready_calls().remove(0);
     driver.apply(&call_event(2_000, call.action, &call.call));
     let result = ToolResult::error(&call.call, ToolErrorCode::Cancelled, "the call was cancelled");
@@ -89,7 +92,7 @@ fn a_direct_call_that_was_cancelled_cancels_the_run() {
 
 #[test]
 fn the_output_of_a_direct_call_of_a_display_tool_is_in_no_message() {
-    let mut driver = calculator("draw");
+    let mut driver = driver_of_calculation("draw");
     let report = driver.drive();
     assert_eq!(
         (status(&report), content(&report)),

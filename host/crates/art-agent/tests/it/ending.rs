@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn two_items() -> Driver {
+fn driver_with_two_items() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))
         .script("a", [calculate("1"), completes_item("1")])
 }
 
 #[test]
 fn a_request_for_a_subtask_ends_the_run_with_an_error() {
-    let mut driver = two_items().script("b", [calculate("subtask")]);
+    let mut driver = driver_with_two_items().script("b", [calculate("subtask")]);
     let report = driver.drive();
     assert_eq!(status(&report), RunStatus::Error);
     assert_eq!(
@@ -27,7 +27,7 @@ fn a_request_for_a_subtask_ends_the_run_with_an_error() {
 
 #[test]
 fn a_cancelled_run_opens_no_actions_and_keeps_its_results() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     while driver.run.state().step_outputs.is_empty() {
         driver.answer_all();
     }
@@ -56,7 +56,7 @@ fn a_cancelled_run_keeps_the_tool_results_of_an_open_step() {
 
 #[test]
 fn a_reply_after_the_end_is_refused() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     let action = driver.first_open_action();
     driver.cancel();
     let late = RunEvent::ModelReplied {
@@ -68,8 +68,8 @@ fn a_reply_after_the_end_is_refused() {
 }
 
 #[test]
-fn an_action_is_answered_once() {
-    let mut driver = two_items();
+fn an_action_cannot_be_answered_twice() {
+    let mut driver = driver_with_two_items();
     let action = driver.first_open_action();
     driver.answer_all();
     let again = RunEvent::ModelReplied {
@@ -82,7 +82,7 @@ fn an_action_is_answered_once() {
 
 #[test]
 fn missing_results_are_refused() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     driver.answer_all();
     driver.answer_all();
     let before = driver.run.clone();
@@ -100,7 +100,7 @@ fn missing_results_are_refused() {
 
 #[test]
 fn a_model_reply_to_a_tool_action_is_refused() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     driver.answer_all();
     driver.answer_all();
     let action = driver.first_open_action();
@@ -117,7 +117,7 @@ fn a_model_reply_to_a_tool_action_is_refused() {
 
 #[test]
 fn an_unknown_action_is_refused() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     let action = ActionId(99);
     let event = RunEvent::ModelFailed {
         at: 2_000,
@@ -130,7 +130,7 @@ fn an_unknown_action_is_refused() {
 
 #[test]
 fn an_interrupted_step_is_reported_as_started() {
-    let mut driver = two_items();
+    let mut driver = driver_with_two_items();
     driver.answer_all();
     driver.cancel();
     let text = &driver.run.finished().unwrap().response.response.content;

@@ -52,7 +52,7 @@ fn recorded_start(bytes_out: u64) -> RunStart {
 }
 
 /// Returns a driver whose planner gives a plan with one call of the calculator.
-fn one_call(start: RunStart) -> Driver {
+fn driver_with_one_call(start: RunStart) -> Driver {
     Driver::new(start).script("plan", [plan(&json!([step("a", "calculator")]))])
 }
 
@@ -64,7 +64,7 @@ fn estimate(driver: &mut Driver) -> PlanEstimate {
 
 #[test]
 fn a_planned_call_is_estimated_by_the_records_of_its_tool() {
-    let estimate = estimate(&mut one_call(recorded_start(3_000)));
+    let estimate = estimate(&mut driver_with_one_call(recorded_start(3_000)));
     let [call] = &estimate.calls[..] else {
         panic!("{estimate:?}")
     };
@@ -84,7 +84,7 @@ fn a_planned_call_without_records_is_estimated_by_its_limits() {
 
 #[test]
 fn the_estimate_is_part_of_the_observation_of_the_plan() {
-    let mut driver = one_call(recorded_start(3_000));
+    let mut driver = driver_with_one_call(recorded_start(3_000));
     let expected = estimate(&mut driver);
     let planned = driver.observations(Kind::Plan);
     let observed = planned.last().unwrap().content["estimate"].clone();
@@ -111,7 +111,7 @@ fn used(model_calls: u64, input_tokens: u64, output_tokens: u64) -> ModelUsage {
 
 /// Returns a driver whose plan has one call of the calculator and one step that is left to the model. The model used `steps` for
 /// earlier steps.
-fn one_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
+fn driver_with_call_and_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
     let mut start = recorded_start(3_000);
     start.model_record = ModelRecord::new(steps, &[]);
     start.config.plan_repairs = 0;
@@ -127,7 +127,7 @@ fn one_step(steps: &[ModelUsage], limit: impl Fn(&mut RunStart)) -> Driver {
 
 #[test]
 fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
-    let estimate = one_step(&[used(2, 500, 100), used(4, 900, 200)], |_| {})
+    let estimate = driver_with_call_and_step(&[used(2, 500, 100), used(4, 900, 200)], |_| {})
         .run
         .estimate()
         .clone();
@@ -159,7 +159,7 @@ fn a_step_that_is_left_to_the_model_is_part_of_the_estimate_and_of_its_total() {
 
 #[test]
 fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
-    let driver = one_step(&[used(2, 500, 100)], |_| {});
+    let driver = driver_with_call_and_step(&[used(2, 500, 100)], |_| {});
     let planned = driver.observations(Kind::Plan);
     let observed = planned.last().unwrap().content["estimate"].clone();
     assert_eq!(
@@ -171,7 +171,7 @@ fn the_estimate_of_a_step_is_part_of_the_observation_of_the_plan() {
 
 #[test]
 fn a_plan_is_not_refused_for_a_step_that_is_estimated_by_limits() {
-    let driver = one_step(&[], |start| {
+    let driver = driver_with_call_and_step(&[], |start| {
         start.config.max_model_calls = 3;
         start.config.max_tokens = Some(10_000);
         start.config.max_cost_usd = Some(20.0);
@@ -186,8 +186,15 @@ fn a_plan_is_not_refused_for_a_step_that_is_estimated_by_limits() {
 #[test]
 fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
     let steps = [used(2, 5_000, 500)];
-    let needed = 12 + one_step(&steps, |_| {}).run.estimate().model.tokens.unwrap().p95;
-    let with_tokens = |max| one_step(&steps, |start| start.config.max_tokens = Some(max));
+    let needed = 12
+        + driver_with_call_and_step(&steps, |_| {})
+            .run
+            .estimate()
+            .model
+            .tokens
+            .unwrap()
+            .p95;
+    let with_tokens = |max| driver_with_call_and_step(&steps, |start| start.config.max_tokens = Some(max));
     assert!(with_tokens(needed).run.finished().is_none());
     let refused = with_tokens(needed - 1);
     let limits = &refused.run.finished().unwrap().response.metadata.limits_hit;
@@ -196,7 +203,7 @@ fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
         "{limits:?}"
     );
     assert!(refused.tool_calls_made.is_empty());
-    let with_calls = |max| one_step(&steps, |start| start.config.max_model_calls = max);
+    let with_calls = |max| driver_with_call_and_step(&steps, |start| start.config.max_model_calls = max);
     assert!(
         with_calls(4).run.finished().is_none(),
         "one for the plan, two for the step, one for the answer"
@@ -211,7 +218,7 @@ fn a_plan_is_refused_if_its_steps_and_answer_exceed_a_budget() {
 
 #[test]
 fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
-    let assumed = estimate(&mut one_call(recorded_start(3_000))).answer;
+    let assumed = estimate(&mut driver_with_one_call(recorded_start(3_000))).answer;
     assert_eq!(assumed.basis, ModelBasis::Assumption);
     assert_eq!(
         assumed.output_tokens,
@@ -222,7 +229,7 @@ fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
     );
     let mut start = recorded_start(3_000);
     start.model_record = ModelRecord::new(&[], &[used(1, 900, 20), used(1, 900, 45)]);
-    let recorded = estimate(&mut one_call(start)).answer;
+    let recorded = estimate(&mut driver_with_one_call(start)).answer;
     assert_eq!(recorded.basis, ModelBasis::Records { count: 2 });
     assert_eq!(recorded.output_tokens, Quantiles { median: 20, p95: 45 });
     assert_eq!(recorded.input_tokens, assumed.input_tokens);
@@ -231,7 +238,7 @@ fn the_length_of_an_answer_is_estimated_from_records_or_else_assumed() {
 /// Each reply of the scripts has 10 input tokens and 2 output tokens.
 #[test]
 fn a_run_knows_what_its_model_used_for_each_step_and_for_the_answer() {
-    let mut driver = one_step(&[], |_| {});
+    let mut driver = driver_with_call_and_step(&[], |_| {});
     driver.drive();
     let expected = [(ModelWork::Step, used(2, 20, 4)), (ModelWork::Answer, used(1, 10, 2))];
     assert_eq!(driver.run.model_work(), expected);
@@ -268,24 +275,24 @@ fn an_answer_without_tool_calls_is_not_recorded() {
 
 #[test]
 fn nothing_is_recorded_for_a_model_with_an_unbounded_context() {
-    let mut driver = one_step(&[], |start| start.context = ContextWindow::Unbounded);
+    let mut driver = driver_with_call_and_step(&[], |start| start.context = ContextWindow::Unbounded);
     driver.drive();
     assert!(driver.run.model_work().is_empty());
 }
 
 #[test]
 fn a_cancelled_step_is_not_recorded() {
-    let mut driver = parallel(2, 100_000);
+    let mut driver = driver_with_parallel_steps(2, 100_000);
     driver.cancel();
     assert!(driver.run.model_work().is_empty());
 }
 
-/// Returns whether a plan is refused under the budget that `limit` sets, and what the run reports.
+/// Returns whether a plan is refused under the budget that `limit` sets, and the limits that the run reports.
 fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>) {
     let mut start = recorded_start(bytes_out);
     start.config.plan_repairs = 0;
     limit(&mut start);
-    let mut driver = one_call(start);
+    let mut driver = driver_with_one_call(start);
     driver.answer_all();
     let limits = driver.run.view().limits_hit.to_vec();
     if driver.run.finished().is_some() {
@@ -297,7 +304,7 @@ fn refused(bytes_out: u64, limit: impl Fn(&mut RunStart)) -> (bool, Vec<String>)
 
 /// Returns the 95th percentile of the tokens that a run will have used for its plan and its answer.
 fn needed_tokens(bytes_out: u64) -> u64 {
-    let estimate = estimate(&mut one_call(recorded_start(bytes_out)));
+    let estimate = estimate(&mut driver_with_one_call(recorded_start(bytes_out)));
     // The planning reply of the script used 12 tokens.
     12 + estimate.answer.tokens().p95
 }
@@ -308,17 +315,17 @@ proptest! {
     #[test]
     fn a_plan_is_refused_exactly_if_its_answer_needs_more_tokens_than_are_left(bytes_out in 0_u64..50_000, under in 0_u64..2_000) {
         let needed = needed_tokens(bytes_out);
-        let with = |max: u64| refused(bytes_out, |start| start.config.max_tokens = Some(max)).0;
-        prop_assert!(!with(needed) && !with(needed + under));
-        prop_assert!(with(needed - 1) && with(needed - 1 - under.min(needed - 1)));
+        let is_refused = |max: u64| refused(bytes_out, |start| start.config.max_tokens = Some(max)).0;
+        prop_assert!(!is_refused(needed) && !is_refused(needed + under));
+        prop_assert!(is_refused(needed - 1) && is_refused(needed - 1 - under.min(needed - 1)));
     }
 }
 
 #[test]
 fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
-    let with = |max: f64| refused(3_000, |start| start.config.max_cost_usd = Some(max));
-    assert!(!with(100.0).0);
-    let (is_refused, limits) = with(1.0);
+    let refused_under = |max: f64| refused(3_000, |start| start.config.max_cost_usd = Some(max));
+    assert!(!refused_under(100.0).0);
+    let (is_refused, limits) = refused_under(1.0);
     assert!(
         is_refused && limits[0].starts_with("the answer will cost up to $"),
         "{limits:?}"
@@ -327,8 +334,8 @@ fn a_plan_that_costs_too_much_is_refused_with_the_figures() {
 }
 
 #[test]
-fn the_estimate_of_the_answer_begins_with_the_size_of_the_request_in_the_journal() {
-    let mut driver = one_call(recorded_start(3_000));
+fn the_estimate_of_the_answer_uses_the_request_size_in_the_journal() {
+    let mut driver = driver_with_one_call(recorded_start(3_000));
     let before = estimate(&mut driver).answer.input_tokens;
     let mut journal = driver.journal.clone();
     // As if the prompts had been longer when the journal was written.
@@ -368,13 +375,14 @@ fn a_run_without_a_planner_counts_the_size_of_a_planner_request() {
 
 #[test]
 fn a_plan_whose_output_is_the_answer_needs_no_budget_for_an_answer() {
-    let with = |raw: bool| {
+    let is_refused = |raw: bool| {
         refused(3_000, |start| {
             start.config.max_cost_usd = Some(1.0);
             start.props.raw = raw;
         })
+        .0
     };
-    assert!(with(false).0 && !with(true).0);
+    assert!(is_refused(false) && !is_refused(true));
 }
 
 #[test]
@@ -382,18 +390,18 @@ fn a_plan_is_not_refused_for_outputs_without_records() {
     let mut start = recorded_start(3_000);
     start.records.clear();
     start.config.max_tokens = Some(100);
-    let mut driver = one_call(start);
+    let mut driver = driver_with_one_call(start);
     driver.answer_all();
     assert!(driver.run.finished().is_none());
 }
 
 #[test]
 fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
-    let over = || plan(&json!([step("a", "calculator")]));
+    let large_plan = || plan(&json!([step("a", "calculator")]));
     let mut limited = recorded_start(50_000);
     limited.config.max_tokens = Some(10_000);
     limited.config.plan_repairs = 1;
-    let mut refused = Driver::new(limited.clone()).script("plan", [over(), over()]);
+    let mut refused = Driver::new(limited.clone()).script("plan", [large_plan(), large_plan()]);
     let report = refused.drive();
     let limits = &report.response.metadata.limits_hit;
     assert_eq!((status(&report), limits.len()), (RunStatus::Partial, 1));
@@ -401,7 +409,7 @@ fn a_plan_over_a_budget_is_requested_again_with_the_figures_and_then_refused() {
     assert_eq!(content(&report), format!("The run ended early: {}.", limits[0]));
     assert!(refused.tool_calls_made.is_empty() && refused.statuses().is_empty());
     let mut repaired = Driver::new(limited)
-        .script("plan", [over(), plan(&json!([step("a", "clock")]))])
+        .script("plan", [large_plan(), plan(&json!([step("a", "clock")]))])
         .script("answer", [says("ok")]);
     assert_eq!(status(&repaired.drive()), RunStatus::Success);
     assert_eq!(repaired.tool_calls_made.len(), 1);
@@ -427,7 +435,7 @@ fn a_call_that_needs_more_than_its_tool_may_use_fails_its_step_and_the_rest_runs
 
 /// Returns a driver with a plan of parallel steps under a token limit. A model call reserves the tokens of its request, which are
 /// some hundreds here, and 1,000 for its reply.
-fn parallel(count: usize, max_tokens: u64) -> Driver {
+fn driver_with_parallel_steps(count: usize, max_tokens: u64) -> Driver {
     let mut start = recorded_start(10);
     start.config.max_tokens = Some(max_tokens);
     let ids: Vec<String> = (0..count).map(|n| format!("s{n}")).collect();
@@ -442,7 +450,7 @@ fn parallel(count: usize, max_tokens: u64) -> Driver {
 
 #[test]
 fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
-    let mut driver = parallel(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, 1_100);
     assert_eq!(driver.open_actions().len(), 1, "the second call waits");
     driver.answer_all();
     assert_eq!(driver.open_actions().len(), 1, "only the second call is open");
@@ -453,12 +461,12 @@ fn a_call_waits_while_others_have_reserved_the_rest_of_the_budget() {
 
 #[test]
 fn calls_run_at_the_same_time_if_the_budget_is_enough_for_all() {
-    assert_eq!(parallel(2, 100_000).open_actions().len(), 2);
+    assert_eq!(driver_with_parallel_steps(2, 100_000).open_actions().len(), 2);
 }
 
 #[test]
 fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
-    let mut driver = parallel(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, 1_100);
     let id = driver.first_open_action();
     let mut reply = completes_item("x").unwrap();
     reply.metadata.input_tokens = Some(5_000);
@@ -474,7 +482,7 @@ fn a_call_that_waited_is_not_made_if_the_budget_is_used_up() {
 
 #[test]
 fn a_cancelled_run_drops_the_calls_that_wait() {
-    let mut driver = parallel(2, 1_100);
+    let mut driver = driver_with_parallel_steps(2, 1_100);
     driver.cancel();
     assert_eq!(driver.open_actions(), []);
 }
@@ -486,7 +494,7 @@ proptest! {
     /// the limit by four calls.
     #[test]
     fn parallel_calls_exceed_a_budget_by_at_most_one_of_them(max_tokens in 100_u64..9_000, picks in prop::collection::vec(0_usize..4, 12)) {
-        let mut driver = parallel(6, max_tokens);
+        let mut driver = driver_with_parallel_steps(6, max_tokens);
         for pick in picks {
             let mut open = driver.open_actions();
             if open.is_empty() || driver.run.stage() != art_agent::RunStage::Execution {

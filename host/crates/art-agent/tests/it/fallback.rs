@@ -1,5 +1,5 @@
-//! Any plan with calls, with any failures, replies and order of results: calls that succeeded are not made again, every step ends,
-//! and the run ends.
+//! Runs random plans with random failures, replies and orders of results, and checks that planned calls that succeeded are not made
+//! again and that every run ends with no step in progress.
 
 use std::collections::BTreeSet;
 
@@ -173,8 +173,8 @@ impl Case {
     }
 
     /// Returns whether `calls` are all planned calls of a step, and all tools that it requires.
-    fn made_all(&self, item: &str, calls: &[ParsedToolCall]) -> bool {
-        let item = self.driver.item(item);
+    fn made_all(&self, item_id: &str, calls: &[ParsedToolCall]) -> bool {
+        let item = self.driver.item(item_id);
         let is_called = |tool: &String| calls.iter().any(|call| call.tool_name == *tool);
         calls.len() == item.tool_calls.len() && item.required_tools.iter().all(is_called)
     }

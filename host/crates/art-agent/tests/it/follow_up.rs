@@ -318,9 +318,9 @@ fn a_run_without_a_question_finishes_the_plan_and_answers_its_question() {
 #[test]
 fn a_question_may_continue_an_unfinished_plan() {
     let before = driver_stopped_early();
-    let done = json!({"id": "a", "description": "changed", "status": "completed"});
+    let completed_item = json!({"id": "a", "description": "changed", "status": "completed"});
     let mut driver = follow_up("Go on.", before.saved_state().clone())
-        .script("plan", [plan(&json!([done, tool_item("b", &["a"])]))])
+        .script("plan", [plan(&json!([completed_item, tool_item("b", &["a"])]))])
         .script("b", [calculate("2"), completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();

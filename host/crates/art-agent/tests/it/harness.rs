@@ -300,7 +300,7 @@ pub fn times_out() -> Reply {
 }
 
 /// Returns the result of a call, which is 42 for most expressions. `fail` fails, `deny` is denied, `invalid` is refused before the
-/// tool runs, a text that begins with `ask` suspends the run, `subtask` requests a subtask, `save` writes a file, `big` returns
+/// tool runs, a text that begins with `ask` suspends the call, `subtask` requests a subtask, `save` writes a file, `big` returns
 /// 10,000 characters and `huge` 20,000, `assist` requests help of the model, `assist!` requests it by failing, `draw` returns
 /// output for display, and `draw!` fails with such output.
 pub fn tools(call: &ParsedToolCall) -> ToolResult {

@@ -1,3 +1,5 @@
+//! The steps of a plan: the replies of their models, their calls, results, failures, attachments and files.
+
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode};
@@ -9,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-fn one_tool_item() -> Driver {
+fn driver_with_tool_item() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
 #[test]
 fn calls_and_results_are_structured_turns() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
     let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
@@ -26,21 +28,22 @@ fn calls_and_results_are_structured_turns() {
 
 #[test]
 fn the_id_of_a_call_is_derived_from_the_trace_id_and_its_number() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].call_id, art_core::id::nth_call_id("trace", 1));
 }
 
 #[test]
 fn native_calls_keep_their_ids() {
-    let mut driver = one_tool_item().script("a", [native_call("toolu_1", "calculator", "{}"), completes_item("42")]);
+    let mut driver =
+        driver_with_tool_item().script("a", [native_call("toolu_1", "calculator", "{}"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made[0].call_id, "toolu_1");
 }
 
 #[test]
 fn the_last_output_is_the_result_if_the_model_gives_no_content() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"result": 42})));
     assert_eq!(
@@ -51,7 +54,7 @@ fn the_last_output_is_the_result_if_the_model_gives_no_content() {
 
 #[test]
 fn the_status_change_of_a_completed_item_carries_its_output() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("42")]);
     driver.drive();
     let changes = driver.observations(Kind::ItemStatusChange);
     assert_eq!(changes[0].content, json!({"itemId": "a", "status": "in_progress"}));
@@ -86,11 +89,11 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A41 unwraps an output with `status` and `data`. Here an output is data and is not unwrapped, so a step without content has the
-// whole output.
+// A41 unwraps an output with `status` and `data`. This host unwraps no output: the result of a step without content is the whole
+// output.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
-    let mut driver = one_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!({"result": 42})));
     let state = driver.saved_state();
@@ -102,7 +105,7 @@ fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
 #[test]
 fn the_third_identical_call_is_refused_with_a_reason() {
     let replies = [calculate("1"), calculate("1"), calculate("1"), completes_item("42")];
-    let mut driver = one_tool_item().script("a", replies);
+    let mut driver = driver_with_tool_item().script("a", replies);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
     assert!(
@@ -114,7 +117,7 @@ fn the_third_identical_call_is_refused_with_a_reason() {
 
 #[test]
 fn a_call_that_was_denied_is_not_made_again() {
-    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("deny"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("deny"), calculate("deny"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     let message = driver.last_message("a", 2);
@@ -126,7 +129,7 @@ fn a_call_that_was_denied_is_not_made_again() {
 
 #[test]
 fn a_denied_call_may_be_made_with_other_arguments() {
-    let mut driver = one_tool_item().script("a", [calculate("deny"), calculate("1"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("deny"), calculate("1"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
 }
@@ -167,7 +170,7 @@ fn a_call_with_invalid_native_arguments_gets_an_error_result_and_is_not_made() {
 
 #[test]
 fn a_tool_error_is_a_result_that_the_model_reads() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), calculate("1"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), calculate("1"), completes_item("42")]);
     let report = driver.drive();
     assert_eq!(
         driver.last_message("a", 1),
@@ -178,8 +181,8 @@ fn a_tool_error_is_a_result_that_the_model_reads() {
 
 // A49: a run with a failed tool still answers.
 #[test]
-fn a_required_tool_that_only_failed_is_reported() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), completes_item("about 40")]);
+fn a_required_tool_whose_calls_all_failed_is_reported() {
+    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), completes_item("about 40")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Completed);
     let error = "its required tool `calculator` only failed: the abacus is broken";
@@ -190,7 +193,7 @@ fn a_required_tool_that_only_failed_is_reported() {
 
 #[test]
 fn a_step_with_neither_content_nor_output_fails_with_the_error_of_its_tool() {
-    let mut driver = one_tool_item().script("a", [calculate("fail"), completes_item("")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("fail"), completes_item("")]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -200,7 +203,7 @@ fn a_step_with_neither_content_nor_output_fails_with_the_error_of_its_tool() {
 
 #[test]
 fn a_model_may_fail_a_step() {
-    let mut driver = one_tool_item().script("a", [fails_item("there is no table")]);
+    let mut driver = driver_with_tool_item().script("a", [fails_item("there is no table")]);
     let report = driver.drive();
     assert_eq!(report.items[0].status, TodoItemStatus::Failed);
     assert_eq!(report.items[0].error.as_deref(), Some("there is no table"));
@@ -232,6 +235,7 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
     assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
 }
 
+/// Returns a run with the attachment `sales.csv`. Its step `a` calls the calculator with `argument`, and then its model gives `replies`.
 fn driver_with_attachment(argument: &str, replies: &[Reply]) -> Driver {
     let mut start = start("Sum it up.");
     start.props.attachments = vec![QueryAttachment {
@@ -412,7 +416,7 @@ fn a_later_question_can_take_a_file_of_an_earlier_one() {
 }
 
 #[test]
-fn an_empty_reply_is_requested_again() {
+fn after_an_empty_reply_the_model_is_called_again() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[])]))
         .script("a", [says(""), completes_item("x")])
         .script("answer", [says("ok")]);
@@ -477,7 +481,7 @@ fn display_output_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
     }
 }
 
-/// Returns the tools whose schemas the step `item`, named `a`, gets.
+/// Returns the names of the tools whose schemas the model gets for the step `item`, which has the id `a`.
 fn offered_tools(item: &Value, native_tools: bool) -> Vec<String> {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;
@@ -488,8 +492,11 @@ fn offered_tools(item: &Value, native_tools: bool) -> Vec<String> {
     driver.drive();
     let request = driver.request("a", 0);
     assert_eq!(request.step.as_ref().unwrap().step_id, "a");
-    let calls = request.required_capabilities.contains(&ModelCapability::ToolUse);
-    assert_eq!((calls, request.tools.is_empty()), (native_tools, !native_tools));
+    let requires_tool_use = request.required_capabilities.contains(&ModelCapability::ToolUse);
+    assert_eq!(
+        (requires_tool_use, request.tools.is_empty()),
+        (native_tools, !native_tools)
+    );
     tools_with_schemas(request)
 }
 
@@ -612,7 +619,7 @@ fn limits_of_zero_still_let_a_run_end() {
 #[test]
 fn a_model_that_decides_to_continue_is_called_again() {
     let continues = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
-    let mut driver = one_tool_item().script("a", [calculate("1"), continues, completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calculate("1"), continues, completes_item("42")]);
     let report = driver.drive();
     assert_eq!(report.items[0].result, Some(json!("42")));
     assert!(driver.last_message("a", 2).starts_with("The step is still open."));

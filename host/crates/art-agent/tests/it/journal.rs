@@ -1,3 +1,5 @@
+//! The journal of a run: what a replay returns and refuses, and the wire form of its events.
+
 use art_agent::{ReplayError, Run, RunEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -56,7 +58,7 @@ fn a_journal_that_does_not_begin_with_a_start_is_refused() {
 }
 
 #[test]
-fn a_journal_with_a_missing_event_is_refused_with_its_position() {
+fn a_journal_with_a_missing_event_is_refused_at_a_later_event() {
     let mut driver = eventful_run();
     driver.drive();
     for missing in 1..driver.journal.len() - 1 {
@@ -113,8 +115,8 @@ const REPLY: &str = "(<think>|</think>|```json\n|```|---JSON_OUTPUT_START---|---
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The journal always
-    /// replays to the same run, and the run always ends with an answer. The driver compares after every event.
+    /// Items end in any order, any of them may fail, and the run may be cancelled at any time. The run always ends with an answer.
+    /// After every event, the driver replays the journal and compares the runs.
     #[test]
     fn any_order_of_answers_replays_to_the_same_run(picks in prop::collection::vec((0usize..4, 0u8..5), 1..40), cancel_at in 0usize..40) {
         let items: Vec<_> = ["a", "b", "c", "d"].iter().map(|id| tool_item(id, &[])).collect();
@@ -157,8 +159,8 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits());
     }
 
-    /// With any budgets and context window, and however replies end, the journal replays to the same run, which stays
-    /// within its budgets and ends once, with an answer.
+    /// With any budgets and context window, and however replies end, the journal replays to the same run, which makes no more
+    /// model calls than it may and ends once, with an answer.
     #[test]
     fn any_budget_ends_in_one_answer(
         replies in prop::collection::vec((0u8..9, REPLY), 60),

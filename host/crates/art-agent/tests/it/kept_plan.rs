@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Returns a plan with one step, `a`, that calls the calculator.
+/// Returns a plan with the parameter `sum` and one step, `a`, that calls the calculator with `expression`.
 fn kept_plan(expression: &Value) -> KeptPlan {
     let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
     let plan = json!({
@@ -136,12 +136,12 @@ fn the_plan_of_a_run_can_be_kept_and_run_again() {
 
 #[test]
 fn a_planner_may_not_use_parameters() {
-    let call = |expression: Value| {
+    let items = |expression: Value| {
         let call = json!({"toolName": "calculator", "arguments": {"expression": expression}});
         json!([{"id": "a", "description": "d", "toolCalls": [call]}])
     };
-    let mut driver = driver_with_plan(&call(json!({"$param": "sum"})))
-        .script("plan", [plan(&call(json!("1")))])
+    let mut driver = driver_with_plan(&items(json!({"$param": "sum"})))
+        .script("plan", [plan(&items(json!("1")))])
         .script("answer", [says("ok")]);
     driver.drive();
     let message = driver.last_message("plan", 1);

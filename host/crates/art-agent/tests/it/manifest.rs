@@ -1,4 +1,4 @@
-//! The size of tool descriptions in prompts for a model with a context window (Q7).
+//! Which of many tools the prompts describe in full, and how much of the prompts they take (Q7).
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn start_with_registry(query: &str) -> RunStart {
     start
 }
 
-/// Returns the entries of a one-line list of tools in a text.
+/// Returns the tools of all one-line JSON lists in a text.
 fn listed_tools(text: &str) -> Vec<Value> {
     let lines = text.lines().filter(|line| line.starts_with("[{\"name\":"));
     lines
@@ -105,11 +105,14 @@ fn the_planning_prompt_has_the_schemas_of_the_nearest_tools_as_far_as_they_fit()
     for (tokens, with_schemas) in [(128_000, 16), (16_000, 10)] {
         let text = prompt(tokens);
         let tools = listed_tools(&text);
-        let full = |tool: &&Value| tool["inputSchema"].is_object();
+        let has_schema = |tool: &&Value| tool["inputSchema"].is_object();
         let best = tools.iter().find(|tool| tool["name"] == "weather_compare").unwrap();
-        assert!(full(&best), "{best}");
-        assert_eq!((tools.len(), tools.iter().filter(full).count()), (16, with_schemas));
-        for brief in tools.iter().filter(|tool| !full(tool)) {
+        assert!(has_schema(&best), "{best}");
+        assert_eq!(
+            (tools.len(), tools.iter().filter(has_schema).count()),
+            (16, with_schemas)
+        );
+        for brief in tools.iter().filter(|tool| !has_schema(tool)) {
             assert_eq!(brief["parameters"], json!(["expression", "limit"]));
             let description = brief["description"].as_str().unwrap();
             assert!(
@@ -231,7 +234,7 @@ fn tools_that_a_run_does_not_use_take_less_than_a_twentieth_of_its_prompts() {
 const QUESTIONS: &str = include_str!("questions.jsonl");
 
 /// Measures how often the planning prompt describes the tools that a question needs, out of all tools of the evaluation
-/// and two hundred others. All other tools are listed by name.
+/// and two hundred others. Every needed tool is at least listed by name.
 #[test]
 fn at_least_four_fifths_of_the_needed_tools_are_described() {
     let lines: Vec<Value> = QUESTIONS

@@ -60,13 +60,13 @@ fn begin(start: RunStart) -> Run {
 /// What a run does with a plan.
 #[derive(Debug)]
 enum Answer {
-    /// The plan is carried out, with these actions first.
+    /// The plan is carried out, with these calls first.
     Adopted(Vec<ToolCall>),
     /// The plan goes back to the model with this message.
     Returned(String),
 }
 
-/// Gives `run` the plan `list` and returns what it does with it.
+/// Gives `run` the plan `list`, and returns what the run does with this plan.
 fn propose(mut run: Run, list: &Value) -> Answer {
     let digest = |_: &_| String::new();
     let action = run.ask_models(1, digest).calls[0].id;
@@ -83,7 +83,7 @@ fn propose(mut run: Run, list: &Value) -> Answer {
     Answer::Returned(planning.request.prompt.0.last().unwrap().content_text().to_owned())
 }
 
-/// Returns the plan with the arguments of its calls as texts, in the form of providers that refuse open objects.
+/// Returns the plan with the arguments of its calls as JSON texts. Some providers accept arguments in no other form.
 fn with_text_arguments(list: &Value) -> Value {
     let mut list = list.clone();
     let steps = list.as_array_mut().unwrap().iter_mut();
@@ -101,13 +101,13 @@ fn every_good_plan_is_carried_out_at_once() {
     for good in &plans {
         for list in [&good.todo_list, &with_text_arguments(&good.todo_list)] {
             let answer = propose(begin(start_for(good)), list);
-            let is_adopted = matches!(&answer, Answer::Adopted(actions) if !actions.is_empty());
+            let is_adopted = matches!(&answer, Answer::Adopted(calls) if !calls.is_empty());
             assert!(is_adopted, "{}: {answer:?}", good.question);
         }
     }
 }
 
-/// Returns whether a line of a refusal names the place of a fault and its kind.
+/// Returns whether a line of a refusal names the place of the fault of `mutant`, and has the words for its kind.
 fn names_fault(line: &str, mutant: &Mutant) -> bool {
     line.contains(&format!("`{}`", mutant.place)) && line.contains(mutant.kind.reason())
 }

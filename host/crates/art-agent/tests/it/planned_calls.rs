@@ -1,4 +1,4 @@
-//! Steps that carry their calls: they run without a model, and are left to the model if their calls do not complete them.
+//! Steps with planned calls: they run without a model, and are left to the model if their calls do not complete them.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -237,7 +237,7 @@ fn a_required_tool_that_no_planned_call_names_is_left_to_the_model() {
 }
 
 #[test]
-fn a_list_of_calls_in_a_second_question_makes_its_calls_again() {
+fn a_list_of_calls_is_made_again_for_a_second_question() {
     let list_of_calls =
         || says(json!({"toolCalls": [{"toolName": "calculator", "arguments": {"expression": "1"}}]}).to_string());
     let ask = |prior| {

@@ -56,6 +56,7 @@ fn step(id: &str, expression: &Value) -> Value {
     })
 }
 
+/// Returns a step that the model carries out with the calculator, after the step `after`.
 fn model_step(id: &str, after: &str) -> Value {
     json!({
         "id": id, "description": "choose", "stepType": "tool", "requiredTools": ["calculator"], "dependencies": [after],
@@ -63,7 +64,7 @@ fn model_step(id: &str, after: &str) -> Value {
     })
 }
 
-fn expression(text: &str) -> Value {
+fn expression_arguments(text: &str) -> Value {
     json!({ "expression": text })
 }
 
@@ -100,7 +101,7 @@ fn the_answer_field_of_a_plan_without_steps_is_the_answer() {
 #[test]
 fn an_answer_of_the_planner_may_suggest_questions() {
     let text = "It is 42.\n<uiMetadata>{\"suggestedQuestions\": [\"Why?\"]}</uiMetadata>";
-    let calls = [("calculator", expression("6 * 7"))];
+    let calls = [("calculator", expression_arguments("6 * 7"))];
     for mut driver in [
         Driver::new(start("q")).script("plan", [says(json!({"answer": text}).to_string())]),
         native_driver("q").script("plan", [calls_functions(&calls), says(text)]),
@@ -131,7 +132,7 @@ fn an_answer_that_was_cut_off_makes_the_run_partial() {
 }
 
 #[test]
-fn json_that_is_no_plan_is_requested_again() {
+fn after_json_that_is_no_plan_the_planner_is_asked_again() {
     for text in ["{\"todoList\": [", "{\"reply\": \"Hello\"}", "```json\n{\"a\": 1}\n```"] {
         let mut driver = Driver::new(start("q")).script("plan", [says(text), says("Hello")]);
         assert_eq!(drive_and_count(&mut driver).0, 2, "{text}");
@@ -148,7 +149,7 @@ fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
         .script("plan", [submits(&steps)])
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (2, 5, RunStatus::Success));
-    assert_eq!(driver.tool_calls_made[4].arguments, expression("42 + 1"));
+    assert_eq!(driver.tool_calls_made[4].arguments, expression_arguments("42 + 1"));
 }
 
 #[test]
@@ -164,7 +165,10 @@ fn a_step_that_needs_judgement_costs_two_model_calls_more() {
         .script("plan", [submits(&steps)])
         .script(
             "s3",
-            [calls_functions(&[("calculator", expression("3"))]), completes_item("")],
+            [
+                calls_functions(&[("calculator", expression_arguments("3"))]),
+                completes_item(""),
+            ],
         )
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (4, 5, RunStatus::Success));
@@ -172,7 +176,10 @@ fn a_step_that_needs_judgement_costs_two_model_calls_more() {
 
 #[test]
 fn calls_that_the_planner_makes_are_its_plan_and_it_answers_from_their_results() {
-    let calls = [("calculator", expression("6 * 7")), ("clock", expression("now"))];
+    let calls = [
+        ("calculator", expression_arguments("6 * 7")),
+        ("clock", expression_arguments("now")),
+    ];
     let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("It is 42.")]);
     let report = driver.drive();
     assert_eq!(content(&report), "It is 42.");
@@ -201,14 +208,14 @@ fn after_its_calls_the_planner_may_call_more_and_submit_a_plan_that_uses_their_r
         .script(
             "plan",
             [
-                calls_functions(&[("calculator", expression("1"))]),
-                calls_functions(&[("clock", expression("2"))]),
+                calls_functions(&[("calculator", expression_arguments("1"))]),
+                calls_functions(&[("clock", expression_arguments("2"))]),
                 submits(&[last]),
             ],
         )
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (4, 3, RunStatus::Success));
-    assert_eq!(driver.tool_calls_made[2].arguments, expression("42"));
+    assert_eq!(driver.tool_calls_made[2].arguments, expression_arguments("42"));
 }
 
 #[test]
@@ -216,8 +223,8 @@ fn the_planner_reads_that_its_call_failed_and_may_try_again() {
     let mut driver = native_driver("q").script(
         "plan",
         [
-            calls_functions(&[("calculator", expression("fail"))]),
-            calls_functions(&[("calculator", expression("6 * 7"))]),
+            calls_functions(&[("calculator", expression_arguments("fail"))]),
+            calls_functions(&[("calculator", expression_arguments("6 * 7"))]),
             says("It is 42."),
         ],
     );
@@ -228,16 +235,16 @@ fn the_planner_reads_that_its_call_failed_and_may_try_again() {
 
 #[test]
 fn a_failed_call_that_is_not_tried_again_makes_the_run_partial() {
-    let calls = calls_functions(&[("calculator", expression("fail"))]);
+    let calls = calls_functions(&[("calculator", expression_arguments("fail"))]);
     let mut driver = native_driver("q").script("plan", [calls, says("I could not compute it.")]);
     assert_eq!(drive_and_count(&mut driver), (2, 1, RunStatus::Partial));
 }
 
-/// Returns a driver whose planner makes these calls, one for each reply.
+/// Returns a driver whose planner makes these calls, one in each reply.
 fn planner_calls(start: RunStart, expressions: impl IntoIterator<Item = &'static str>) -> Driver {
     let calls = expressions
         .into_iter()
-        .map(|text| calls_functions(&[("calculator", expression(text))]));
+        .map(|text| calls_functions(&[("calculator", expression_arguments(text))]));
     Driver::new(start).script("plan", calls.collect::<Vec<_>>())
 }
 
@@ -296,7 +303,7 @@ fn a_planner_that_calls_only_unknown_tools_has_to_answer() {
 #[test]
 fn a_faulty_call_of_the_planner_is_not_made_and_its_fault_is_the_result() {
     let calls = [
-        ("calculator", expression("1")),
+        ("calculator", expression_arguments("1")),
         ("calculator", json!({"expression": 2})),
     ];
     let mut driver = native_driver("q").script("plan", [calls_functions(&calls), says("I give up.")]);
@@ -344,7 +351,7 @@ fn arguments_that_are_no_json_object_are_a_fault_of_the_submitted_plan() {
 #[test]
 fn a_plan_and_calls_in_one_reply_are_one_plan() {
     let reply = calls_functions(&[
-        ("calculator", expression("1")),
+        ("calculator", expression_arguments("1")),
         ("submit_plan", submission(&[step("a", &json!("2"))])),
     ]);
     let mut driver = native_driver("q")
@@ -388,7 +395,7 @@ fn a_step_that_requires_a_tool_has_to_call_it_and_then_may_end() {
         .script(
             "b",
             [
-                calls_functions(&[("calculator", expression("2"))]),
+                calls_functions(&[("calculator", expression_arguments("2"))]),
                 completes_item("42"),
             ],
         )
@@ -441,7 +448,7 @@ fn only_the_text_of_a_planner_with_functions_or_of_a_synthesis_may_be_the_answer
         Action::CallModel(call) => call.may_answer,
         Action::CallTools { .. } => panic!("no model is called"),
     };
-    let calls = [("calculator", expression("6 * 7"))];
+    let calls = [("calculator", expression_arguments("6 * 7"))];
     let mut driver = native_driver("q").script("plan", [calls_functions(&calls)]);
     assert!(may_answer(&driver));
     driver.answer_all();

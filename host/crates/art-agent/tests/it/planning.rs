@@ -1,3 +1,5 @@
+//! The planning phase: what a run does with the replies of its planner.
+
 use art_core::agent::RunStatus;
 use art_core::error::ErrorCode;
 use art_core::observation::ObservationType as Kind;

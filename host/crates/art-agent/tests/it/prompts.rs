@@ -1,4 +1,4 @@
-//! Snapshots of all prompts. A changed snapshot changes the prompt contract.
+//! Snapshots of the prompts of all phases, and what prompts contain. A changed snapshot changes the prompt contract.
 
 use art_agent::RunStart;
 use art_core::agent::QueryAttachment;
@@ -152,7 +152,7 @@ fn a_template_of_the_registry_is_in_the_prompts_of_every_phase() {
     );
 }
 
-/// Returns the messages of a step whose tool has that many examples.
+/// Returns the first prompt of a step whose tool has that many examples.
 fn step_with_examples(examples: u32, native_tools: bool) -> String {
     let mut start = start("What is 6 times 7?");
     start.native_tools = native_tools;

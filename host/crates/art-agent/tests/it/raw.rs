@@ -48,7 +48,7 @@ fn the_output_of_the_only_call_is_the_answer_and_no_model_writes_one() {
 }
 
 #[test]
-fn an_output_that_is_a_text_is_the_answer_without_quotes() {
+fn a_text_output_is_the_answer_without_quotes_and_is_cut_in_the_conversation() {
     let (report, driver) = run_to_end(raw_run(&json!([step("a", &[call("huge")])])));
     assert_eq!(content(&report), "x".repeat(20_000));
     let added = driver.effects.iter().rev().find_map(|effect| match effect {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::*;
 
-fn one_tool_item() -> Driver {
+fn driver_with_tool_item() -> Driver {
     driver_with_plan(&json!([tool_item("a", &[])])).script("answer", [says("The answer.")])
 }
 
@@ -17,7 +17,7 @@ fn every_native_call_is_in_its_message_and_has_a_result() {
         native_call("x", "calculator", "{\"expression\":\"2\"}"),
         native_call("", "calculator", "[1]"),
     ]);
-    let mut driver = one_tool_item().script("a", [calls, completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [calls, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 1);
     let ids: Vec<_> = messages[2].tool_calls.iter().map(|call| call.id.clone()).collect();
@@ -39,7 +39,7 @@ fn the_provider_state_is_sent_back_with_its_calls() {
     };
     let mut reply = native_call("x", "calculator", "{}").unwrap();
     reply.state = Some(state.clone());
-    let mut driver = one_tool_item().script("a", [Ok(reply), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [Ok(reply), completes_item("42")]);
     driver.drive();
     let states: Vec<_> = driver
         .messages("a", 1)
@@ -55,7 +55,7 @@ fn a_call_of_a_cut_off_reply_is_not_made_and_the_model_is_called_again() {
         native_call("x", "calculator", "{\"expression\":\"1\"}"),
         StopReason::Length,
     );
-    let mut driver = one_tool_item().script("a", [cut, calculate("2"), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [cut, calculate("2"), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 1);
     assert!(driver.last_message("a", 1).contains("cut off before its end"));
@@ -77,7 +77,7 @@ fn repeated_cut_off_replies_use_up_the_iterations() {
 
 #[test]
 fn a_step_whose_reply_was_withheld_fails_with_that_reason() {
-    let mut driver = one_tool_item().script("a", [with_stop_reason(says(""), StopReason::ContentFilter)]);
+    let mut driver = driver_with_tool_item().script("a", [with_stop_reason(says(""), StopReason::ContentFilter)]);
     let report = driver.drive();
     assert_eq!(
         report.items[0].error.as_deref(),
@@ -88,7 +88,7 @@ fn a_step_whose_reply_was_withheld_fails_with_that_reason() {
 #[test]
 fn of_500_calls_64_are_parsed_and_all_get_a_result() {
     let calls = (0..500).map(|n| native_call("", "calculator", &format!("{{\"expression\":\"{n}\"}}")));
-    let mut driver = one_tool_item().script("a", [native_calls(calls), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [native_calls(calls), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 64);
     let messages = driver.messages("a", 1);
@@ -116,7 +116,7 @@ fn repeated_empty_replies_fail_the_step() {
 #[test]
 fn the_third_identical_native_call_is_refused() {
     let same_call = || native_call("", "calculator", "{\"expression\":\"1\"}");
-    let mut driver = one_tool_item().script("a", [same_call(), same_call(), same_call(), completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [same_call(), same_call(), same_call(), completes_item("42")]);
     driver.drive();
     assert_eq!(driver.tool_calls_made.len(), 2);
     let refusal = driver.last_message("a", 3);
@@ -133,7 +133,7 @@ fn a_native_call_with_an_invalid_name_is_reported_and_dropped() {
         native_call("y", "calculator", "{\"expression\":\"1\"}"),
     ]);
     let alone = native_call("z", "functions.calculator", "{}");
-    let mut driver = one_tool_item().script("a", [both, alone, completes_item("42")]);
+    let mut driver = driver_with_tool_item().script("a", [both, alone, completes_item("42")]);
     driver.drive();
     let messages = driver.messages("a", 2);
     let names: Vec<_> = messages

@@ -1,3 +1,5 @@
+//! When items run, and the limits on items and calls.
+
 use art_agent::RunStart;
 use art_core::agent::RunStatus;
 use art_core::pes::TodoItemStatus::{Cancelled, Completed, Failed, Pending};
@@ -62,7 +64,7 @@ fn a_failed_item_cancels_only_the_items_that_depend_on_it() {
     );
 }
 
-/// Returns the start of a run that may work on two items.
+/// Returns the start of a run that may work on two items at most.
 fn start_with_two_items_at_most(query: &str) -> RunStart {
     let mut start = start(query);
     start.config.max_items = 2;

@@ -37,14 +37,14 @@ fn last_messages(driver: &Driver, step: &str) -> Vec<Message> {
     request.request.prompt.0.clone()
 }
 
-/// Returns the first call that may be made, which a person approved.
+/// Returns the first call that may be made. Fails if no person approved it.
 fn approved_call(driver: &Driver) -> ToolCall {
     let call = driver.run.ready_calls().remove(0);
     assert!(call.approval.is_some());
     call
 }
 
-/// Lets the ready call wait for a person because of a rule. Returns the question.
+/// Lets the first ready call wait for a person because of a rule. `change` alters the question.
 fn ask_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
     let ready = driver.run.ready_calls().remove(0);
     let mut suspension = question("r1", &tools(&ready.call));
@@ -209,12 +209,12 @@ fn a_tool_that_a_person_answered_may_be_called_with_other_arguments() {
 // C16: allowRetryOnReject.
 #[test]
 fn a_rejected_tool_may_be_called_again_only_if_its_settings_allow_it() {
-    for (allow_retry, calls) in [(true, 1), (false, 0)] {
+    for (allow_retry, calls_made) in [(true, 1), (false, 0)] {
         let mut driver = run_with_ready_call().script("a", [calculate("2"), completes_item("x")]);
         ask_by_rule(&mut driver, |suspension| suspension.allow_retry = allow_retry);
         driver.apply(&decision_event("r1", rejection("no")));
         driver.drive();
-        assert_eq!(driver.tool_calls_made.len(), calls);
+        assert_eq!(driver.tool_calls_made.len(), calls_made);
     }
 }
 
@@ -366,7 +366,7 @@ fn a_decision_is_taken_once_and_only_for_a_call_that_waits() {
 
 // Q4: SUSPENSION_TIMEOUT.
 #[test]
-fn a_question_whose_time_is_over_counts_as_decided() {
+fn a_question_whose_time_is_over_counts_as_rejected() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [fails_item("no")])
         .script("answer", [says("ok")]);

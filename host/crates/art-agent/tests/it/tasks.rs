@@ -1,3 +1,5 @@
+//! The tasks of requests: what a request asks for, as data beside its prompt.
+
 use art_core::provider::ModelRequest;
 use art_core::task::{PlanTask, StepOutcome, Task};
 use serde_json::json;
@@ -69,8 +71,8 @@ fn a_synthesis_task_has_the_result_of_each_call_of_a_step_in_the_order_of_the_pl
 fn the_task_of_a_request_is_not_serialised() {
     let driver = finished_run();
     let request = &driver.requests[0].request;
-    let text = serde_json::to_value(request).unwrap();
-    assert_eq!(text.get("task"), None);
-    let read: ModelRequest = serde_json::from_value(text).unwrap();
+    let wire = serde_json::to_value(request).unwrap();
+    assert_eq!(wire.get("task"), None);
+    let read: ModelRequest = serde_json::from_value(wire).unwrap();
     assert_eq!(read.task, None);
 }

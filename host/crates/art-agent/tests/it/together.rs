@@ -1,4 +1,5 @@
-//! Before the first step of a plan starts, a person is asked about all its calls whose arguments are known.
+//! Runs with `ask_together`: before the first step of a plan starts, a person is asked at once about all calls that need an approval
+//! and whose arguments are known.
 
 use art_agent::{ApplyError, KnownCall, PlannedQuestion, RunEvent};
 use art_core::agent::RunStatus;
@@ -26,7 +27,7 @@ fn unchecked_run(items: &Value) -> Driver {
     driver
 }
 
-/// Returns a run with a plan of two steps, the second of which depends on the first, and a third step whose arguments are known later.
+/// Returns a run with a plan of two steps, the second of which depends on the first, and a third whose arguments are known later.
 fn three_steps() -> Driver {
     unchecked_run(&json!([
         calculates("a", &[], "1"),
@@ -61,6 +62,7 @@ fn plan_checked(driver: &Driver, items: &[&str]) -> RunEvent {
     }
 }
 
+/// Applies the event that asks about the calls of these items.
 fn check(driver: &mut Driver, items: &[&str]) {
     let event = plan_checked(driver, items);
     driver.apply(&event);

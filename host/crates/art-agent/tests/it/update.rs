@@ -1,3 +1,5 @@
+//! Steps whose models change the plan.
+
 use art_core::agent::RunStatus;
 use art_core::observation::ObservationType as Kind;
 use art_core::pes::TodoItemStatus::{Cancelled, Completed, Failed};
@@ -23,7 +25,7 @@ fn an_item_that_updates_the_plan_is_completed() {
 }
 
 #[test]
-fn the_changes_are_observed() {
+fn the_changes_of_an_update_are_observed() {
     let list = json!([reasoning_item("c", &["a"])]);
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &["a"])]))
         .script("a", [updates("1", &list)])
@@ -152,6 +154,7 @@ fn driver_with_updates(lists: &[Value]) -> Driver {
         .script("answer", [says("ok")])
 }
 
+/// Returns the item `a`, with a new status, as a plan.
 fn with_new_status(status: &str) -> Value {
     json!([{"id": "a", "description": "think of a", "status": status}])
 }

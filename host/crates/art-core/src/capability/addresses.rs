@@ -1,5 +1,5 @@
-//! Tells public addresses from others. A public host name may resolve to a private address, so that a request would reach the
-//! network of the host.
+//! Tells public addresses from others. Without this, a request to a public host name that resolves to a private address would
+//! reach the network of the host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -109,7 +109,7 @@ impl Authority {
         }
     }
 
-    /// Returns whether a call may change something outside of its sandbox, whatever its arguments are.
+    /// Returns whether there are arguments with which a call may change something outside of its sandbox.
     #[must_use]
     pub fn may_have_effects(&self) -> bool {
         let writes = |request: &CapabilityRequest| match request {
@@ -256,8 +256,8 @@ impl Authority {
         }
     }
 
-    /// Adds rights to the grant_origins of the URLs in an argument, or a denial for each URL that no grant covers. Text that is not a
-    /// valid URL for requests is skipped: the tool has to handle it.
+    /// Adds rights to the origins of the URLs in an argument, and a denial for each URL that no grant covers with one of `methods`.
+    /// Text that is not a valid URL for requests is skipped: the tool has to handle it.
     fn grant_origins(
         &self,
         url: &ArgumentRef,
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_to_read_does_not_use_a_grant_to_write() {
+    fn a_request_to_read_gets_no_right_to_write() {
         let requested = requests(json!([{"kind": "fs", "access": "read"}]));
         let granted = policy(json!({"fs": [{"path": "/data", "access": "read-write"}]}));
         let authority = Authority::new("t", requested, granted, places());
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_component_makes_no_call_until_it_is_approved() {
+    fn a_call_of_a_changed_component_is_denied_with_the_command_that_approves_it() {
         let granted = policy(json!({"fs": [{"path": "/data"}]}));
         let authority = Authority::of_changed("t", requests(json!([])), granted, places());
         let denials = authority.grants_for(&json!({})).unwrap_err();

@@ -27,7 +27,8 @@ pub struct Denial {
     pub resource: String,
     /// Why it is denied, without a capital letter and a final period.
     pub reason: String,
-    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can.
+    /// The command with which the operator can allow it, for example by the smallest grant. Absent if no command can, or if the
+    /// resource cannot be written in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::http::{HttpScope, Target};
 use super::{Access, Capability, Denial, FsGrant, HttpGrant, Places};
 
-/// What one call may touch, and by which grant. The sandbox links and opens nothing else.
+/// What one call may touch outside of its sandbox, and by which grant. The sandbox opens nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grants {
     /// Name of the tool, for the commands in denials.
@@ -59,7 +59,7 @@ impl HttpRight {
     }
 }
 
-/// The interfaces that are linked for a call.
+/// Which of these interfaces are linked for a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LinkSet {
     /// `wasi:clocks`.
@@ -68,7 +68,7 @@ pub struct LinkSet {
     pub random: bool,
     /// `wasi:filesystem`.
     pub fs: bool,
-    /// `wasi:http`.
+    /// The part of `wasi:http` that sends requests. Without it, every request is denied.
     pub http: bool,
 }
 
@@ -76,7 +76,7 @@ impl LinkSet {
     /// Number of different sets.
     pub const COUNT: usize = 16;
 
-    /// Returns the interfaces that every tool has by default.
+    /// Returns the set of a call without grants.
     #[must_use]
     pub const fn by_default() -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Grants {
         Arc::clone(&BY_DEFAULT)
     }
 
-    /// Returns the interfaces that are linked for these grants.
+    /// Returns which interfaces are linked for these grants.
     #[must_use]
     pub fn link_set(&self) -> LinkSet {
         LinkSet {

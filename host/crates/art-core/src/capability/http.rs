@@ -1,4 +1,4 @@
-//! Addresses that requests may go to.
+//! Addresses that requests may go to, and grants of such requests.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -99,7 +99,7 @@ impl Target {
         }
     }
 
-    /// Returns whether the host is known not to be public without a look-up of its name.
+    /// Returns whether it is known, even without a look-up of its name, that the host is not public.
     #[must_use]
     pub fn is_known_as_private(&self) -> bool {
         let name = self.host.as_str();
@@ -450,13 +450,13 @@ mod tests {
         ] {
             assert!(covers(good, url), "{url}");
         }
-        let numbers = [
+        let other_notations = [
             "http://0x7f.1/",
             "http://0177.0.0.1/",
             "http://2130706433/",
             "http://127.1/",
         ];
-        assert!(numbers.iter().all(|url| covers("http://127.0.0.1/", url)));
+        assert!(other_notations.iter().all(|url| covers("http://127.0.0.1/", url)));
     }
 
     #[test]

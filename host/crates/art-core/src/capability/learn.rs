@@ -22,18 +22,18 @@ pub struct Observed {
 /// What [`Observed::learn`] concludes from recorded calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
-    /// The smallest grants that allow everything that was used or denied. Variables, limits, the clock and random numbers are as
-    /// before, because their use is not observed.
+    /// The smallest grants that allow everything that was used, and what was denied except for `denied`. Variables, limits, the clock
+    /// and random numbers are as before, because their use is not observed.
     pub policy: ToolPolicy,
     /// What was denied and is allowed by `policy`, with the number of calls.
     pub allowed: Vec<(Denial, usize)>,
     /// What was denied and stays denied, with the number of calls.
     pub denied: Vec<(Denial, usize)>,
-    /// What was requested or granted, but never used.
+    /// What was requested or granted, but neither used nor denied.
     pub unused: Vec<Unused>,
 }
 
-/// Something that a tool never used.
+/// Something that a tool never used, and that it was never denied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Unused {
@@ -83,7 +83,7 @@ impl Observed {
     }
 
     /// Returns the smallest grants that allow everything that was observed. `present` is the policy so far, and `requests` is what
-    /// the tool requests, or `None` if it has no manifest. What `may_grant` refuses stays denied.
+    /// the tool requests, or `None` if it has no manifest. What the tool does not request and what `may_grant` refuses stays denied.
     #[must_use]
     pub fn learn(
         &self,
@@ -171,7 +171,7 @@ fn find_use_granted_since(present: &ToolPolicy, denial: &Denial) -> Option<Use> 
                 grant.allows(&denial.action, &target) && (grant.private || !denial.needs_private_grant())
             };
             let grant = present.http.iter().find(allows)?.url.to_string();
-            // A denial does not contain the requested path.
+            // A denial does not contain the requested path, so the whole grant counts as used.
             (grant.clone(), grant)
         }
         Capability::Clock | Capability::Random | Capability::Env => return None,

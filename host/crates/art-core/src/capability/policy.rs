@@ -96,7 +96,8 @@ impl ToolPolicy {
         !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
     }
 
-    /// Adds the smallest grant that allows what was denied. [`check`](Self::check) tells whether the result is valid.
+    /// Adds the smallest grant that allows what was denied. A new grant of requests also allows the methods that only read.
+    /// [`check`](Self::check) tells whether the result is valid.
     ///
     /// # Errors
     /// Fails if no grant allows it.

@@ -15,7 +15,8 @@ pub enum CapabilityRequest {
     Fs {
         /// What the tool does with them.
         access: Access,
-        /// The argument with the path of the only file or directory that a call needs. Absent: everything that is granted.
+        /// The argument with the path of the only file or directory that a call needs, or with a list of such paths. Absent: everything
+        /// that is granted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<ArgumentRef>,
         /// Why the tool needs it, in its author's words.
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_or_kind_is_refused() {
+    fn a_request_with_an_unknown_key_kind_access_or_argument_is_refused() {
         parse(json!({"kind": "fs", "access": "read", "everything": true})).unwrap_err();
         parse(json!({"kind": "sockets"})).unwrap_err();
         parse(json!({"kind": "fs", "access": "admin"})).unwrap_err();

@@ -19,7 +19,7 @@ pub struct Use {
     pub action: String,
     /// The path or the address of the grant.
     pub grant: String,
-    /// The longest path or address that covers everything that this action used under the grant.
+    /// The longest path or address that covers everything that this action used under the grant, or the grant if that is too long.
     pub resource: String,
 }
 
@@ -74,7 +74,8 @@ impl Uses {
     }
 }
 
-/// Returns the longest path or address that covers both resources. Returns the grant if that is narrower or the result is too long.
+/// Returns the longest path or address that covers both resources. Returns the grant if the grant does not cover that, or if that is
+/// too long.
 fn common_resource(capability: Capability, grant: &str, one: &str, other: &str) -> String {
     let pairs = one.split('/').zip(other.split('/'));
     let common: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(part, _)| part).collect();

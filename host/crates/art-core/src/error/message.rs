@@ -2,7 +2,7 @@
 
 use super::{ErrorCode, ModelErrorCode, ToolErrorCode};
 
-/// Details of a failed model call in addition to its code.
+/// Details of a failed model call or run, in addition to its code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorContext {
     /// Name of the provider.

@@ -10,10 +10,10 @@ use super::digit_count;
 
 /// Upper bound of the size of an answer as JSON, apart from its texts and its bodies.
 const MAX_FRAME_BYTES: usize = 64;
-/// Upper bound of what field names add to the size of an answer that has such fields.
-const NAMES_BYTES: usize = 64;
+/// Upper bound of what its keys add to the size of an answer, if it is an object in JSON.
+const MAX_KEYS_BYTES: usize = 64;
 /// Maximum size of a header field as JSON, without its name and value but with the base64 padding of the value.
-const FIELD_BYTES: usize = 12;
+const MAX_FIELD_BYTES: usize = 12;
 /// Maximum size of one byte of text in JSON, when it is escaped.
 const MAX_ESCAPED_BYTES: usize = 6;
 
@@ -123,7 +123,7 @@ pub enum ResponseAnswer {
     Trailers(Vec<(String, Body)>),
 }
 
-/// A code of `wasi:http`.
+/// A code of `wasi:http`, with the text and the number that belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpFailure {
@@ -144,7 +144,7 @@ impl FileAnswer {
             + match self {
                 Self::Failed(text) | Self::Type(text) | Self::Link(text) => max_text_bytes(text),
                 Self::Entry(kind, name) => max_text_bytes(kind) + max_text_bytes(name),
-                Self::Status(status) => NAMES_BYTES + max_text_bytes(&status.r#type) + status.number_bytes(),
+                Self::Status(status) => MAX_KEYS_BYTES + max_text_bytes(&status.r#type) + status.number_bytes(),
                 _ => 0,
             }
     }
@@ -191,10 +191,10 @@ impl ResponseAnswer {
         MAX_FRAME_BYTES
             + match self {
                 Self::Failed(failure) => {
-                    NAMES_BYTES + max_text_bytes(&failure.code) + failure.text.as_deref().map_or(0, max_text_bytes)
+                    MAX_KEYS_BYTES + max_text_bytes(&failure.code) + failure.text.as_deref().map_or(0, max_text_bytes)
                 }
                 Self::Head(_, fields) | Self::Trailers(fields) => {
-                    let names = fields.iter().map(|(name, _)| max_text_bytes(name) + FIELD_BYTES);
+                    let names = fields.iter().map(|(name, _)| max_text_bytes(name) + MAX_FIELD_BYTES);
                     names.sum()
                 }
                 _ => 0,

@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::{LimitOverrides, Limits};
 
-/// The limits that an operator sets. They take precedence over the limits that tools request.
+/// The limits that an operator sets, which bound or replace those that tools request.
 ///
-/// By default every tool gets [`Limits::EXECUTE`], and a request for more is refused.
+/// By default, a tool that requests no limits gets [`Limits::EXECUTE`], and a request for more is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitPolicy {
     /// Limits of a tool that requests none. An absent limit is the one of [`Limits::EXECUTE`], or the ceiling if the ceiling
@@ -261,17 +261,17 @@ mod tests {
 
     #[test]
     fn nothing_raises_a_limit_over_its_maximum() {
-        let all = policy_for_tool("t", fuel(u64::MAX));
+        let of_one_tool = policy_for_tool("t", fuel(u64::MAX));
         assert_eq!(
-            all.grant("t", LimitOverrides::default()).unwrap().fuel,
+            of_one_tool.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        let all = policy(fuel(u64::MAX), fuel(u64::MAX));
+        let of_all_tools = policy(fuel(u64::MAX), fuel(u64::MAX));
         assert_eq!(
-            all.grant("t", LimitOverrides::default()).unwrap().fuel,
+            of_all_tools.grant("t", LimitOverrides::default()).unwrap().fuel,
             Limits::MAX.fuel
         );
-        all.grant("t", fuel(Limits::MAX.fuel + 1)).unwrap_err();
+        of_all_tools.grant("t", fuel(Limits::MAX.fuel + 1)).unwrap_err();
     }
 
     #[test]

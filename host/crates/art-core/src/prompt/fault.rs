@@ -95,8 +95,8 @@ pub enum PromptFaultKind {
 }
 
 impl ArtStandardPrompt {
-    /// Checks that each message fits its role and that each result has its call. The last calls of the model may still
-    /// lack their results.
+    /// Checks that each message fits its role, that each result has its call, and that each call has its result. The last calls of
+    /// the model may still lack their results.
     ///
     /// # Errors
     /// Fails with all faults, in the order of the messages.
@@ -160,11 +160,11 @@ impl Message {
             (Role::ToolRequest, _) => Some(Kind::NeitherObjectNorNull),
             (Role::ToolResult, _) => Some(Kind::ResultNotText),
         };
-        let unnamed = self.role == Role::ToolResult && self.tool_call_id.is_none();
-        let misplaced = self.role != Role::Assistant && !self.tool_calls.is_empty();
+        let lacks_call_id = self.role == Role::ToolResult && self.tool_call_id.is_none();
+        let has_misplaced_calls = self.role != Role::Assistant && !self.tool_calls.is_empty();
         let mut faults: Vec<_> = content.into_iter().collect();
-        faults.extend(unnamed.then_some(Kind::NoCall));
-        faults.extend(misplaced.then_some(Kind::MisplacedCalls));
+        faults.extend(lacks_call_id.then_some(Kind::NoCall));
+        faults.extend(has_misplaced_calls.then_some(Kind::MisplacedCalls));
         faults.extend(call_faults(&self.tool_calls));
         faults
     }

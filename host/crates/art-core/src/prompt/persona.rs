@@ -113,8 +113,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn persona(text: serde_json::Value) -> AgentPersona {
-        serde_json::from_value(text).unwrap()
+    fn persona(json: serde_json::Value) -> AgentPersona {
+        serde_json::from_value(json).unwrap()
     }
 
     // P5, Q7: levels of a persona.

@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::secret::Secrets;
 
+    /// Returns a redactor of secrets with these values, the second of which is a canary.
     fn redactor(values: &[&str]) -> Redactor {
         let secret = |(index, value): (usize, &&str)| Secret::new(&format!("S{index}"), &(**value).into(), index == 1);
         let secrets = values

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_across_every_boundary_is_replaced() {
+    fn a_secret_in_two_parts_is_replaced_wherever_it_is_cut() {
         let redactor = redactor("hunter2hunter2");
         let text = b"before hunter2hunter2 after";
         for cut in 0..=text.len() {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_without_secrets_pass_at_once() {
+    fn without_secrets_no_byte_is_held_back() {
         let mut stream = RedactedStream::new(Redactor::default());
         assert_eq!(
             (stream.push(b"hello"), stream.finish()),

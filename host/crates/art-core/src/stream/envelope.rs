@@ -115,11 +115,11 @@ impl StreamEnvelope {
             StreamEvent::End => (StreamEventType::End, Value::Null),
         };
         let thinking = matches!(event, StreamEvent::Thinking(_));
-        let token = kind == StreamEventType::Token;
+        let is_token = kind == StreamEventType::Token;
         Some(Self {
             kind,
             data,
-            token_type: token.then(|| TokenType::for_phase(context.phase, thinking)),
+            token_type: is_token.then(|| TokenType::for_phase(context.phase, thinking)),
             phase: context.phase,
             step_id: context.step.as_ref().map(|step| step.step_id.clone()),
             step_description: context.step.as_ref().map(|step| step.step_description.clone()),

@@ -1,3 +1,5 @@
+//! Unusual questions and examples: the model always replies, and in bounded time.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Which calls a question leads to, and with which arguments.
+
 use serde_json::json;
 
 use super::*;

@@ -39,7 +39,7 @@ fn a_part_may_refer_to_the_result_of_the_part_before() {
 }
 
 #[test]
-fn that_refers_to_the_part_right_before() {
+fn a_reference_takes_the_result_of_the_part_right_before() {
     let query = "How much is 12 times 9? What is that divided by 3? What is that divided by 4?";
     let calls = calls_with(query, &[calculator()], &[]);
     assert_eq!(calls[2], division("step_2", "/result", 4));
@@ -96,7 +96,7 @@ fn an_argument_may_name_the_main_value() {
 }
 
 #[test]
-fn that_is_not_understood_if_the_output_has_no_main_value() {
+fn a_reference_is_not_understood_if_the_output_has_no_main_value() {
     let query = "How much is 12 times 9? What is that divided by 3?";
     let number = json!({"type": "number"});
     for properties in [

@@ -1,3 +1,5 @@
+//! Questions for which no call is planned, and what their refusals say.
+
 use super::*;
 
 /// Returns the refusal of a question for which no call is planned.

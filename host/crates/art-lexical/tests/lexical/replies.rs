@@ -1,3 +1,5 @@
+//! The texts of replies other than plans.
+
 use art_core::task::AnswerTask;
 
 use super::*;

@@ -43,7 +43,7 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// A call. Dropping it frees its slot and reports the attempt as cancelled to the circuit breaker.
+/// A call. Dropping it frees its slot, and reports an attempt in progress to the circuit breaker with an unknown outcome.
 struct EngineCall {
     inner: Arc<Inner>,
     config: RuntimeProviderConfig,
@@ -315,7 +315,7 @@ fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
     }
 }
 
-/// The circuit breaker's ticket of an attempt. Dropping it without an outcome reports the attempt as cancelled.
+/// The circuit breaker's ticket of an attempt. Dropping it before an outcome is reported reports an unknown outcome.
 struct TicketGuard {
     inner: Arc<Inner>,
     provider: String,

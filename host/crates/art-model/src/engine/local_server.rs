@@ -16,8 +16,8 @@ const MAX_NAME: usize = 128;
 pub struct LocalServer {
     /// Address.
     pub base_url: String,
-    /// Models that it lists, as names for [`ReasoningEngine::resolve`], such as `ollama:qwen3`. Embedding models and names with
-    /// characters that are special in a shell are omitted.
+    /// Models that it lists, as names for [`ReasoningEngine::resolve`], such as `ollama:qwen3`. Embedding models, long names, and
+    /// names with characters that are special in a shell are omitted.
     pub models: Vec<String>,
 }
 
@@ -38,7 +38,8 @@ impl ReasoningEngine {
     }
 }
 
-/// Returns whether the name can be shown as an argument of `--model`. It comes from the server, so it is untrusted.
+/// Returns whether the name can be shown as an argument of `--model` and is not that of an embedding model. It comes from the server, so
+/// it is untrusted.
 fn can_be_offered(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
     !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain) && !name.contains("embed")
@@ -50,7 +51,7 @@ mod tests {
     use crate::settings::ModelSettings;
 
     #[test]
-    fn only_names_that_are_safe_in_a_shell_are_offered() {
+    fn names_that_are_empty_long_unsafe_in_a_shell_or_of_embedding_models_are_not_offered() {
         for name in ["qwen3", "llama3.2:1b", "hf.co/org/model-GGUF:Q4_K_M"] {
             assert!(can_be_offered(name), "{name}");
         }

@@ -36,7 +36,7 @@ pub struct ExpectedCall {
     pub optional: BTreeMap<String, Vec<Value>>,
 }
 
-/// A line that is not an evaluation case.
+/// The error for a line that is not an evaluation case.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} is not an evaluation case: {reason}")]
 pub struct EvalError {

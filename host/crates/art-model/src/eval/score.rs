@@ -26,13 +26,13 @@ pub struct CaseResult {
     pub query: String,
     /// Number of expected calls.
     pub expected: usize,
-    /// Expected calls whose tool was called.
+    /// Number of expected calls for which a call of the same tool was made.
     pub tools_right: usize,
-    /// Expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
+    /// Number of expected calls that were made with all required arguments, no unexpected ones, and only accepted values.
     pub calls_right: usize,
-    /// Number of expected arguments.
+    /// Number of required arguments of the expected calls.
     pub arguments: usize,
-    /// Expected arguments that had an accepted value.
+    /// Number of required arguments that had an accepted value.
     pub arguments_right: usize,
     /// Number of calls beyond the expected number. A call of a wrong tool in place of an expected call is not counted.
     pub invented: usize,
@@ -44,7 +44,7 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
-    /// Returns whether exactly the expected calls were made, with the right arguments.
+    /// Returns whether the model did not fail and made exactly the expected calls, with the right arguments.
     #[must_use]
     pub const fn is_right(&self) -> bool {
         self.error.is_none() && self.calls_right == self.expected && self.invented == 0
@@ -53,7 +53,7 @@ impl CaseResult {
 
 /// Compares the calls made for `case` with the expected ones, in any order.
 ///
-/// Numbers are compared by value, strings exactly after trimming.
+/// Numbers are compared by value, and strings without the white space around them.
 #[must_use]
 pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
     let mut unmatched: Vec<&ProposedCall> = calls.iter().collect();
@@ -78,7 +78,7 @@ pub fn score(case: &EvalCase, calls: &[ProposedCall]) -> CaseResult {
 }
 
 /// Removes and returns the best call of the expected tool: a right one, or else the one with the most right arguments. Returns
-/// `None` if the tool was not called.
+/// `None` if `calls` has no call of the tool.
 fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> Option<&'a ProposedCall> {
     let same_tool = calls
         .iter()
@@ -94,7 +94,7 @@ fn take_best<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall>) -> 
     Some(calls.remove(index))
 }
 
-/// Returns the number of expected arguments that have an accepted value in `call`.
+/// Returns the number of required arguments that have an accepted value in `call`.
 fn count_right_arguments(expected: &ExpectedCall, call: &ProposedCall) -> usize {
     let mut right = 0;
     for (name, accepted) in &expected.arguments {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_counts_as_invented_if_no_tool_fits() {
+    fn any_call_counts_as_invented_if_none_is_expected() {
         let empty = EvalCase {
             expected: Vec::new(),
             ..case()

@@ -1,4 +1,4 @@
-//! Error messages for connection failures.
+//! Creates the errors of requests that fail in transport: lost connections, timeouts, and replies that are too long.
 
 use std::error::Error;
 use std::io;

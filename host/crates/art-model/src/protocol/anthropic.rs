@@ -10,7 +10,7 @@ use art_core::error::ModelError;
 use art_core::stream::StreamEvent;
 use serde_json::Value;
 
-use super::reply::Stream;
+use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
 /// The codec.
@@ -30,11 +30,11 @@ impl Codec for Anthropic {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Stream::new(reply::Parser::default()))
+        Box::new(ReplyDecoder::new(reply::Parser::default()))
     }
 
     fn decode_body(&self, body: &Value) -> Vec<StreamEvent> {
-        Stream::new(reply::Parser::default()).decode_body(body)
+        ReplyDecoder::new(reply::Parser::default()).decode_body(body)
     }
 
     fn key_header(&self) -> KeyHeader {

@@ -42,7 +42,7 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Adds a piece of a chat reply. Some providers omit indexes, use one index for several calls, or repeat the identifier with
+    /// Adds a piece of a call in a chat reply. Some providers omit indexes, use one index for several calls, or repeat the identifier with
     /// each piece. `PartialCall::continues` decides whether a piece belongs to an earlier call.
     pub(super) fn add_piece(
         &mut self,
@@ -73,8 +73,8 @@ impl Calls {
         self.add_bytes(added)
     }
 
-    /// Starts a call, or completes the last call with the same index unless the identifiers differ. `initial_arguments` are used
-    /// if no pieces follow.
+    /// Starts a call, or adds what is missing to the last call with the same index unless the identifiers differ.
+    /// `initial_arguments` are used if no pieces follow.
     pub(super) fn start(
         &mut self,
         index: u64,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_index_takes_no_memory() {
+    fn calls_are_ordered_by_index_even_if_one_is_huge() {
         let mut calls = Calls::default();
         calls.add_piece(Some(u64::MAX), "a", "f", "{}").unwrap();
         calls.add_piece(Some(7), "b", "g", "{}").unwrap();

@@ -98,8 +98,8 @@ mod tests {
             Message::tool_result("3", "one", "3"),
             Message::user("go on"),
         ]);
-        let text = calls_as_text(&ModelRequest::new(prompt, Phase::Execution));
-        let turns: Vec<_> = text
+        let rewritten = calls_as_text(&ModelRequest::new(prompt, Phase::Execution));
+        let turns: Vec<_> = rewritten
             .prompt
             .0
             .iter()
@@ -122,6 +122,6 @@ mod tests {
                 (Role::User, "go on"),
             ]
         );
-        assert!(text.prompt.0.iter().all(|message| message.tool_calls.is_empty()));
+        assert!(rewritten.prompt.0.iter().all(|message| message.tool_calls.is_empty()));
     }
 }

@@ -10,7 +10,7 @@ use art_core::error::ModelError;
 use art_core::stream::StreamEvent;
 use serde_json::Value;
 
-use super::reply::Stream;
+use super::reply::ReplyDecoder;
 use super::{Codec, Decoder, KeyHeader, ProtocolCall, ProtocolRequest, model_names};
 
 /// The variants of the protocol.
@@ -74,11 +74,11 @@ impl Codec for Chat {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Stream::new(reply::Parser::new(self.0)))
+        Box::new(ReplyDecoder::new(reply::Parser::new(self.0)))
     }
 
     fn decode_body(&self, body: &Value) -> Vec<StreamEvent> {
-        Stream::new(reply::Parser::new(self.0)).decode_body(body)
+        ReplyDecoder::new(reply::Parser::new(self.0)).decode_body(body)
     }
 
     fn key_header(&self) -> KeyHeader {

@@ -10,7 +10,7 @@ mod tests;
 const MAX_MESSAGE_CHARS: usize = 200;
 
 /// Returns the error in `body`. `status` is the HTTP status, or `None` for an error in a stream. A used-up quota is
-/// [`ModelErrorCode::Unknown`], because waiting does not help; any other limit is [`ModelErrorCode::RateLimited`].
+/// [`ModelErrorCode::Unknown`], because waiting does not help; a rate limit is [`ModelErrorCode::RateLimited`].
 pub(crate) fn error_from_body(status: Option<u16>, body: &Value) -> ModelError {
     let provider_error = ProviderError::read(status, body);
     let message = clean(&provider_error.message);
@@ -73,7 +73,7 @@ fn mentions_tools(text: &str, fields: bool) -> bool {
     has_phrase || fields && words.iter().any(|word| FIELDS.contains(word))
 }
 
-/// Returns the error in an event or body of any protocol, if it is one.
+/// Returns the error in an event or body of any protocol, if there is one.
 pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     let is_set = |error: &Value| !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("");
     let has_error = |path: &str| body.pointer(path).is_some_and(is_set);
@@ -232,7 +232,8 @@ const CODES: &[(&str, ErrorKind)] = &[
     ("deadline_exceeded", ErrorKind::Unavailable),
 ];
 
-/// Substrings of messages that are more specific than the code.
+/// Substrings of messages, with their kinds. They take precedence over the codes, except those for a quota, a rate limit or the
+/// context length. The first match is used.
 const MESSAGES: &[(&str, ErrorKind)] = &[
     ("credit balance is too low", ErrorKind::Quota),
     ("insufficient balance", ErrorKind::Quota),
@@ -326,7 +327,7 @@ fn clean(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns whether a word seems to contain a key: it has a common prefix of keys, or it is a URL with a key.
+/// Returns whether a word seems to contain a key: one of its parts has a common prefix of keys, or it contains `key=`.
 fn is_secret(word: &str) -> bool {
     const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "key=", "Bearer", "eyJ"];
     let starts_with_prefix = |word: &str| {

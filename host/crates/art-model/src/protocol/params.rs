@@ -55,7 +55,7 @@ impl<'a> Params<'a> {
         self.params.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns the maximum number of tokens of the reply.
+    /// Returns the maximum number of tokens of the reply, if it is set.
     pub(super) fn max_tokens(&self) -> Option<u64> {
         self.get("maxTokens")
             .and_then(Value::as_u64)
@@ -84,7 +84,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// Adds the provider-specific parameters. Existing fields of the body are not changed.
+    /// Adds the provider-specific parameters. Values that the body already has are not changed.
     pub(super) fn add_provider_params(&self, body: &mut JsonObject) {
         let specific = self.params.iter().filter(|(name, value)| {
             let name = name.as_str();

@@ -26,7 +26,7 @@ pub(super) trait Parser: Send + Debug {
         false
     }
 
-    /// Returns the state that the provider expects to be sent back with this turn.
+    /// Returns the state that the provider expects to be sent back with this turn, if there is one.
     fn state(&mut self, has_calls: bool) -> Option<ProviderState>;
 
     /// Adds the text that is still pending at the end of the reply.
@@ -44,7 +44,7 @@ pub(super) struct ReplyState {
     /// Cost of the call in US dollars, as reported by the provider.
     pub(super) cost_usd: Option<f64>,
     /// Whether the provider marked the end of the reply.
-    pub(super) ended: bool,
+    pub(super) end_marked: bool,
 }
 
 /// Adds to the state of a reply and to its events.
@@ -76,7 +76,7 @@ impl ReplyBuilder<'_> {
         }
     }
 
-    /// Sets the stop reason. A reply with a stop reason is complete.
+    /// Sets the stop reason, unless `reason` is empty. A reply with a stop reason is complete.
     pub(super) fn set_stop_reason(&mut self, reason: &str) {
         if !reason.is_empty() {
             self.state.stop = Some(stop_reason(reason));
@@ -90,20 +90,21 @@ impl ReplyBuilder<'_> {
     }
 }
 
-/// The decoder of a protocol.
+/// Decodes one reply with the parser of its protocol.
 #[derive(Debug)]
-pub(super) struct Stream<P> {
+pub(super) struct ReplyDecoder<P> {
     state: ReplyState,
     parser: P,
-    done: bool,
+    /// Whether `End` or `Error` was added.
+    has_ended: bool,
 }
 
-impl<P: Parser> Stream<P> {
+impl<P: Parser> ReplyDecoder<P> {
     pub(super) fn new(parser: P) -> Self {
         Self {
             state: ReplyState::default(),
             parser,
-            done: false,
+            has_ended: false,
         }
     }
 
@@ -111,7 +112,7 @@ impl<P: Parser> Stream<P> {
     pub(super) fn decode_body(mut self, body: &Value) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         self.decode_value(body, &mut out);
-        if !self.done && !self.is_complete() {
+        if !self.has_ended && !self.is_complete() {
             let error = fault::unreadable("it is not a reply of this protocol; check `base_url` and `api`");
             self.fail(error, &mut out);
         }
@@ -132,7 +133,7 @@ impl<P: Parser> Stream<P> {
             let error = fault::unreadable("it has more than 128 tool calls, or more than 1 MiB of them");
             return self.fail(error, out);
         }
-        if self.state.ended {
+        if self.state.end_marked {
             self.end(out);
         }
     }
@@ -142,13 +143,13 @@ impl<P: Parser> Stream<P> {
     }
 
     fn fail(&mut self, error: ModelError, out: &mut Vec<StreamEvent>) {
-        self.done = true;
+        self.has_ended = true;
         out.push(StreamEvent::Error(error));
     }
 
-    /// Adds calls, state, metadata and end, in this order. A refused or blocked reply has no calls (M10).
+    /// Adds the pending text, calls, state, metadata and end, in this order. A refused or blocked reply has no calls (M10).
     fn end(&mut self, out: &mut Vec<StreamEvent>) {
-        self.done = true;
+        self.has_ended = true;
         let mut reply = ReplyBuilder {
             state: &mut self.state,
             out,
@@ -192,10 +193,10 @@ impl<P: Parser> Stream<P> {
     }
 }
 
-impl<P: Parser> Decoder for Stream<P> {
+impl<P: Parser> Decoder for ReplyDecoder<P> {
     fn decode_event(&mut self, event: &SseEvent, out: &mut Vec<StreamEvent>) {
         let data = event.data.trim();
-        if self.done || data.is_empty() {
+        if self.has_ended || data.is_empty() {
             return;
         }
         if data == "[DONE]" {
@@ -210,7 +211,7 @@ impl<P: Parser> Decoder for Stream<P> {
     }
 
     fn finish(&mut self, out: &mut Vec<StreamEvent>) {
-        if self.done {
+        if self.has_ended {
             return;
         }
         if self.is_complete() {

@@ -1,4 +1,4 @@
-//! Helpers for the tests of all protocols.
+//! Tests of all protocols together, and helpers for the tests of each one.
 
 mod properties;
 
@@ -35,7 +35,8 @@ pub(super) fn tool(name: &str) -> ToolSchema {
     .unwrap()
 }
 
-/// Returns a request with every feature. `state` is the provider state of the turn with calls.
+/// Returns a request with turns of all roles, calls and results, tools, files and parameters. `state` is the provider state of
+/// the turn with calls.
 pub(super) fn conversation(protocol: &str, state: Value) -> ModelRequest {
     let calls = vec![
         tool_call("call_a", "calculator", r#"{"expression":"6*7"}"#),
@@ -96,7 +97,7 @@ pub(super) fn request_with(messages: Vec<Message>) -> ModelRequest {
     ModelRequest::new(ArtStandardPrompt(messages), Phase::Planning)
 }
 
-/// Returns the events as text, one per line. Adjacent tokens or thoughts are joined.
+/// Returns the events as text, one per line, without the raw usage. Adjacent tokens or thoughts are joined.
 pub(super) fn events_as_text(events: &[StreamEvent]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut last = "";

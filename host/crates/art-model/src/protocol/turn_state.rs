@@ -58,8 +58,8 @@ impl TurnState {
     }
 }
 
-/// Returns the parts of a turn: `text` and `calls` at their positions in `state`, or one after the other if there are no
-/// positions.
+/// Returns the parts of a turn: the objects of `state`, with `text` and `calls` at their positions. Text without a position comes
+/// before the first call; calls without positions come last.
 pub(super) fn arrange(state: Option<&Value>, text: Option<Value>, calls: Vec<Value>) -> Vec<Value> {
     let entries = state.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let has_text_position = entries.iter().any(|entry| entry == "text");

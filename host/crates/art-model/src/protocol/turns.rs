@@ -1,4 +1,4 @@
-//! Converts a prompt into turns that every provider accepts: each call has a result directly after it.
+//! Converts a prompt into turns that every provider accepts: the results of all calls of a turn follow it directly.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -118,7 +118,7 @@ pub(super) fn instructions(turns: &[Turn<'_>]) -> Option<String> {
 }
 
 /// Returns whether a turn, including system turns if `system` is set, mentions `json`. Providers refuse a JSON reply format if
-/// the prompt does not mention it.
+/// the prompt does not mention JSON.
 pub(super) fn mentions_json(turns: &[Turn<'_>], system: bool) -> bool {
     let mentions = |text: &str| text.to_ascii_lowercase().contains("json");
     turns.iter().any(|turn| match turn {
@@ -167,7 +167,7 @@ struct TurnBuilder<'a> {
     /// Results that are not matched to a call yet, by call identifier.
     results: HashMap<&'a str, VecDeque<&'a Message>>,
     /// Call identifiers in use.
-    used: HashSet<String>,
+    used_ids: HashSet<String>,
     /// Results that were matched to a call, by address.
     matched: HashSet<*const Message>,
 }
@@ -183,7 +183,7 @@ impl<'a> TurnBuilder<'a> {
             turns: Vec::new(),
             protocol: protocol.to_owned(),
             results,
-            used: HashSet::new(),
+            used_ids: HashSet::new(),
             matched: HashSet::new(),
         }
     }
@@ -255,13 +255,13 @@ impl<'a> TurnBuilder<'a> {
 
     /// Returns `requested`, or a generated identifier if `requested` is empty or in use.
     fn unused_id(&mut self, requested: &'a str) -> Cow<'a, str> {
-        if !requested.is_empty() && self.used.insert(requested.to_owned()) {
+        if !requested.is_empty() && self.used_ids.insert(requested.to_owned()) {
             return Cow::Borrowed(requested);
         }
-        let mut number = self.used.len();
+        let mut number = self.used_ids.len();
         loop {
             let id = format!("call_{number}");
-            if self.used.insert(id.clone()) {
+            if self.used_ids.insert(id.clone()) {
                 return Cow::Owned(id);
             }
             number = number.saturating_add(1);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_the_wrong_type_is_ignored() {
+    fn a_count_that_is_negative_too_large_or_no_number_is_ignored() {
         for wrong in [json!(-1), json!("many"), json!({}), json!(1e300), json!(null)] {
             assert_eq!(counts(&json!({"usage": {"prompt_tokens": wrong}}))[0], None);
         }

@@ -31,8 +31,9 @@ const RESERVED_HEADERS: [&str; 12] = [
     "x-goog-api-key",
 ];
 
-/// Creates the provider `name` from the built-in defaults and `settings`. A missing or invalid key is no error: the provider is
-/// created, and `Remote::problem` says why it cannot be called. Any other invalid setting is an error.
+/// Creates the provider `name` from the built-in defaults and `settings`. A key that is missing, invalid, or
+/// would be sent unencrypted is no error: the provider is created, and `Remote::problem` says why it cannot be called. Any other
+/// invalid setting is an error.
 pub(super) fn create_provider(
     name: &str,
     settings: &ProviderSettings,
@@ -117,7 +118,7 @@ fn check_encrypted(name: &str, key: Key, url: &Url) -> Result<Key, ModelError> {
     )))
 }
 
-/// Returns whether `url` is on this machine.
+/// Returns whether `url` is on this machine: its host is `localhost` or a loopback address.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();

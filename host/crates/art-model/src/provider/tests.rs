@@ -116,7 +116,7 @@ fn the_error_for_a_missing_key_names_variable_and_setting() {
 }
 
 #[test]
-fn gemini_accepts_either_of_its_variables() {
+fn gemini_also_accepts_its_second_variable() {
     let environment = |name: &str| (name == "GOOGLE_API_KEY").then(|| KEY.to_owned());
     let all = registry(&ModelSettings::default(), &environment, &[]).unwrap();
     assert!(all["gemini"].as_remote().unwrap().problem.is_none());
@@ -179,7 +179,7 @@ fn provider_with_header(name: &str, value: &str) -> ProviderSettings {
 }
 
 #[test]
-fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
+fn a_header_that_cannot_be_sent_is_refused_without_showing_its_value() {
     for (name, value) in [
         ("x-a", "s3crét"),
         ("x-a", "s3cret\n"),

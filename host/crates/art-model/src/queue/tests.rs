@@ -86,13 +86,13 @@ async fn a_call_that_waits_too_long_fails() {
 async fn a_full_queue_refuses_calls() {
     let fixture = fixture(1);
     let _first = fixture.acquire("a").await.unwrap();
-    let mut queue: Vec<_> = (0..100).map(|_| Box::pin(fixture.acquire("a"))).collect();
-    for waiting in &mut queue {
+    let mut waiting_calls: Vec<_> = (0..100).map(|_| Box::pin(fixture.acquire("a"))).collect();
+    for waiting in &mut waiting_calls {
         assert!(waiting.as_mut().now_or_never().is_none());
     }
     let error = fixture.try_acquire("a").unwrap().unwrap_err();
     insta::assert_snapshot!(error, @"100 calls already wait for provider `a`; try again later");
-    queue.pop();
+    waiting_calls.pop();
     assert!(fixture.try_acquire("a").is_none(), "the queue has room again");
 }
 
@@ -145,7 +145,7 @@ async fn another_local_model_is_not_admitted_before_waiting_calls() {
 }
 
 #[tokio::test]
-async fn another_local_model_is_admitted_when_the_first_is_free() {
+async fn another_local_model_is_admitted_once_the_first_is_released() {
     let fixture = fixture(5);
     drop(fixture.acquire("l").await.unwrap());
     assert!(fixture.acquire("l:other").await.is_ok());

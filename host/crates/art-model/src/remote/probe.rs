@@ -34,7 +34,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Creates the result of a probe that was not answered.
+    /// Creates the result of a probe that failed before the provider answered.
     pub(crate) fn failed(error: ModelError) -> Self {
         Self {
             error: Some(error),
@@ -132,7 +132,7 @@ fn key_path(remote: &Remote) -> Option<&'static str> {
     remote.defaults_at_own_address()?.key_path
 }
 
-/// Checks the key at `path`. Any reply other than a success or a refusal leaves `probe` unchanged.
+/// Checks the key at `path`. Anything but a success or a refusal of the key leaves `probe` unchanged.
 pub(super) async fn check_key(remote: &Remote, transport: &Transport, path: &str, probe: Probe) -> Probe {
     let sent = match request::get_request(remote, path) {
         Ok(request) => transport.send(request).await,

@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_without_the_key_is_unchanged(pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20)) {
+        fn a_text_without_the_beginning_of_the_key_is_unchanged(pieces in prop::collection::vec("[sk tes-]{0,6}", 0..20)) {
             let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
             let text = pieces.concat();
             prop_assume!(!text.contains("sk-tes"));

@@ -140,7 +140,7 @@ async fn files_do_not_count_in_the_token_estimate_of_a_request() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_stream_has_the_same_events() {
+async fn a_json_reply_is_read_whether_or_not_a_stream_was_requested() {
     let body = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],
         "usage":{"prompt_tokens":5,"completion_tokens":1}}"#;
     let server = Server::replying(http(200, "content-type: application/json; charset=utf-8\r\n", body)).await;
@@ -213,9 +213,9 @@ async fn without_retries_there_is_one_attempt() {
     assert_eq!(server.requests().len(), 1);
 }
 
-// An invalid request is an event of the stream, not a panic (A72).
+// An invalid request causes an error event, not a panic (A72).
 #[tokio::test]
-async fn a_request_that_cannot_be_written_is_not_sent() {
+async fn a_request_that_cannot_be_encoded_is_not_sent() {
     let server = Server::replying(chat("hi")).await;
     let engine = engine(server.base_url(), limits());
     let mut request = request();
@@ -433,7 +433,7 @@ async fn an_endless_error_body_is_read_in_part() {
 }
 
 #[tokio::test]
-async fn a_silent_provider_times_out() {
+async fn the_wait_for_a_silent_provider_is_limited() {
     let no_head = EngineLimits {
         header_timeout_ms: 30,
         ..limits()
@@ -710,7 +710,7 @@ async fn a_provider_without_a_list_is_reachable() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_unreachable() {
+async fn a_provider_that_refuses_the_connection_is_unreachable() {
     let engine = engine(format!("http://127.0.0.1:{}", closed_port().await), limits());
     let probe = engine.probe(&engine.resolve("p").unwrap(), MAX_WAIT).await;
     assert!(!probe.reachable && probe.error.is_some());

@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn events_are_no_longer_than_the_limit(stream in stream(), max in 1usize..40) {
+    fn the_limit_bounds_the_size_of_events(stream in stream(), max in 1usize..40) {
         for event in decode(max, [stream.as_slice()]).0 {
             // A byte that is not UTF-8 becomes three.
             prop_assert!(event.data.len() <= 3 * max + 3);

@@ -9,8 +9,8 @@ use super::{ConfigError, Origin, Overrides, Setting};
 
 /// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
-/// Fails if a flag does not apply to that provider. Before this call, [`remove_ambiguous`] must have removed values of the
-/// environment that may belong to another provider.
+/// Fails if a flag does not apply to that provider, or if `api_key_env` does not name a variable. Before this call,
+/// [`remove_ambiguous`] must have removed values of the environment that may belong to another provider.
 pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,
@@ -45,8 +45,8 @@ pub(super) fn merge_settings(
 
 /// Removes from `overrides` the values that come from environment variables and may be meant for another provider, so that no
 /// key is sent to an address that the file or a flag sets. Keeps the values if a variable also names the model, or if the
-/// provider has no address. Returns a note about the removed values. For the embedded model there is no note, because the
-/// variables may be meant for other commands.
+/// provider has no address. Returns a note about the removed values. For the embedded model, they are always removed, and
+/// without a note, because the variables may be meant for other commands.
 pub(super) fn remove_ambiguous(
     overrides: &mut Overrides,
     model: &Setting<String>,
@@ -98,12 +98,12 @@ fn provider_name(model: &str) -> &str {
     model.split_once(':').map_or(model, |(provider, _)| provider).trim()
 }
 
-/// Fails if the flag has a value. For the embedded model, which has no provider.
+/// Fails with [`ConfigError::NoProvider`] if the flag has a value.
 fn check_flag_is_unset(flag: &'static str, value: Option<&String>) -> Result<(), ConfigError> {
     value.map_or(Ok(()), |_| Err(ConfigError::NoProvider { flag }))
 }
 
-/// Fails if the name of an environment variable looks like a key. The error does not contain the name.
+/// Fails if `name` cannot be the name of an environment variable, or looks like a key. The error does not contain it.
 fn check_variable(name: Option<&str>, setting: &'static str) -> Result<(), ConfigError> {
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match name {

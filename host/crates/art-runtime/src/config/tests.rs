@@ -61,7 +61,7 @@ fn an_unknown_key_is_refused() {
 }
 
 #[test]
-fn a_key_that_was_typed_into_the_file_is_not_shown() {
+fn an_api_key_that_was_typed_into_the_file_is_not_shown() {
     for (text, expected) in [
         (
             "model = \"x\"\n[providers.openai]\napi_key = \"sk-secret\"",
@@ -124,7 +124,7 @@ fn load_with_file(text: &str, overrides: Overrides) -> Result<Config, ConfigErro
 }
 
 #[test]
-fn an_unknown_key_of_any_table_is_refused() {
+fn an_unknown_key_of_a_table_is_refused() {
     for table in [
         "sandbox",
         "tools",
@@ -471,7 +471,7 @@ fn provider_name(model: &str) -> &str {
 }
 
 #[test]
-fn a_value_that_looks_like_a_key_is_not_a_variable_name() {
+fn a_value_that_looks_like_an_api_key_is_not_a_variable_name() {
     let load = |name: &str| {
         let text = format!("[providers.openai]\napi_key_env = \"{name}\"");
         load_with_file(&text, Overrides::default())
@@ -498,7 +498,7 @@ fn a_value_that_looks_like_a_key_is_not_a_variable_name() {
 }
 
 #[test]
-fn a_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
+fn an_api_key_in_place_of_the_name_of_a_variable_is_refused_and_not_shown() {
     let flag = Overrides {
         api_key_env: Some("sk-secret".to_owned()),
         ..flags_for("openai")

@@ -89,7 +89,7 @@ impl ToolSettings {
         Ok(())
     }
 
-    /// Reads the value of `key`. Returns false if `key` is not a setting of the table.
+    /// Reads the value of `key`. Returns `false` if `key` is not a setting of the table.
     fn read_setting<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "max_parallel" => self.bounds.max_parallel = map.next_value()?,
@@ -109,13 +109,13 @@ impl ToolSettings {
     }
 }
 
-/// Returns the field of the limit that `key` sets.
+/// Returns the field of the limit that `key` sets, or `None` if `key` is not a limit.
 fn limit_field<'a>(limits: &'a mut LimitOverrides, key: &str) -> Option<&'a mut Option<u64>> {
     let limit = SettableLimit::ALL.iter().find(|limit| limit.setting == key)?;
     Some(limit.get_mut(limits))
 }
 
-/// Checks that each limit is in range. It must not be 0, which would end every call.
+/// Checks that each limit that is set is in range. A limit must not be 0, which would end every call.
 fn check_limits(prefix: &str, limits: LimitOverrides) -> Result<(), ConfigError> {
     SettableLimit::ALL.iter().try_for_each(|limit| match limit.get(limits) {
         Some(value) => check_range(&format!("{prefix}{}", limit.setting), value, 1, limit.maximum),

@@ -47,7 +47,8 @@ impl Runtime {
     /// unchanged. Cancelling `cancel` ends the call early. [`Answer::called`] has its report.
     ///
     /// # Errors
-    /// Fails if the arguments nest deeper than 64 levels, or the store fails. A call that fails or is refused is not an error.
+    /// Fails if the arguments nest deeper than 64 levels, the identifier of the person is empty or too long, another host takes the
+    /// run over, or the store fails. A call that fails or is refused is not an error.
     pub async fn call_tool(
         &self,
         call: impl Into<CallOf>,

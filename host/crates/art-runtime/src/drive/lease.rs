@@ -126,7 +126,7 @@ impl Held {
     }
 }
 
-/// The lease of a thread. Dropping this value releases the lease if it is not released yet.
+/// The lease of a thread. Dropping this value in a tokio runtime releases the lease if it is not released yet.
 #[derive(Debug)]
 pub(crate) struct ThreadLease {
     held: Arc<Held>,

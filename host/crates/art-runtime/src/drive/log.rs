@@ -16,7 +16,7 @@ use crate::decisions;
 use crate::error::RuntimeError;
 use crate::journal::{Declarations, LARGE, encode, read_events};
 
-/// Space for the blobs of a run that the records of its calls must leave free for results, in bytes.
+/// Part of the space for the blobs of a run, in bytes, that the recorded intake of its calls must leave free for results.
 const MIN_RESULT_ROOM: u64 = MAX_RUN_BLOB_BYTES / 2;
 
 /// How often a commit is repeated while the store is busy. Each attempt waits for some seconds.
@@ -168,7 +168,8 @@ impl RunLog {
         self.pending.observations.push(observation);
     }
 
-    /// Adds a file, a log or a large value, and returns its digest. Returns `None` if the run has no room for it.
+    /// Adds a file, a log or a large value, and returns its digest. Returns `None` if it is too large, or if the run has
+    /// no room for it.
     pub(crate) fn add_blob(&mut self, bytes: Vec<u8>) -> Option<String> {
         self.add_if_room(Blob::new(bytes))
     }
@@ -213,7 +214,7 @@ impl RunLog {
     /// Commits what was added, with the current state of the run if it changed, and the end of the run if it has ended or waits.
     ///
     /// # Errors
-    /// Fails if the store fails or another host has taken the run over. In both cases nothing is stored.
+    /// Fails if the store fails or another host has taken the run over. In the second case nothing is stored.
     pub(crate) async fn commit(&mut self, run: &Run) -> Result<(), RuntimeError> {
         let work = run.model_work();
         let new = work.get(self.recorded_work..).unwrap_or_default();

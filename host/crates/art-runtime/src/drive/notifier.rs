@@ -22,9 +22,10 @@ pub(super) struct Notifier<'a> {
     trace_id: String,
     model: RuntimeProviderConfig,
     root: SpanContext,
-    models: BTreeMap<ActionId, SpanContext>,
+    /// Spans of open model calls.
+    model_spans: BTreeMap<ActionId, SpanContext>,
     /// Spans of open tool calls, by call identifier.
-    tools: BTreeMap<String, SpanContext>,
+    tool_spans: BTreeMap<String, SpanContext>,
 }
 
 impl<'a> Notifier<'a> {
@@ -40,8 +41,8 @@ impl<'a> Notifier<'a> {
             trace_id: trace_id.to_owned(),
             model: start.model.clone(),
             root: SpanContext::root_of(trace_id),
-            models: BTreeMap::new(),
-            tools: BTreeMap::new(),
+            model_spans: BTreeMap::new(),
+            tool_spans: BTreeMap::new(),
         }
     }
 
@@ -69,11 +70,13 @@ impl<'a> Notifier<'a> {
         tracing::debug!(run = self.trace_id, span = span.span_id, "a model is asked");
         self.watcher
             .notify(|watcher| watcher.model_called(&span, &self.model, request));
-        self.models.insert(action, span);
+        self.model_spans.insert(action, span);
     }
 
     pub(super) fn stream(&mut self, call: &StreamingCall, event: &StreamEvent) {
-        let Some(span) = self.models.get(&call.id) else { return };
+        let Some(span) = self.model_spans.get(&call.id) else {
+            return;
+        };
         let piece = Streamed {
             span,
             thread_id: &self.thread_id,
@@ -95,7 +98,7 @@ impl<'a> Notifier<'a> {
             RunEvent::ModelFailed { action, error, .. } => (action, Err(error)),
             _ => return,
         };
-        if let Some(span) = self.models.remove(action) {
+        if let Some(span) = self.model_spans.remove(action) {
             let replied = reply.is_ok();
             tracing::debug!(run = self.trace_id, span = span.span_id, replied, "a model ended");
             self.watcher.notify(|watcher| match reply {
@@ -116,10 +119,10 @@ impl<'a> Notifier<'a> {
                     "a tool runs"
                 );
                 self.watcher.notify(|watcher| watcher.tool_called(&span, call));
-                self.tools.insert(call.call_id.clone(), span);
+                self.tool_spans.insert(call.call_id.clone(), span);
             }
             CallProgress::Reported(progress) => {
-                if let Some(span) = self.tools.get(&progress.call_id) {
+                if let Some(span) = self.tool_spans.get(&progress.call_id) {
                     self.watcher.notify(|watcher| watcher.tool_progressed(span, progress));
                 }
             }
@@ -128,7 +131,7 @@ impl<'a> Notifier<'a> {
 
     /// Reports the end of a tool call that had started.
     pub(super) fn call_ended(&mut self, report: &ToolReport) {
-        if let Some(span) = self.tools.remove(&report.result.call_id) {
+        if let Some(span) = self.tool_spans.remove(&report.result.call_id) {
             let ending = report.ending.as_str();
             tracing::debug!(run = self.trace_id, span = span.span_id, ending, "a tool ended");
             self.watcher.notify(|watcher| watcher.tool_returned(&span, report));

@@ -1,4 +1,4 @@
-//! The date, the time zone and the locale of the person, which models are told.
+//! The date, the time zone and the locale of this process, which models are told.
 
 use art_agent::Occasion;
 use jiff::Zoned;

@@ -47,7 +47,7 @@ pub(super) async fn prepare(
     if let Some(model) = &question.settings.model {
         resolve_model(&runtime.engine, model)?;
     }
-    let (started, lease) = match &question.thread_id {
+    let (start, lease) = match &question.thread_id {
         None => {
             let (thread, lease) = ThreadLease::for_new_thread(runtime, new_thread(&question)).await?;
             (
@@ -66,7 +66,7 @@ pub(super) async fn prepare(
             )
         }
     };
-    match started {
+    match start {
         Ok(start) => Ok((start, lease)),
         Err(error) => {
             lease.release().await;
@@ -91,7 +91,7 @@ async fn run_start_under_lease(
 }
 
 /// Takes the lease of a thread. Its questions are answered one after the other, so this waits up to [`MAX_WAIT`] while another
-/// question is in progress.
+/// question is in progress, unless `cancel` is cancelled.
 pub(super) async fn wait_for_lease(
     runtime: &Runtime,
     thread_id: &str,
@@ -220,8 +220,8 @@ pub(crate) fn run_start_for_model(model: &ModelInfo, props: AgentProps) -> RunSt
     }
 }
 
-/// Returns `start` with the settings of the instance, the thread and the call. Higher levels take precedence field by
-/// field; the system prompts of all levels are joined, beginning with that of the instance.
+/// Returns `start` with the settings of the instance, the thread and the call. Field by field, the call takes precedence over the
+/// thread, and the thread over the instance. The system prompts of all three are joined, beginning with that of the instance.
 pub(crate) fn merge_settings(instance: &Config, thread: ThreadConfig, call: CallSettings, start: RunStart) -> RunStart {
     let execution = thread.execution_config.unwrap_or_default();
     let persona = call.persona.with_defaults(thread.persona.unwrap_or_default());

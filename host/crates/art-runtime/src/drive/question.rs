@@ -18,8 +18,8 @@ pub struct Question {
     pub thread_id: Option<String>,
     /// A kept plan to carry out in place of one that the model writes. See [`read_plan`](crate::read_plan).
     pub plan: Option<PlanToRun>,
-    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person, and nobody else
-    /// can find it.
+    /// Identifier of the person who asks, in a program that has several. A new conversation belongs to that person, and other
+    /// persons cannot find it.
     pub user_id: Option<String>,
     /// Identifier of the person's session, which is passed to tools.
     pub session_id: Option<String>,

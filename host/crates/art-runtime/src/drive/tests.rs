@@ -400,7 +400,7 @@ async fn a_partial_answer_makes_a_partial_run() {
 }
 
 #[tokio::test]
-async fn a_later_question_without_a_tool_has_no_results() {
+async fn a_later_question_without_a_tool_has_no_steps() {
     let (_home, runtime) = runtime_with_population_tool();
     let answer = ask(&runtime, question(), CancellationToken::new()).await.unwrap();
     let question = Question {

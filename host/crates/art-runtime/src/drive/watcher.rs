@@ -56,7 +56,7 @@ impl Watcher for Unwatched {}
 /// A model call that is dropped when its run ends has no end event, and neither has a tool call that did not stop when its run was
 /// cancelled. A watcher that keeps open spans closes them in `run_ended`.
 pub trait Watcher: Send {
-    /// The state of the run changed.
+    /// The state of the run may have changed.
     fn update(&mut self, _view: &RunView<'_>, _calls: &[CallCost]) {}
 
     /// The run started with this question.
@@ -87,6 +87,6 @@ pub trait Watcher: Send {
     /// The run failed. `run_ended` follows.
     fn run_failed(&mut self, _span: &SpanContext, _error: &ArtError) {}
 
-    /// The run ended, with the answer or the text that replaces it. No other call follows.
+    /// The run ended or waits for a decision, with the answer or the text that replaces it. No other method is called after this.
     fn run_ended(&mut self, _span: &SpanContext, _answer: &str) {}
 }

@@ -61,8 +61,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Inserts the files that a call names into its arguments, and checks the call. Returns the admission, or the report of a
-    /// refused call.
+    /// Makes the grants that a person approved for a call, inserts the files that it names into its arguments, and checks it. Returns
+    /// the admission, or the report of a refused call.
     pub(super) async fn admit(&mut self, call: ToolCall) -> Result<Admission, Box<ToolReport>> {
         tool::admit(self.runtime, call, &self.scope).await
     }
@@ -138,12 +138,13 @@ impl<'a> Work<'a> {
         calls.collect()
     }
 
-    /// Cancels all calls, and waits up to [`DRAIN_TIMEOUT`] until the tool calls have ended. Returns those that ended.
+    /// Drops the model calls, cancels the tool calls, and waits up to [`DRAIN_TIMEOUT`] until these have ended. Returns the tool calls
+    /// that ended.
     pub(super) async fn drain(&mut self, notifier: &mut Notifier<'_>) -> Vec<EndedCall> {
         self.scope.cancel.cancel();
         self.models.clear();
         let mut ended = Vec::new();
-        let all_ended = async {
+        let collect_ends = async {
             while let Some(event) = self.tools.next().await {
                 match event {
                     WorkEvent::ToolEnded(call) => ended.push(*call),
@@ -152,7 +153,7 @@ impl<'a> Work<'a> {
                 }
             }
         };
-        if tokio::time::timeout(DRAIN_TIMEOUT, all_ended).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, collect_ends).await.is_err() {
             tracing::warn!("tool calls did not end when they were cancelled, so they are not recorded");
             // Do not wait for them a second time.
             self.tools.clear();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Config;
 
 /// Directories that belong to the operating system.
-const SYSTEM: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+const SYSTEM_DIRECTORIES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
 
 /// The paths that cannot be granted: those of the host itself, those of the system, and hidden ones in the person's home directory
 /// (C15).
@@ -39,7 +39,9 @@ impl Protected {
         ];
         let own = own.into_iter().filter(|(path, _)| !path.as_os_str().is_empty());
         let own = own.filter_map(|(path, what)| Some((super::canonical(path).ok()?, what)));
-        let system = SYSTEM.iter().map(|path| (PathBuf::from(path), "files of the system"));
+        let system = SYSTEM_DIRECTORIES
+            .iter()
+            .map(|path| (PathBuf::from(path), "files of the system"));
         Self {
             paths: own.chain(system).collect(),
             home: home.and_then(|home| super::canonical(home).ok()),

@@ -13,7 +13,8 @@ const MAX_CANCELLING: Duration = Duration::from_secs(10);
 /// The runs in progress, and whether more may begin.
 #[derive(Clone, Copy, Debug, Default)]
 struct Runs {
-    open: usize,
+    in_progress: usize,
+    /// Whether no more runs may begin.
     closed: bool,
 }
 
@@ -30,13 +31,13 @@ pub(super) struct OpenRun<'a> {
 }
 
 impl Gate {
-    /// Begins a run, which counts as open until the returned value is dropped.
+    /// Begins a run, which counts as in progress until the returned value is dropped.
     ///
     /// # Errors
     /// Fails with [`RuntimeError::Closed`] after the gate was closed.
     pub(super) fn begin_run(&self) -> Result<OpenRun<'_>, RuntimeError> {
         let may_begin = self.runs.send_if_modified(|runs| {
-            runs.open += usize::from(!runs.closed);
+            runs.in_progress += usize::from(!runs.closed);
             !runs.closed
         });
         if may_begin {
@@ -53,12 +54,13 @@ impl Gate {
             self.cancel.cancel();
             self.wait_for_end(MAX_CANCELLING).await;
         }
-        self.runs.borrow().open
+        self.runs.borrow().in_progress
     }
 
+    /// Waits up to `time` until no run is in progress. Returns whether that is so.
     async fn wait_for_end(&self, time: Duration) -> bool {
         let mut runs = self.runs.subscribe();
-        let ended = runs.wait_for(|runs| runs.open == 0);
+        let ended = runs.wait_for(|runs| runs.in_progress == 0);
         tokio::time::timeout(time, ended).await.is_ok()
     }
 }
@@ -78,6 +80,6 @@ impl OpenRun<'_> {
 
 impl Drop for OpenRun<'_> {
     fn drop(&mut self) {
-        self.gate.runs.send_modify(|runs| runs.open -= 1);
+        self.gate.runs.send_modify(|runs| runs.in_progress -= 1);
     }
 }

@@ -228,7 +228,7 @@ impl StateManager {
         Ok(true)
     }
 
-    /// Saves a state under the lease of the thread, since a run in progress would overwrite the state.
+    /// Checks a state, and saves it under the lease of the thread, since a run in progress would overwrite it.
     async fn save(&self, thread_id: &str, state: Value, expected: Option<u64>) -> Result<u64, RuntimeError> {
         if let Err(error) = PesAgentStateData::deserialize(&state) {
             let reason = format!("the state of thread `{thread_id}` is not one that a run can begin with: {error}");
@@ -261,7 +261,7 @@ impl StateManager {
     }
 }
 
-/// Refuses an empty list, and names that no tool can have.
+/// Refuses an empty list, and names that no tool can have. Accepts [`ThreadConfig::ALL_TOOLS`].
 fn check_names(names: &[&str]) -> Result<(), RuntimeError> {
     if names.is_empty() {
         return Err(RuntimeError::Request(

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 type Callback<T> = dyn Fn(&T) + Send + Sync;
 
-/// Keeps a callback registered. The callback is not called any more after this is dropped.
+/// Keeps a callback registered. Once this is dropped, the callback is no longer called for what is stored afterwards.
 #[must_use = "the callback is not called any more once this is dropped"]
 pub struct Subscription<T> {
     _callback: Arc<Callback<T>>,

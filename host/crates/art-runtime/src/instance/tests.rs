@@ -58,8 +58,8 @@ fn props(thread_id: &str, user: Option<&str>) -> AgentProps {
     }
 }
 
-/// Calls every method that takes a thread, as a person. Returns their errors without the identifier of the thread, or `ok`.
-async fn call_each_method(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
+/// Calls sixteen methods that take a thread, as a person. Returns the error of each without the identifier of the thread, or `ok`.
+async fn call_methods(instance: &ArtInstance, thread_id: &str, user: &str) -> Vec<String> {
     fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
     }
@@ -102,15 +102,15 @@ async fn threads_of_others_fail_like_unknown_ones() {
         .await
         .unwrap();
     let before = instance.runtime().store.get_thread(&thread).await.unwrap();
-    let unknown = call_each_method(&instance, "unknown", "bob").await;
+    let unknown = call_methods(&instance, "unknown", "bob").await;
     assert!(
         unknown.iter().all(|text| text == "there is no thread `ID`"),
         "{unknown:?}"
     );
-    assert_eq!(call_each_method(&instance, &thread, "bob").await, unknown);
+    assert_eq!(call_methods(&instance, &thread, "bob").await, unknown);
     assert!(!instance.state_manager().is_tool_enabled(&thread, "a").await);
     assert_eq!(instance.runtime().store.get_thread(&thread).await.unwrap(), before);
-    let for_ada = call_each_method(&instance, &thread, "ada").await;
+    let for_ada = call_methods(&instance, &thread, "ada").await;
     assert!(for_ada.iter().all(|text| text == "ok"), "{for_ada:?}");
 }
 
@@ -433,7 +433,7 @@ async fn subscribers_do_not_get_messages_that_the_store_refuses() {
     let instance = instance().await;
     let conversation = instance.conversation_manager();
     let thread = instance.state_manager().create_thread(config(&[])).await.unwrap();
-    let _panics = conversation
+    let _aborts = conversation
         .subscribe(&thread, |_| std::process::abort())
         .await
         .unwrap();
@@ -494,16 +494,16 @@ async fn a_closed_instance_refuses_questions_and_stores_nothing() {
 async fn closing_waits_for_runs_in_progress() {
     let gate = Arc::new(Gate::default());
     let open_run = gate.begin_run().unwrap();
-    let (done, ended) = tokio::sync::oneshot::channel();
+    let (finished_tx, finished_rx) = tokio::sync::oneshot::channel();
     let run = async {
         let cancel = CancellationToken::new();
-        open_run.carry_out(&cancel, async { ended.await.unwrap() }).await;
+        open_run.carry_out(&cancel, async { finished_rx.await.unwrap() }).await;
         assert!(!cancel.is_cancelled());
         drop(open_run);
     };
     let closing = async {
         assert_eq!(gate.close(Duration::from_secs(600)).await, 0);
     };
-    let finish = async { done.send(()).unwrap() };
+    let finish = async { finished_tx.send(()).unwrap() };
     tokio::join!(run, closing, finish);
 }

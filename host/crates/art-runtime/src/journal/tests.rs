@@ -40,8 +40,8 @@ fn tool_ended(output: Value) -> RunEvent {
     }
 }
 
-/// Returns the start of a run with a tool whose description has this length, and with an attachment.
-fn run_started(description: usize) -> RunEvent {
+/// Returns the start of a run with two tools, whose descriptions have this length, and with a large attachment.
+fn run_started(description_length: usize) -> RunEvent {
     let props = AgentProps {
         query: "q".to_owned(),
         trace_id: Some("r".to_owned()),
@@ -53,7 +53,7 @@ fn run_started(description: usize) -> RunEvent {
     };
     let mut start = Box::new(RunStart::new(props, RuntimeProviderConfig::default()));
     let tool = |name: &str| {
-        let description = "d".repeat(description);
+        let description = "d".repeat(description_length);
         serde_json::from_value(json!({"name": name, "description": description, "inputSchema": {"type": "object"}}))
     };
     start.tools = vec![tool("a").unwrap(), tool("b").unwrap()];
@@ -103,7 +103,7 @@ fn each_large_tool_declaration_is_stored_as_its_own_blob() {
 }
 
 #[test]
-fn a_declaration_with_reordered_keys_is_stored_again() {
+fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
     let mut blobs = Blobs::default();
     let parse_tool = |properties: &str| {
         let text = format!(
@@ -135,6 +135,7 @@ fn small_declarations_of_tools_stay_in_the_event() {
     let mut blobs = Blobs::default();
     let event = run_started(10);
     let payload = blobs.encode(&event);
+    // That of the attachments.
     assert_eq!(digests(&payload).len(), 1);
     assert_eq!(blobs.decode(&payload), event);
 }

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_without_a_recorded_digest_is_not_compared() {
+    fn an_input_is_compared_with_its_recorded_digest_if_there_is_one() {
         assert_eq!(input("", "{}"), None);
         assert_eq!(input(&digest(b"{}"), "{}"), None);
         assert!(input(&digest(b"{}"), "[]").is_some());

@@ -19,7 +19,7 @@ pub struct Quarantined {
     pub digest: String,
     /// Name of its tool.
     pub tool: String,
-    /// The canary that was seen.
+    /// Name of the canary that was seen.
     pub canary: String,
 }
 
@@ -66,7 +66,7 @@ impl Quarantine {
         Ok(text.lines().filter_map(parse).collect())
     }
 
-    /// Adds a component, unless it is in the list.
+    /// Adds a component, unless it is in the list or nothing is stored.
     pub(super) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
         let is_listed = self.list()?.iter().any(|listed| listed.digest == digest);
         if is_listed || self.path.as_os_str().is_empty() {

@@ -59,7 +59,7 @@ impl Keyring {
     }
 }
 
-/// Keeps only the text of an error, because its fields may have the value.
+/// Keeps only the text of an error, because its fields may contain the value of a secret.
 fn keyring_error(error: &Error) -> SecretError {
     SecretError::Keyring(error.to_string())
 }

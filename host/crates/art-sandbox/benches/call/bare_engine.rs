@@ -59,8 +59,8 @@ pub(crate) struct BareEngine {
 }
 
 impl BareEngine {
-    /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN`, no
-    /// concurrency), with fuel, limits and a timeout.
+    /// Creates an engine with the fastest settings that we know (pool, resident memory, `PAGEMAP_SCAN` if the system has it,
+    /// no concurrency), with fuel and a memory limit.
     pub(crate) fn best(wasm: &[u8]) -> Self {
         let mut config = Config::new();
         config.consume_fuel(true).concurrency_support(false);
@@ -153,7 +153,7 @@ impl BareEngine {
         })
     }
 
-    /// Measures calls, each in a fresh instance.
+    /// Measures calls, each in a fresh instance and with a timeout.
     pub(crate) fn time_fresh(&self, iterations: u64) -> Duration {
         let pre = self.pre();
         self.runtime.block_on(async {
@@ -187,11 +187,11 @@ impl BareEngine {
 }
 
 async fn call(tool: &ToolPlugin, store: &mut Store<State>, (input, output): (&str, &str)) {
-    let text = String::new;
+    let empty = String::new;
     let context = types::ExecutionContext {
-        thread_id: text(),
-        trace_id: text(),
-        call_id: text(),
+        thread_id: empty(),
+        trace_id: empty(),
+        call_id: empty(),
         user_id: None,
         session_id: None,
         hitl: None,

@@ -8,7 +8,7 @@ pub(crate) const ADD: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
 /// Input of the call that reads a file.
 pub(crate) const READ: &str = r#"{"op":"Read","a":0,"b":0}"#;
-/// Size of that file, whose bytes are all 128.
+/// Size of the file that this call reads, in bytes. All its bytes are 128.
 pub(crate) const READ_BYTES: usize = 4 << 10;
 
 /// The guest, compiled to components.

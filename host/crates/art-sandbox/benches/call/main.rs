@@ -138,7 +138,7 @@ fn engine_forms(guest: &Components) -> [Form; 4] {
 
 fn sandbox_forms(guest: &Components) -> [Form; 5] {
     let on_worker = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
-    let [another_thread, tool_system] = [0; 2].map(|_| Rc::clone(&on_worker));
+    let (another_thread, tool_system) = (Rc::clone(&on_worker), Rc::clone(&on_worker));
     let redacting = sandboxed::Sandboxed::with_secrets(&guest.plain);
     let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
     [
@@ -154,7 +154,7 @@ fn sandbox_forms(guest: &Components) -> [Form; 5] {
     ]
 }
 
-/// Returns calls that read a file of 4 KiB, each after opening the directory with it.
+/// Returns calls that read a file of 4 KiB, each after opening the directory that contains it.
 fn file_forms(guest: &Components) -> [Form; 2] {
     let directory = Rc::new(tempfile::tempdir().unwrap());
     std::fs::write(directory.path().join("file"), vec![128; guest::READ_BYTES]).unwrap();

@@ -1,4 +1,4 @@
-//! Measures the check of a plan with calls, and the work of the agent between two planned calls.
+//! Measures the check of a plan, and the work of the agent between two planned calls.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -160,16 +160,16 @@ pub(crate) fn print_plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);
     let check = Check::new(50);
-    let (last, next) = (Dispatch::new(&steps([0, 3])), Dispatch::new(&steps([0, 3, 1])));
-    let fifty = Dispatch::new(&steps([0, 3, 1].into_iter().chain(6..53)));
+    let (two_steps, three_steps) = (Dispatch::new(&steps([0, 3])), Dispatch::new(&steps([0, 3, 1])));
+    let fifty_steps = Dispatch::new(&steps([0, 3, 1].into_iter().chain(6..53)));
     let rounds: Vec<[f64; 5]> = (0..ROUNDS)
         .map(|_| {
             [
                 sandboxed.time_on_worker(500).as_secs_f64() / 500.0,
                 check.time(10).as_secs_f64() / 10.0,
-                last.time(200).as_secs_f64() / 200.0,
-                next.time(200).as_secs_f64() / 200.0,
-                fifty.time(50).as_secs_f64() / 50.0,
+                two_steps.time(200).as_secs_f64() / 200.0,
+                three_steps.time(200).as_secs_f64() / 200.0,
+                fifty_steps.time(50).as_secs_f64() / 50.0,
             ]
         })
         .collect();

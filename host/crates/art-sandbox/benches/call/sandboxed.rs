@@ -250,10 +250,11 @@ pub(crate) fn print_processor_bound(wasm: &[u8]) {
     for (op, size) in kernels {
         let arguments = serde_json::json!({"op": op, "a": size});
         let rounds = sandboxed.time_rounds(arguments, ROUNDS);
-        let native = fastest(rounds.iter().map(|round| round.0));
-        let sandboxed = fastest(rounds.iter().map(|round| round.1));
-        product *= sandboxed / native;
-        rows.push(Row::new(op, format!("{:.1} ms", sandboxed * 1e3), sandboxed / native));
+        let native_seconds = fastest(rounds.iter().map(|round| round.0));
+        let guest_seconds = fastest(rounds.iter().map(|round| round.1));
+        let ratio = guest_seconds / native_seconds;
+        product *= ratio;
+        rows.push(Row::new(op, format!("{:.1} ms", guest_seconds * 1e3), ratio));
     }
     let mean = f64::powf(product, 1.0 / kernels.len() as f64);
     rows.push(Row::new("geometric mean", String::new(), mean));
@@ -313,12 +314,12 @@ pub(crate) fn print_loading(wasm: &[u8]) {
         });
         start.elapsed().as_secs_f64() * 1e3
     };
-    let first = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
+    let compiled = time_seconds(|| drop(Sandbox::new(&config).unwrap().load("bench", wasm).unwrap())) * 1e3;
     let cached = median((0..5).map(|_| load_all()).collect());
     print_table(
         "loading",
         &[
-            Row::new("1 component, compiled", format!("{first:.1} ms"), first / cached),
+            Row::new("1 component, compiled", format!("{compiled:.1} ms"), compiled / cached),
             Row::new("20 components, from the cache", format!("{cached:.1} ms"), 1.0),
         ],
     );

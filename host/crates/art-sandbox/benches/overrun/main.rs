@@ -47,6 +47,7 @@ fn main() {
             continue;
         }
         for (limits, name) in [(Limits::EXECUTE, "default"), (Limits::MAX, "highest")] {
+            // Leaves a part of the memory limit for the tables of the guest.
             let pages = u32::try_from(limits.memory_bytes >> 16).unwrap() - 40;
             let plugin = sandbox.load("overrunning", &(kind.build)(pages)).unwrap();
             let mut overruns: Vec<_> = (0..ROUNDS)

@@ -1,4 +1,4 @@
-//! `wasi:cli`: the granted variables, standard streams that are captured, and the end of the guest.
+//! `wasi:cli`: the granted variables, the standard streams, whose output is captured, and the exit of the guest.
 
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};

@@ -1,4 +1,4 @@
-//! `wasi:clocks`: the time, which a replayed call gets from its record.
+//! `wasi:clocks`: the time, and waiting. A replayed call reads the time from its record.
 
 use std::time::{Duration, SystemTime};
 

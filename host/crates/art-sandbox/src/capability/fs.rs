@@ -1,6 +1,6 @@
 //! `wasi:filesystem`: the granted files.
 //!
-//! A guest sees one tree whose root is the only directory that it gets. A path in the tree leads to the right that covers the
+//! A guest sees one tree, and at first gets only its root. A path in the tree leads to the right that covers the
 //! path, to a directory above rights, or to a denial. A file that a right covers is opened with `cap-std` beneath the directory
 //! that the operator granted, so neither `..` nor a link leads out of this directory. Every operation blocks the worker until it
 //! is done.

@@ -6,7 +6,7 @@ use wasmtime_wasi::p2::bindings::random;
 
 use crate::state::{CallState, HostFunctions};
 
-/// Maximum number of random bytes that a guest gets from one call.
+/// Maximum number of random bytes that a guest gets at once.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
 
 /// Links the random numbers.

@@ -104,23 +104,23 @@ impl Data {
     fn check_commit(&self, commit: &CheckedCommit) -> Result<(), StoreError> {
         self.check_lease(&commit.lease)?;
         let existing = self.runs.get(&commit.trace_id);
-        let begun = match (&commit.begin, existing) {
+        let new_run = match (&commit.begin, existing) {
             (None, None) => return Err(check::unknown_run(&commit.trace_id)),
             (Some(_), Some(_)) => return Err(check::run_exists(&commit.trace_id)),
             (Some(new), None) => Some(check::initial_run(new, 0)),
             (None, Some(_)) => None,
         };
-        let run = begun.as_ref().or(existing.map(|data| &data.run));
+        let run = new_run.as_ref().or(existing.map(|data| &data.run));
         if let Some(run) = run {
             check::lease_thread(run, &commit.lease)?;
-            check::next_entries(run, existing.map_or(0, |data| data.bytes), commit)?;
+            check::next_entries(run, existing.map_or(0, |data| data.journal_bytes), commit)?;
         }
         let no_blobs = BTreeMap::new();
         let stored = existing.map_or(&no_blobs, |data| &data.blobs);
         let mut room = blob::remaining_room(stored.values().map(|blob| blob.bytes().len() as u64));
-        let mut new = HashSet::new();
+        let mut new_digests = HashSet::new();
         for blob in &commit.blobs {
-            if !stored.contains_key(blob.digest()) && new.insert(blob.digest()) {
+            if !stored.contains_key(blob.digest()) && new_digests.insert(blob.digest()) {
                 room = blob::take_room(&commit.trace_id, room, blob.bytes())?;
             }
         }
@@ -134,7 +134,7 @@ impl Data {
             order: self.created,
             run: check::initial_run(new, now),
             entries: Vec::new(),
-            bytes: 0,
+            journal_bytes: 0,
             blobs: BTreeMap::new(),
         };
         self.runs.insert(new.trace_id.clone(), data);
@@ -154,7 +154,7 @@ impl RunData {
             );
             self.run.last_sequence = sequence;
             self.run.head.clone_from(&digest);
-            self.bytes += event.payload.len() as u64;
+            self.journal_bytes += event.payload.len() as u64;
             self.entries.push(JournalEntry {
                 sequence,
                 timestamp,
@@ -167,12 +167,12 @@ impl RunData {
 }
 
 impl ThreadData {
-    /// Returns whether somebody holds the lease.
+    /// Returns whether somebody holds the lease and it has not expired.
     pub(super) fn is_leased(&self, now: Timestamp) -> bool {
         self.lease.is_some_and(|held| held.until > now)
     }
 
-    /// Refuses a change while somebody holds the lease.
+    /// Refuses a change while somebody holds the lease and it has not expired.
     pub(super) fn refuse_if_leased(&self, now: Timestamp) -> Result<(), StoreError> {
         match self.lease {
             Some(held) if held.until > now => Err(StoreError::ThreadBusy {

@@ -28,14 +28,14 @@ impl Data {
     }
 
     pub(super) fn list_calls(&self, tool_digest: &str, limit: Option<usize>) -> Vec<Usage> {
-        let newest = self.calls.iter().rev().map(|(_, call)| call);
-        let of_tool = newest.filter(|call| call.tool_digest == tool_digest);
+        let newest_first = self.calls.iter().rev().map(|(_, call)| call);
+        let of_tool = newest_first.filter(|call| call.tool_digest == tool_digest);
         of_tool.take(check::list_limit(limit)).map(|call| call.usage).collect()
     }
 
     pub(super) fn list_work(&self, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<ModelUsage> {
-        let newest = self.work.iter().rev().map(|(_, record)| record);
-        let of_model = newest.filter(|record| record.model == model && record.work == work);
+        let newest_first = self.work.iter().rev().map(|(_, record)| record);
+        let of_model = newest_first.filter(|record| record.model == model && record.work == work);
         let limited = of_model.take(check::list_limit(limit));
         limited.map(|record| record.usage).collect()
     }

@@ -66,7 +66,7 @@ impl Data {
         decision: Decision,
         now: Timestamp,
     ) -> Result<SuspensionRecord, StoreError> {
-        // Refuses the decisions that the SQLite store refuses because of their JSON text.
+        // Refuses a decision whose JSON text is too large or nested too deeply, as the SQLite store does.
         encode_decision(suspension_id, &decision)?;
         let found = self.find_suspension(suspension_id, owner);
         found

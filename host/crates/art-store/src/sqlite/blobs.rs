@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::row::{execute, get_u64, query_all, query_first};
 use crate::blob::{self, Blob};
 
-/// Stores the blobs of a run by their digests.
+/// Stores blobs for the run with the primary key `run`, except for those that it has already.
 pub(super) fn put(connection: &Connection, run: i64, trace_id: &str, blobs: &[Blob]) -> Result<(), Fault> {
     if blobs.is_empty() {
         return Ok(());

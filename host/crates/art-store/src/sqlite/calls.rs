@@ -29,7 +29,7 @@ pub(super) fn record(connection: &Connection, run: i64, calls: &[CallRecord]) ->
     Ok(())
 }
 
-/// The query reads only the newest entries of an index, however many calls are stored.
+/// Finds the newest calls of a tool with an index and reads no others, however many are stored.
 pub(super) const LIST: &str =
     "SELECT fuel, peak_memory_bytes, wall_us, cpu_us, bytes_in, bytes_out, host_calls FROM calls
          WHERE tool_digest = ?1 ORDER BY seq DESC LIMIT ?2";
@@ -48,7 +48,7 @@ pub(super) fn list(connection: &Connection, tool_digest: &str, limit: Option<usi
             bytes_in: get_u64(row, 4)?,
             bytes_out: get_u64(row, 5)?,
             host_calls: get_u64(row, 6)?,
-            // The HTTP requests of a call are only in the journal, since estimates do not use them.
+            // The HTTP requests of a call are stored in the journal only, since estimates do not use them.
             ..Usage::default()
         })
     })

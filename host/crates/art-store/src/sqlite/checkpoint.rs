@@ -8,22 +8,22 @@ use rusqlite::Connection;
 
 use super::fault::failure;
 
-/// The log is copied when it has this many pages that are not copied yet. It is the default of SQLite, about 4 MiB.
-const PAGES: i64 = 1_000;
+/// The log is copied when it has this many pages that are not copied yet. SQLite has the same default; it is about 4 MiB.
+const MAX_UNCOPIED_PAGES: i64 = 1_000;
 
 /// Copies the log if it has become long. Pages that cannot be copied because of a reader stay in the log and are copied later.
 pub(super) fn copy_long_log(connection: &Connection) -> rusqlite::Result<()> {
     // `NOOP` only counts. Both numbers are -1 without a write-ahead log.
-    let counted = run(connection, "NOOP")?;
-    if counted.pages - counted.copied >= PAGES {
-        run(connection, "PASSIVE")?;
+    let counted = run_checkpoint(connection, "NOOP")?;
+    if counted.pages - counted.copied >= MAX_UNCOPIED_PAGES {
+        run_checkpoint(connection, "PASSIVE")?;
     }
     Ok(())
 }
 
-/// Copies all of the log, empties it and syncs the database. Fails with `SQLITE_BUSY` if somebody uses the database.
+/// Copies the whole log, syncs the database and empties the log. Fails with `SQLITE_BUSY` if somebody uses the database.
 pub(super) fn copy_whole_log(connection: &Connection) -> rusqlite::Result<()> {
-    if run(connection, "TRUNCATE")?.is_busy {
+    if run_checkpoint(connection, "TRUNCATE")?.is_busy {
         return Err(failure(rusqlite::ffi::SQLITE_BUSY));
     }
     Ok(())
@@ -38,7 +38,7 @@ struct Checkpoint {
     copied: i64,
 }
 
-fn run(connection: &Connection, mode: &str) -> rusqlite::Result<Checkpoint> {
+fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Checkpoint> {
     let mut statement = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
     statement.query_row([], |row| {
         Ok(Checkpoint {

@@ -45,7 +45,8 @@ const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two attempts to get the guard.
 const GUARD_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The right to create or migrate the database. The system releases it when the process ends, even by a crash.
+/// The right to create or migrate the database, or to register a holder of leases. The system releases it when the process ends,
+/// even by a crash.
 #[derive(Debug)]
 pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
@@ -122,7 +123,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("create", &new, source))?;
     let mut connection = connect(&new)?;
     migrate(&mut connection, &new, MIGRATIONS)?;
-    // Closing does this too, but ignores failures, and without its log the database would be empty.
+    // Closing does this too, but ignores failures. What is only in the log would be lost, since the log is not renamed.
     checkpoint::copy_whole_log(&connection).map_err(|error| Fault::from(error).at(&new))?;
     connection.close().map_err(|(_, error)| Fault::from(error).at(&new))?;
     file.sync_all().map_err(|source| io_error("sync", &new, source))?;
@@ -149,7 +150,7 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses a path that is not a regular file.
-pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_is_file(path: &Path) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| io_error("read the metadata of", path, source))?;
     if metadata.is_file() {
         Ok(())
@@ -161,7 +162,7 @@ pub(super) fn check_kind(path: &Path) -> Result<(), StoreError> {
 /// Refuses a file that is not a database of this host, before SQLite opens it for use. SQLite would treat an empty file as an
 /// empty database, and would apply the log of another program's database.
 pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
-    check_kind(path)?;
+    check_is_file(path)?;
     // SQLite reads the file here. If this function opened and closed the file itself, the system would release the locks of all
     // connections that this process has to the file. `immutable` ignores the log and takes no locks.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -178,7 +179,7 @@ pub(super) fn check_header(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns the URI with which SQLite opens a database as if nobody ever changed it.
+/// Returns the URI with which SQLite opens a database as a file that never changes.
 fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = b"file:".to_vec();
     for byte in path.as_os_str().as_bytes() {
@@ -249,13 +250,13 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connect().map_err(|fault| fault.at(path))
 }
 
-/// Opens a connection that only reads.
+/// Opens a connection that only reads, to a database of any format.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open_configured(path, flags).map_err(|error| Fault::from(error).at(path))
 }
 
-/// Opens a connection that only reads. The database may have an older format.
+/// Opens a connection that only reads, and adds to it what a database of an older format lacks.
 pub(super) fn connect_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect_read_only(path)?;
     add_missing(&connection).map_err(|fault| fault.at(path))?;

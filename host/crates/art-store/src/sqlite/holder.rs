@@ -14,6 +14,7 @@ use crate::fail_point::FailPoint;
 /// This store as a holder of leases. Dropping it removes its file.
 #[derive(Debug)]
 pub(super) struct Holder {
+    /// Identifier, which is also the name of the file.
     pub(super) id: String,
     path: PathBuf,
     /// The system releases the lock on the file when the process ends, even by a crash.
@@ -85,6 +86,7 @@ impl Holders {
         let entries = fs::read_dir(&self.directory).map_err(|source| io_error("list", &self.directory, source))?;
         for entry in entries.flatten() {
             if let Some(id) = entry.file_name().to_str() {
+                // Removes the file if the holder has ended.
                 self.is_alive(id);
             }
         }

@@ -15,7 +15,7 @@ const SELECT: &str = "SELECT sequence, timestamp, kind, payload, digest FROM jou
 /// First format whose journals have digests.
 const FIRST_FORMAT_WITH_DIGESTS: i64 = 5;
 
-/// Returns the journal of a run, and fails if it was changed.
+/// Returns the journal of a run. Fails if it was changed, unless the database has a format without digests.
 pub(super) fn read(connection: &Connection, trace_id: &str) -> Result<Vec<JournalEntry>, Fault> {
     // One transaction, so that no commit falls between the reads of the run and of its entries.
     let transaction = connection.unchecked_transaction()?;

@@ -40,7 +40,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Migrates the database to the newest format, with one transaction for each step.
+/// Migrates the database to the format after the last of `migrations`, with one transaction for each step.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
     loop {
         let transaction = connection
@@ -83,8 +83,8 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     }
 }
 
-/// Adds temporary views and tables for the columns and tables that a database of an older format lacks. For connections that only
-/// read.
+/// Adds temporary views and tables for the columns and the tables of blobs that a database of an older format lacks. For connections
+/// that only read. The queries of other tables that may be missing look for them first.
 pub(super) fn add_missing(connection: &Connection) -> Result<(), Fault> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if format < 5 {
@@ -186,7 +186,7 @@ mod tests {
     fn a_database_of_each_older_format_can_be_migrated() {
         for format in 1..MIGRATIONS.len() {
             let mut connection = database(format);
-            // Writes the number of entries, as the host does.
+            // Counts the entry in the row of the run, as the host does.
             connection
                 .execute_batch("UPDATE runs SET entries = 1, bytes = 1")
                 .unwrap();

@@ -48,7 +48,7 @@ use writer::{Counters, Job, Write, Writer};
 ///   wait are synced together.
 /// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again, because the
 ///   system may have forgotten what it could not write. A full disk only refuses the writes that need space.
-/// - A file that is damaged, newer, or not a database of this host is never changed.
+/// - Opening refuses a file that is damaged, newer, or not a database of this host, and does not change it.
 /// - Only the owner can read the database and its log. Deleted data is overwritten in the database, but the log can
 ///   contain it until the next checkpoint, at the latest until the store is dropped.
 /// - Dropping the store completes the queued writes and closes the file, and blocks until that is done.
@@ -108,7 +108,7 @@ impl SqliteStore {
     /// fails.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        file::check_kind(path)?;
+        file::check_is_file(path)?;
         file::check_content(path)?;
         Self::start(path, Arc::new(SystemClock), None)
     }
@@ -125,11 +125,11 @@ impl SqliteStore {
         self.counters.stats()
     }
 
-    fn start(path: &Path, clock: Arc<dyn Clock>, write: Option<(Connection, Holder)>) -> Result<Self, StoreError> {
+    fn start(path: &Path, clock: Arc<dyn Clock>, writing: Option<(Connection, Holder)>) -> Result<Self, StoreError> {
         let path: Arc<Path> = path.into();
         let counters = Arc::default();
         let readers = spawn_readers(&path)?;
-        let (writer, holder) = match write {
+        let (writer, holder) = match writing {
             Some((connection, holder)) => (Some(spawn_writer(connection, &path, &counters)?), Some(holder)),
             None => (None, None),
         };
@@ -183,7 +183,7 @@ impl SqliteStore {
         }
     }
 
-    /// Returns the identifier of this store as a holder of leases.
+    /// Returns the identifier of this store as a holder of leases, or an empty one for a store that only reads.
     fn holder_id(&self) -> String {
         self.holder.as_ref().map(|holder| holder.id.clone()).unwrap_or_default()
     }
@@ -206,7 +206,7 @@ impl Drop for SqliteStore {
 }
 
 fn spawn_readers(path: &Arc<Path>) -> Result<Queue<Read>, StoreError> {
-    let (mut queue, reads) = Queue::new(reader::QUEUE);
+    let (mut queue, reads) = Queue::new(reader::QUEUE_CAPACITY);
     let reads = Arc::new(Mutex::new(reads));
     for _ in 0..READERS {
         let (connection, reads) = (file::connect_reader(path)?, Arc::clone(&reads));
@@ -220,7 +220,7 @@ fn spawn_writer(
     path: &Arc<Path>,
     counters: &Arc<Counters>,
 ) -> Result<Queue<Box<dyn Job>>, StoreError> {
-    let (mut queue, writes) = Queue::new(writer::QUEUE);
+    let (mut queue, writes) = Queue::new(writer::QUEUE_CAPACITY);
     let writer = Writer {
         connection,
         path: Arc::clone(path),

@@ -20,7 +20,7 @@ pub(super) fn record(
     metadata: &str,
     now: Timestamp,
 ) -> Result<Observation, Fault> {
-    let (thread, sequence) = next_sequence(connection, &new.thread_id, now)?;
+    let (thread, sequence) = take_sequence(connection, &new.thread_id, now)?;
     let observation = Observation {
         id: id::ordered(),
         sequence,
@@ -47,8 +47,8 @@ pub(super) fn record(
     Ok(observation)
 }
 
-/// Returns the primary key of a thread and the sequence of its next observation.
-fn next_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
+/// Counts one more observation of a thread, and returns the primary key of the thread and the sequence of the observation.
+fn take_sequence(connection: &Connection, thread_id: &str, now: Timestamp) -> Result<(i64, u64), Fault> {
     query_first(
         connection,
         "UPDATE threads SET updated = ?2, observations = observations + 1 WHERE id = ?1 RETURNING seq, observations",

@@ -1,4 +1,4 @@
-//! A queue of jobs, and the threads that run them.
+//! A queue of reads or writes, and the threads that process them.
 
 use std::fmt;
 use std::path::Path;
@@ -53,8 +53,8 @@ impl<T> Queue<T> {
     }
 
     /// Sends an entry, and waits for room first. Returns `None` if the threads have stopped.
-    pub(super) async fn send(&self, work: T) -> Option<()> {
-        self.sender.as_ref()?.send(work).await.ok()
+    pub(super) async fn send(&self, entry: T) -> Option<()> {
+        self.sender.as_ref()?.send(entry).await.ok()
     }
 
     /// Closes the queue and waits until all its entries are processed.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 pub(super) const READERS: usize = 2;
 
 /// Maximum number of queued reads; further callers wait.
-pub(super) const QUEUE: usize = 64;
+pub(super) const QUEUE_CAPACITY: usize = 64;
 
 /// A queued read, which sends its result to its caller itself.
 pub(super) type Read = Box<dyn FnOnce(&Connection) + Send>;

@@ -22,7 +22,7 @@ pub(super) fn limit_parameter(requested: Option<usize>) -> i64 {
     i64::try_from(check::list_limit(requested)).unwrap_or(i64::MAX)
 }
 
-/// Returns an unsigned integer from a row.
+/// Returns an unsigned integer from a row; a negative number becomes 0.
 pub(super) fn get_u64(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(index)
         .map(|number| u64::try_from(number).unwrap_or(0))
@@ -59,7 +59,8 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Returns a `WHERE` clause with the conditions whose value is set, and these values in order.
+/// Returns a `WHERE` clause with the conditions whose value is set, and these values in order. The clause is empty if no value is
+/// set.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
     let set = filters
         .iter()

@@ -119,7 +119,7 @@ pub(super) fn end(
     .map(drop)
 }
 
-/// Marks a suspended run as running again.
+/// Marks a run as running again if it is suspended.
 pub(super) fn resume(connection: &Connection, row: &mut RunRow) -> Result<(), Fault> {
     if row.run.status == RunState::Suspended {
         row.run.status = RunState::Running;

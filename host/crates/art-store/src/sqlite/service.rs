@@ -1,4 +1,4 @@
-//! Implements [`Store`] with the queues. Values are checked and encoded before they are queued.
+//! Implements [`Store`] with the queues of reads and writes. Values are checked and encoded before they are queued.
 
 use art_core::agent::{AgentState, ThreadConfig};
 use art_core::conversation::ConversationMessage;

@@ -15,9 +15,10 @@ use crate::suspension::{NewSuspension, Page, Settled, SuspensionFilter, Suspensi
 const SELECT: &str = "SELECT s.id, r.trace_id, t.id, s.item_id, s.since, s.call, s.decision, s.settled
                       FROM suspensions s JOIN runs r ON r.seq = s.run JOIN threads t ON t.seq = r.thread";
 
-/// Positions of columns of [`SELECT`].
-const CALL: usize = 5;
-const DECISION: usize = 6;
+/// Position of the question in a row of [`SELECT`].
+const CALL_COLUMN: usize = 5;
+/// Position of the decision in a row of [`SELECT`].
+const DECISION_COLUMN: usize = 6;
 
 /// Adds suspensions to the run with that primary key, each with the text of its question.
 pub(super) fn add(
@@ -55,7 +56,7 @@ pub(super) fn settle(connection: &Connection, trace_id: &str, settled: &[Settled
     Ok(())
 }
 
-/// Closes all suspensions of a run that has ended.
+/// Closes the open suspensions of a run that has ended, and settles the decided ones.
 pub(super) fn close(connection: &Connection, run: i64) -> Result<(), Fault> {
     execute(
         connection,
@@ -127,14 +128,17 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
 
 /// Returns the size of the question and the decision in bytes, as JSON texts.
 fn json_size(row: &Row<'_>) -> usize {
-    let texts = [CALL, DECISION].map(|column| row.get_ref(column).ok()?.as_str().ok().map(str::len));
+    let texts = [CALL_COLUMN, DECISION_COLUMN].map(|column| row.get_ref(column).ok()?.as_str().ok().map(str::len));
     texts.into_iter().flatten().sum()
 }
 
 fn read(row: &Row<'_>) -> Result<SuspensionRecord, Fault> {
     let id: String = row.get(0)?;
-    let call = row.get_ref(CALL)?.as_str().map_err(rusqlite::Error::from)?;
-    let decision = row.get_ref(DECISION)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let call = row.get_ref(CALL_COLUMN)?.as_str().map_err(rusqlite::Error::from)?;
+    let decision = row
+        .get_ref(DECISION_COLUMN)?
+        .as_str_or_null()
+        .map_err(rusqlite::Error::from)?;
     let decision: Option<Decision> = decision
         .map(|text| check::decode("the decision", &id, text))
         .transpose()?;

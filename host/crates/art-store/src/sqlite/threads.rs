@@ -110,7 +110,7 @@ pub(super) fn set_config(
     .ok_or_else(|| check::unknown_thread(thread_id).into())
 }
 
-/// Deletes a thread. Foreign keys delete all its data as well.
+/// Deletes a thread, and returns whether it existed. The foreign keys of its data delete all of that as well.
 pub(super) fn delete(connection: &Connection, thread_id: &str) -> Result<bool, Fault> {
     execute(connection, "DELETE FROM threads WHERE id = ?1", [thread_id]).map(|deleted| deleted > 0)
 }

@@ -1,4 +1,4 @@
-//! Queries for the calls and tokens that models used for steps and answers.
+//! Queries for the model calls and tokens of steps and answers.
 
 use art_core::usage::{ModelUsage, ModelWork};
 use rusqlite::{Connection, params};
@@ -26,7 +26,7 @@ pub(super) fn record(connection: &Connection, run: i64, records: &[WorkRecord]) 
     Ok(())
 }
 
-/// The query reads only the newest entries of an index, however many are stored.
+/// Finds the newest work of a model with an index and reads no other, however much is stored.
 const LIST: &str = "SELECT model_calls, input_tokens, output_tokens FROM model_work
          WHERE model = ?1 AND work = ?2 ORDER BY seq DESC LIMIT ?3";
 

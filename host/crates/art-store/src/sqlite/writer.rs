@@ -18,18 +18,18 @@ use crate::error::StoreError;
 use crate::fail_point::FailPoint;
 
 /// Maximum number of queued writes, and of writes in one commit; further callers wait.
-pub(super) const QUEUE: usize = 256;
+pub(super) const QUEUE_CAPACITY: usize = 256;
 
 /// A queued write.
 pub(super) trait Job: Send {
-    /// Does the work and stores the result for the caller. Returns an error only if SQLite failed.
+    /// Does the work and keeps its result for [`finish`](Self::finish). Returns an error only if SQLite failed.
     fn run(&mut self, connection: &Connection) -> Result<(), Arc<rusqlite::Error>>;
 
-    /// Sends the caller the result that `run` stored, or the error of the commit.
+    /// Sends the caller the result that `run` kept, or the error of the commit.
     fn finish(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// Counts of writes and commits, for tests and metrics.
+/// Counts of writes and commits, for tests and benches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteStats {
     /// Number of writes in the groups that were committed, including writes that were refused.
@@ -70,8 +70,8 @@ pub(super) struct Writer {
 impl Writer {
     /// Processes writes until the store is dropped and the queue is empty.
     pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
-        let mut group = Vec::with_capacity(QUEUE);
-        while jobs.blocking_recv_many(&mut group, QUEUE) > 0 {
+        let mut group = Vec::with_capacity(QUEUE_CAPACITY);
+        while jobs.blocking_recv_many(&mut group, QUEUE_CAPACITY) > 0 {
             self.commit(&mut group);
         }
         if self.poison.is_none()
@@ -85,7 +85,7 @@ impl Writer {
     fn commit(&mut self, group: &mut Vec<Box<dyn Job>>) {
         let result = match &self.poison {
             Some(source) => Err(Arc::clone(source)),
-            None => self.attempt(group),
+            None => self.run_and_commit(group),
         };
         match &result {
             Ok(()) => self.counters.add(group.len()),
@@ -122,8 +122,8 @@ impl Writer {
         }
     }
 
-    /// Runs the jobs of a group in one transaction and commits it. Fails if the transaction was rolled back.
-    fn attempt(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Arc<rusqlite::Error>> {
+    /// Runs the jobs of a group in one transaction and commits it. Fails if the transaction was not committed.
+    fn run_and_commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Arc<rusqlite::Error>> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;

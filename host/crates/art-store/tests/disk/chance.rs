@@ -1,4 +1,4 @@
-//! Random choices that a seed repeats.
+//! Random choices, which are the same for the same seed.
 
 /// A source of random choices.
 #[derive(Clone, Debug)]

@@ -34,10 +34,12 @@ pub(crate) enum Event {
     },
     Delete {
         file: String,
+        /// Whether the directory is synced afterwards.
         synced: bool,
     },
     /// A caller was told that a write is durable.
     Acknowledged {
+        /// Index into [`WRITERS`](crate::history::WRITERS).
         writer: usize,
     },
 }
@@ -114,7 +116,7 @@ pub(crate) fn find_disk(path: &Path) -> Option<Arc<Disk>> {
 pub(crate) struct Recording(Arc<Disk>);
 
 impl Recording {
-    /// Records what happens to the database at that path, and to the files beside it whose names begin as its own does.
+    /// Records what happens to the database at that path, and to the files beside it whose names begin with its name.
     pub(crate) fn start(path: &Path) -> Self {
         crate::vfs::install();
         let disk = Arc::new(Disk {
@@ -155,7 +157,7 @@ impl Disk {
         self.state().events.push(Event::Acknowledged { writer });
     }
 
-    /// Makes operations fail from now on. Resets the number of failures.
+    /// Makes the operations of `fault` fail from now on, and no others. Resets the number of failures.
     pub(crate) fn fail(&self, fault: Fault) {
         let mut state = self.state();
         (state.fault, state.failures) = (Some(fault), 0);
@@ -171,7 +173,7 @@ impl Disk {
         self.state().failures
     }
 
-    /// Records that a file is opened. Returns the flags with which the system opens it.
+    /// Records a file that is created by opening it. Returns the flags with which the system opens it, or the error for SQLite.
     pub(crate) fn open(&self, name: &str, flags: c_int) -> Result<c_int, c_int> {
         let exists = fs::exists(self.path.with_file_name(name)).unwrap_or(true);
         let mut state = self.state();

@@ -96,13 +96,13 @@ fn a_commit_on_a_full_disk_changes_nothing_and_later_ones_succeed() {
     for failure in [Failure::Full, Failure::Short] {
         let failing = FailingStore::new();
         failing.commit().unwrap();
-        let mut refusals = 0;
-        while let Some(error) = fail_one(&failing, Operation::Write, failure, refusals) {
+        let mut after = 0;
+        while let Some(error) = fail_one(&failing, Operation::Write, failure, after) {
             assert!(matches!(error, StoreError::NoSpace { .. }), "{error:?}");
             assert!(error.to_string().ends_with("free some space and try again"));
-            refusals += 1;
+            after += 1;
         }
-        assert!(refusals > 10);
+        assert!(after > 10);
         assert_eq!(failing.after_power_loss(Kept::Nothing), failing.stored());
     }
 }
@@ -118,18 +118,18 @@ fn no_part_of_a_failed_commit_is_found_after_a_power_loss() {
     }
 }
 
-/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost. `before` is
-/// what was acknowledged.
-fn assert_poisoned(failing: FailingStore, before: &Stored) {
+/// Asserts that after a failure no write is accepted, reads still succeed, and nothing that was acknowledged is lost.
+fn assert_poisoned(failing: FailingStore, acknowledged: &Stored) {
     let refused = failing.commit().unwrap_err();
     assert!(matches!(refused, StoreError::Poisoned { .. }), "{refused:?}");
     assert!(refused.to_string().ends_with("check the disk and restart"));
-    assert_eq!(failing.stored(), *before);
-    assert_eq!(failing.after_power_loss(Kept::Nothing), *before);
+    assert_eq!(failing.stored(), *acknowledged);
+    assert_eq!(failing.after_power_loss(Kept::Nothing), *acknowledged);
     let path = failing.store.path().to_owned();
     let FailingStore { store, _directory, .. } = failing;
     drop(store);
-    assert_eq!(block_on(read_stored(&history::open(&path).unwrap(), WRITER)), *before);
+    let reopened = history::open(&path).unwrap();
+    assert_eq!(block_on(read_stored(&reopened, WRITER)), *acknowledged);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_commit_whose_sync_failed_is_whole_or_missing_when_the_process_is_killed() {
         std::fs::copy(name(failing.store.path()), name(&path)).unwrap();
     }
     let after = block_on(read_stored(&history::open(&path).unwrap(), WRITER));
-    assert!(after == before || after.events() == before.events() + 1);
+    assert!(after == before || after.event_count() == before.event_count() + 1);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn commits_succeed_again_when_the_index_of_the_log_can_grow() {
 }
 
 #[test]
-fn no_commit_is_lost_when_copying_the_log_fails_to_sync() {
+fn no_commit_is_lost_when_the_sync_of_a_copied_log_fails() {
     let failing = FailingStore::new();
     failing.commit().unwrap();
     let reader = rusqlite::Connection::open(failing.store.path()).unwrap();
@@ -231,7 +231,7 @@ fn a_read_only_store_needs_no_write_permission_beside_a_writing_store() {
     assert_eq!(block_on(read_stored(&reader, WRITER)), failing.stored());
 }
 
-/// Opens a database that `fill` prepared while one operation fails, then opens it without failures and calls `check`. Repeats this
+/// Lets `fill` prepare a database, opens it while one operation fails, opens it again without failures and calls `check`. Repeats this
 /// for the first operation, the second and so on, until opening needs fewer operations. Of the many writes, only every fourth fails.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), fill: impl Fn(&Path)) {
     let (first, step) = match (operation, failure) {

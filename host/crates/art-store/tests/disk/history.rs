@@ -34,7 +34,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Returns the number of events.
-    pub(crate) fn events(&self) -> usize {
+    pub(crate) fn event_count(&self) -> usize {
         self.journal.len()
     }
 }

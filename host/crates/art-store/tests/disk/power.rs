@@ -6,8 +6,8 @@
 //! or any sectors of 512 bytes. Each image is opened with the store and compared with what the writers read after each of their
 //! acknowledged writes.
 //!
-//! - A seed determines the random choices: `ART_POWER_SEED=N` makes other images. `ART_POWER_IMAGES=5000` makes more images than
-//!   the default.
+//! - A seed determines the random choices: `ART_POWER_SEED=N` makes other images. `ART_POWER_IMAGES=5000` makes more images of
+//!   random moments than the default.
 //! - Covered are the database, its log and its directory entries, also when the power is cut again during the recovery. The shared
 //!   index of the log has random content in each image.
 //! - Not covered are disks that lie about a sync, change sectors that nobody wrote, or tear within a sector; and the rename of a new
@@ -83,15 +83,15 @@ fn describe_wrong_data(store: &SqliteStore, state: &DiskState, versions: &[Versi
     WRITERS.into_iter().enumerate().find_map(|(writer, name)| {
         let acknowledged = state.acknowledged.get(&writer).copied().unwrap_or_default();
         let found = block_on(history::read_stored(store, name));
-        let after = versions[writer].iter().skip(acknowledged).take(2);
-        let allowed: Vec<_> = after.map(Stored::events).collect();
+        let allowed_versions = versions[writer].iter().skip(acknowledged).take(2);
+        let allowed: Vec<_> = allowed_versions.map(Stored::event_count).collect();
         let is_allowed = versions[writer]
             .iter()
             .skip(acknowledged)
             .take(2)
             .any(|version| *version == found);
         (!is_allowed).then(|| {
-            let events = found.events();
+            let events = found.event_count();
             format!(
                 "writer `{name}` has {events} events; {acknowledged} writes were acknowledged, with {allowed:?} events"
             )
@@ -151,19 +151,19 @@ fn seed() -> u64 {
 #[test]
 fn acknowledged_writes_survive_a_power_loss_at_random_moments() {
     let (recorded, mut chance) = (record(), Chance::new(seed()));
-    let is_copy = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
+    let is_sync_of_database = |event: &&Event| matches!(event, Event::Sync { file } if file == "art.db");
     assert!(
-        recorded.events.iter().filter(is_copy).count() > 2,
+        recorded.events.iter().filter(is_sync_of_database).count() > 2,
         "the log was hardly copied"
     );
-    let mut made = 0;
+    let mut images_made = 0;
     check_at_moments(
         &recorded,
         read_number("ART_POWER_IMAGES", IMAGES),
         &mut chance,
         |moment, state, chance| {
-            let kept = Kept::ALL[made % Kept::ALL.len()];
-            made += 1;
+            let kept = Kept::ALL[images_made % Kept::ALL.len()];
+            images_made += 1;
             let image = Image::new(state, kept, chance);
             let what = format!("{kept:?} after {moment} of {} operations", recorded.events.len());
             assert_recovers(&image, state, &recorded.versions, &what);
@@ -178,7 +178,7 @@ fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
         let first = Image::new(state, Kept::Torn, chance);
         let again = Recorded {
             before: DiskState::of(first.path.parent().unwrap(), "art.db"),
-            events: record_recovery(&first.path),
+            events: record_opening(&first.path),
             versions: recorded.versions.clone(),
             _directory: first._directory,
         };
@@ -190,8 +190,8 @@ fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
     });
 }
 
-/// Opens and closes the database of an image, and returns what that writes.
-fn record_recovery(path: &Path) -> Vec<Event> {
+/// Opens and closes a database, and returns what that writes.
+fn record_opening(path: &Path) -> Vec<Event> {
     let disk = Recording::start(path);
     drop(history::open(path).unwrap());
     disk.events()
@@ -216,16 +216,16 @@ fn assert_migration_survives_power_loss(journal_mode: &str) {
     connection.close().unwrap();
     let recorded = Recorded {
         before: DiskState::of(directory.path(), "art.db"),
-        events: record_recovery(&path),
+        events: record_opening(&path),
         versions: Default::default(),
         _directory: directory,
     };
     let (expected, mut chance) = (read_migrated(&path), Chance::new(seed()));
-    assert!(expected.iter().all(|stored| stored.events() == 3));
-    let mut made = 0;
+    assert!(expected.iter().all(|stored| stored.event_count() == 3));
+    let mut images_made = 0;
     check_at_moments(&recorded, IMAGES / 5, &mut chance, |moment, state, chance| {
-        let kept = Kept::ALL[made % Kept::ALL.len()];
-        made += 1;
+        let kept = Kept::ALL[images_made % Kept::ALL.len()];
+        images_made += 1;
         let image = Image::new(state, kept, chance);
         assert_eq!(read_migrated(&image.path), expected, "{kept:?} after {moment}");
     });
@@ -237,10 +237,11 @@ fn a_power_loss_during_a_migration_loses_no_run() {
 }
 
 #[test]
-fn a_power_loss_during_a_migration_without_a_log_loses_no_run() {
+fn a_power_loss_during_a_migration_without_a_write_ahead_log_loses_no_run() {
     assert_migration_survives_power_loss("delete");
 }
 
+/// Shows that the other tests would notice a lost write.
 #[test]
 fn images_lack_acknowledged_writes_if_the_log_is_never_synced() {
     let mut recorded = record();

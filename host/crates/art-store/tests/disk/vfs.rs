@@ -1,8 +1,9 @@
 //! A VFS of SQLite that records operations: it passes each one on to the VFS of the system, and reports it to the [`Disk`] of the
 //! file.
 //!
-//! It is the default VFS of this test program, so the store under test knows nothing of it. Operations on files without a disk
-//! are only passed on. Syncs are never passed on, which saves most of the time: the machine that runs the tests keeps its power.
+//! It is the default VFS of this test program, so the store under test knows nothing of it. Syncs are never
+//! passed on, which saves most of the time: the machine that runs the tests keeps its power. Other operations on files without a disk
+//! are only passed on.
 
 #![expect(
     unsafe_code,
@@ -90,7 +91,7 @@ unsafe fn find(name: *const c_char) -> Option<WatchedFile> {
     if name.is_null() {
         return None;
     }
-    // SAFETY: see above.
+    // SAFETY: the name is not null, so it ends with a zero.
     let path = Path::new(unsafe { CStr::from_ptr(name) }.to_str().ok()?);
     let disk = disk::find_disk(path)?;
     let name = path.file_name()?.to_str()?.to_owned();

@@ -96,7 +96,7 @@ impl ChildTest {
 
 impl Drop for ChildTest {
     fn drop(&mut self) {
-        // Fails if the child has ended, which is fine.
+        // An error means that the child has ended, which is fine.
         self.child.kill().unwrap_or_default();
         self.child.wait().unwrap_or_default();
     }

@@ -306,7 +306,7 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
 async fn apply_to_leases(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // The fixture does not remember this lease, so a lease that it remembers is lost.
+        // The fixture does not remember this lease. If it remembers an older one of the thread, that one is lost.
         Operation::Acquire(id) => text(store.acquire_lease(IDS[id]).await),
         Operation::Renew(id) => text(store.renew_lease(&fixture.lease(IDS[id]).await).await),
         Operation::Release(id) => {

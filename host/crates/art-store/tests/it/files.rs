@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::fixture::{block_on, event, message, new_path, run, thought, thread};
 
+/// Creates a database with a thread that has a run, an observation, a state and 500 messages.
 fn fill(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     block_on(async {
@@ -36,7 +37,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Opens a file for writing and for reading. Both have to fail and leave the file unchanged. Returns the first error.
+/// Opens a file for writing and for reading. Both have to fail and leave the file unchanged. Returns the error of opening it for writing.
 fn open_error(path: &Path) -> StoreError {
     let before = fs::read(path).unwrap();
     let error = SqliteStore::open(path).unwrap_err();
@@ -209,7 +210,7 @@ fn a_truncated_database_is_refused() {
 }
 
 #[test]
-fn a_database_with_an_overwritten_page_is_refused_and_left_unchanged() {
+fn at_least_nine_of_ten_overwritten_pages_are_refused_and_left_unchanged() {
     let (_directory, path) = new_path();
     fill(&path);
     let pages = fs::metadata(&path).unwrap().len() / 4096;

@@ -35,7 +35,7 @@ fn waiting_writes_are_committed_together() {
     });
 }
 
-/// Commits ten whole steps of a run in its own thread.
+/// Creates a thread and commits ten steps of a run in it.
 async fn commit_steps(store: Arc<SqliteStore>, id: String) {
     store.create_thread(thread(&id)).await.unwrap();
     let lease = store.acquire_lease(&id).await.unwrap();

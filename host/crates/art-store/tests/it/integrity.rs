@@ -1,4 +1,4 @@
-//! Changes that anybody but the host makes to a database are detected when the data is read.
+//! Changes that anybody but the host makes to journals or blobs are detected when these are read.
 
 use std::path::Path;
 

@@ -59,7 +59,7 @@ async fn commit_until_an_error(store: Arc<SqliteStore>, thread_id: &'static str)
 
 /// Asserts that each thread has as many events as messages and observations, and the state of the last event. Returns the number
 /// of events of each thread.
-fn whole_commits(store: &SqliteStore) -> [u64; 4] {
+fn count_whole_commits(store: &SqliteStore) -> [u64; 4] {
     THREADS.map(|thread_id| {
         block_on(async {
             let events = store.read_journal(thread_id).await.unwrap().len();
@@ -89,7 +89,7 @@ fn highest_acknowledged(lines: &[String]) -> [u64; 4] {
 
 /// Asserts that a database has every commit that a child acknowledged in these lines.
 fn assert_stored(path: &Path, lines: &[String]) {
-    let stored = whole_commits(&SqliteStore::open(path).unwrap());
+    let stored = count_whole_commits(&SqliteStore::open(path).unwrap());
     let acknowledged = highest_acknowledged(lines);
     assert!(
         stored

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::fixture::{block_on, event, new_path};
 
-/// A database that has the threads `t` and `other` with a run, two blobs, three events, two observations, a message and a state
-/// each, and an empty run `empty`. The runs `run-t` and `run-other` share the blob `shared`.
+/// A database that has the threads `t` and `other` with a run, two blobs, three events, two observations, a message, a
+/// state, a call and a step of a model each, and an empty run `empty`. The runs `run-t` and `run-other` share the blob `shared`.
 const FORMAT_4: &[u8] = include_bytes!("data/format-4.db");
 
 fn database() -> (TempDir, PathBuf) {

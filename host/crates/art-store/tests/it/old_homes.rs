@@ -50,7 +50,7 @@ fn create(path: &Path, format: u32) {
     transaction.commit().unwrap();
 }
 
-/// Stores a thread with one of everything, and a run with events.
+/// Stores a thread with one of everything that the format has, and a run with events.
 fn fill(connection: &Connection, number: u32, format: u32) {
     let execute = |sql: &str| connection.execute(sql, [number]).unwrap();
     execute(

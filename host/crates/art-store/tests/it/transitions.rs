@@ -205,7 +205,7 @@ fn every_transition_of_a_suspension_is_tried_from_every_state() {
         &[Attempt::End],
         &[Attempt::Decide(false), Attempt::End],
     ];
-    let last = [
+    let last_attempts = [
         Attempt::Decide(true),
         Attempt::Decide(false),
         Attempt::DecideForeign,
@@ -216,7 +216,7 @@ fn every_transition_of_a_suspension_is_tried_from_every_state() {
         Attempt::End,
     ];
     for (path, wait) in paths.iter().flat_map(|path| [0, 20].map(|wait| (*path, wait))) {
-        for last in &last {
+        for last in &last_attempts {
             let attempts = [path, &[Attempt::Wait(wait), last.clone()]].concat();
             block_on(make_attempts(TestStore::memory(), &attempts));
             block_on(make_attempts(TestStore::sqlite(), &attempts));

@@ -1,4 +1,4 @@
-//! Keywords of JSON Schema: which of them contain schemas, which assert something, and which are refused.
+//! Keywords of JSON Schema: which of them contain schemas, which assert something, what they cost, and which are refused.
 
 /// The form in which a keyword contains its subschemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +73,9 @@ pub(super) fn is_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Returns the cost of a keyword for each value, without the cost of its subschemas. The unit is one try of an empty schema.
-pub(super) fn keyword_tries(keyword: &str) -> u64 {
+/// Returns what an expensive keyword costs for each value in addition to its subschemas, and 0 for all other keywords. The unit is one
+/// try of an empty schema.
+pub(super) fn extra_tries(keyword: &str) -> u64 {
     match keyword {
         // Numbers are formatted as text and parsed as decimals.
         "multipleOf" => 60,

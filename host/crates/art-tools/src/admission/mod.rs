@@ -50,8 +50,8 @@ pub const MAX_PATTERNS: usize = 64;
 /// Maximum total size of the compiled programs of the different patterns of a schema, in bytes. The compiled schema
 /// takes about 20 times as much memory for them.
 pub const MAX_PATTERN_PROGRAMS: usize = 512 << 10;
-/// Maximum number of tries that a tree needs for one value. Each schema is tried once, unless `unevaluated*` tries it
-/// again.
+/// Maximum number of tries that a tree needs for one value. Each schema counts once, and again for each `unevaluated*` that tries it
+/// again. Long values of keywords and expensive keywords count as further tries.
 pub const MAX_TRIES: u64 = 20_000;
 /// Maximum work of applying a schema to a value; [`Cost`] computes an upper bound of it. One unit is one try of a
 /// schema on one part of the value.
@@ -136,7 +136,7 @@ impl From<TooLarge> for SchemaProblem {
 /// Upper bound of the work of applying a schema, as a function of the value. One unit of work takes at most 10 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Number of tries for each unit of the value; see [`Shape::units`].
+    /// Number of tries for each unit of the value, which includes those that stand for expensive keywords; see [`Shape::units`].
     tries: u64,
     /// Total weight of the patterns. Each byte of text is matched against each pattern.
     patterns: u64,

@@ -30,7 +30,7 @@ pub(super) struct Patterns<'s> {
 
 impl<'s> Patterns<'s> {
     /// Adds a pattern and returns its weight: the size of its compiled program beyond that of an empty
-    /// pattern, in units, rounded up. A linear engine takes at most one step for each byte of text and each instruction
+    /// pattern, in units, rounded up, and at least 1. A linear engine takes at most one step for each byte of text and each instruction
     /// of the program, so the cost of a match is proportional to this weight times the length of the text. `at` is the
     /// position of the schema, for messages.
     ///

@@ -46,7 +46,7 @@ pub enum SchemaProblem {
         /// The keyword.
         keyword: String,
     },
-    /// A reference does not point into the schema (D03).
+    /// A reference does not point into the schema, or is written in a way that is not supported (D03).
     #[error(
         "the `$ref` `{reference}` at `{at}` does not start with `#/`, has a `%` in it, or has more than \
          {MAX_REFERENCE_BYTES} bytes: write its target under `$defs`"

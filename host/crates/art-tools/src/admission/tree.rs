@@ -5,7 +5,7 @@ use art_core::text::truncate;
 use serde_json::Value;
 
 use super::keywords::{
-    AppliesTo, Form, is_assertion, is_refused, is_tried_twice, is_unevaluated, keyword_tries, subschemas,
+    AppliesTo, Form, extra_tries, is_assertion, is_refused, is_tried_twice, is_unevaluated, subschemas,
 };
 use super::patterns::Patterns;
 use super::problem::SchemaProblem;
@@ -25,8 +25,8 @@ const MAX_SHOWN_CHARS: usize = 200;
 pub(super) fn dereference(root: &Value) -> Result<(Value, Weight), SchemaProblem> {
     let mut dereferencer = Dereferencer {
         root,
-        schemas: MAX_SCHEMAS,
-        bytes: MAX_TEXT_BYTES,
+        remaining_schemas: MAX_SCHEMAS,
+        remaining_bytes: MAX_TEXT_BYTES,
         patterns: Patterns::default(),
         references: Vec::new(),
         pointer: String::new(),
@@ -42,9 +42,9 @@ pub(super) fn dereference(root: &Value) -> Result<(Value, Weight), SchemaProblem
 struct Dereferencer<'s> {
     root: &'s Value,
     /// Number of schemas that may still be added to the tree.
-    schemas: usize,
+    remaining_schemas: usize,
     /// Number of bytes that may still be added to the text of the tree.
-    bytes: usize,
+    remaining_bytes: usize,
     patterns: Patterns<'s>,
     /// The references that are being replaced, the outermost first.
     references: Vec<&'s str>,
@@ -72,8 +72,8 @@ impl<'s> Dereferencer<'s> {
         if level.depth > MAX_DEPTH {
             return Err(SchemaProblem::TooDeep);
         }
-        let schemas = self.schemas.checked_sub(1);
-        self.schemas = schemas.ok_or_else(|| SchemaProblem::TooManySchemas(self.last_reference()))?;
+        let remaining = self.remaining_schemas.checked_sub(1);
+        self.remaining_schemas = remaining.ok_or_else(|| SchemaProblem::TooManySchemas(self.last_reference()))?;
         match schema {
             Value::Object(members) => self.dereference_object(members, level),
             Value::Bool(_) => Ok((schema.clone(), Weight::empty_schema())),
@@ -101,7 +101,7 @@ impl<'s> Dereferencer<'s> {
         if let Some(reference) = members.get("$ref") {
             if !members.keys().any(|keyword| is_assertion(keyword)) {
                 // Count only the target, and not the schema that it replaces.
-                self.schemas += 1;
+                self.remaining_schemas += 1;
                 let (target, weight) = self.follow(reference, level)?;
                 return Ok((annotate(target, node.members), weight));
             }
@@ -135,7 +135,7 @@ impl<'s> Dereferencer<'s> {
         if is_tried_twice(keyword) {
             node.weight.set_tried_twice();
         }
-        node.weight.add_tries(keyword_tries(keyword));
+        node.weight.add_tries(extra_tries(keyword));
         let value = match (subschemas(keyword), value) {
             (Some((Form::One, applies_to)), _) => {
                 self.dereference_subschema(node, applies_to, [keyword, ""], value, below)?
@@ -267,8 +267,8 @@ impl<'s> Dereferencer<'s> {
 
     /// Takes `bytes` from the budget for the text of the tree.
     fn spend(&mut self, bytes: usize) -> Result<(), SchemaProblem> {
-        let remaining = self.bytes.checked_sub(bytes);
-        self.bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.last_reference()))?;
+        let remaining = self.remaining_bytes.checked_sub(bytes);
+        self.remaining_bytes = remaining.ok_or_else(|| SchemaProblem::TreeTooLong(self.last_reference()))?;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! `uniqueItems` in time linear in the size of the array, for all kinds of items.
+//! `uniqueItems` in time that is almost linear in the size of the array, for all kinds of items.
 //!
 //! The library hashes some unequal items alike, such as integers that round to the same float, and compares all such items with
 //! one another. The hashes here depend on the exact value and on a secret, so nobody can choose items that collide.

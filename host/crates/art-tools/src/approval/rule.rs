@@ -21,7 +21,7 @@ pub struct ApprovalRule {
     /// Pattern for the name of the tool, in which `_` and `-` are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Glob>,
-    /// Smallest risk that the tool declares. A tool that declares none is below `low`.
+    /// Lowest risk of the tools that match, as they declare it. A tool that declares none is below `low`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
     /// Pattern for the category that the tool declares. A tool that declares none does not match.
@@ -103,12 +103,14 @@ impl ApprovalRule {
                 .all(|(pointer, glob)| self.matches_argument(arguments.pointer(&pointer.0), glob))
     }
 
+    /// Returns whether an argument matches a pattern. A missing argument, an array and an object match if the rule asks or refuses, but
+    /// a missing argument never does with `skip_missing`.
     fn matches_argument(&self, argument: Option<&Value>, glob: &Glob) -> bool {
-        let is_cautious = self.action != ApprovalAction::Allow;
+        let matches_unknown = self.action != ApprovalAction::Allow;
         match argument.map(scalar_text) {
             Some(Some(text)) => glob.matches(&text),
-            Some(None) => is_cautious,
-            None => is_cautious && !self.skip_missing,
+            Some(None) => matches_unknown,
+            None => matches_unknown && !self.skip_missing,
         }
     }
 
@@ -132,13 +134,13 @@ impl ApprovalRule {
     /// Returns the rule in words, for its operator.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let action = match self.action {
+        let verb = match self.action {
             ApprovalAction::Ask => "asks about",
             ApprovalAction::Allow => "allows",
             ApprovalAction::Refuse => "refuses",
         };
         let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
-        format!("{action} {}{}", self.conditions(), reason.unwrap_or_default())
+        format!("{verb} {}{}", self.conditions(), reason.unwrap_or_default())
     }
 
     /// Returns the conditions in words.

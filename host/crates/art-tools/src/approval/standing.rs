@@ -44,7 +44,7 @@ pub enum AllowedValue {
 pub enum StandingScope {
     /// Calls with exactly the same arguments.
     SameArguments,
-    /// Calls in which these arguments have any value, and all others are the same.
+    /// Calls in which these arguments have any value or are absent, and all others are the same.
     AnyValueOf(Vec<String>),
     /// All calls of the tool.
     AnyArguments,

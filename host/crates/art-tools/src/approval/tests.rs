@@ -10,7 +10,7 @@ fn policy(policy: Value) -> ApprovalPolicy {
 }
 
 /// Returns a policy that has these rules and ignores declared risks.
-fn rules(rules: impl Into<Value>) -> ApprovalPolicy {
+fn policy_of_rules(rules: impl Into<Value>) -> ApprovalPolicy {
     policy(json!({"ask_from": "never", "rule": rules.into()}))
 }
 
@@ -21,7 +21,7 @@ fn tool(name: &str, config: Value) -> ToolSchema {
 }
 
 /// Returns what happens to a call, in a word.
-fn action(policy: &ApprovalPolicy, schema: &ToolSchema, arguments: impl Into<Value>) -> &'static str {
+fn outcome(policy: &ApprovalPolicy, schema: &ToolSchema, arguments: impl Into<Value>) -> &'static str {
     match policy.verdict(schema, &arguments.into()) {
         Verdict::Run => "run",
         Verdict::Ask { .. } => "ask",
@@ -44,18 +44,18 @@ fn the_default_policy_asks_about_tools_of_high_risk_in_every_mode() {
             let mut schema = tool("t", json!({"riskLevel": risk}));
             schema.execution_mode = mode;
             assert_eq!(
-                action(&ApprovalPolicy::default(), &schema, json!({})),
+                outcome(&ApprovalPolicy::default(), &schema, json!({})),
                 expected,
                 "{risk}"
             );
         }
     }
     assert_eq!(
-        action(&ApprovalPolicy::default(), &tool("t", json!(null)), json!({})),
+        outcome(&ApprovalPolicy::default(), &tool("t", json!(null)), json!({})),
         "run"
     );
     assert_eq!(
-        action(&ApprovalPolicy::default(), &tool("t", json!({})), json!({})),
+        outcome(&ApprovalPolicy::default(), &tool("t", json!({})), json!({})),
         "run"
     );
 }
@@ -64,13 +64,13 @@ fn the_default_policy_asks_about_tools_of_high_risk_in_every_mode() {
 fn the_risk_from_which_a_person_is_asked_can_be_set() {
     let critical = tool("t", json!({"riskLevel": "critical"}));
     let low = tool("t", json!({"riskLevel": "low"}));
-    assert_eq!(action(&policy(json!({"ask_from": "low"})), &low, json!({})), "ask");
+    assert_eq!(outcome(&policy(json!({"ask_from": "low"})), &low, json!({})), "ask");
     assert_eq!(
-        action(&policy(json!({"ask_from": "critical"})), &critical, json!({})),
+        outcome(&policy(json!({"ask_from": "critical"})), &critical, json!({})),
         "ask"
     );
     assert_eq!(
-        action(&policy(json!({"ask_from": "never"})), &critical, json!({})),
+        outcome(&policy(json!({"ask_from": "never"})), &critical, json!({})),
         "run"
     );
     assert_eq!(policy(json!({})), ApprovalPolicy::default());
@@ -78,16 +78,16 @@ fn the_risk_from_which_a_person_is_asked_can_be_set() {
 
 #[test]
 fn the_first_rule_that_matches_decides() {
-    let policy = rules(json!([
+    let policy = policy_of_rules(json!([
         {"action": "allow", "tool": "file_*", "arguments": {"/path": "/tmp/*"}},
         {"action": "refuse", "tool": "file_*", "arguments": {"/path": "/etc/*"}},
         {"action": "ask", "tool": "file_*"},
     ]));
     for (path, expected) in [("/tmp/a", "run"), ("/etc/passwd", "refuse"), ("/home/a", "ask")] {
-        assert_eq!(action(&policy, &file(), json!({"path": path})), expected, "{path}");
+        assert_eq!(outcome(&policy, &file(), json!({"path": path})), expected, "{path}");
     }
     assert_eq!(
-        action(&policy, &tool("clock", json!(null)), json!({"path": "/etc/passwd"})),
+        outcome(&policy, &tool("clock", json!(null)), json!({"path": "/etc/passwd"})),
         "run"
     );
 }
@@ -96,11 +96,11 @@ fn the_first_rule_that_matches_decides() {
 fn a_rule_wins_over_the_declared_risk() {
     let policy = policy(json!({"rule": [{"action": "allow", "tool": "safe"}]}));
     assert_eq!(
-        action(&policy, &tool("safe", json!({"riskLevel": "critical"})), json!({})),
+        outcome(&policy, &tool("safe", json!({"riskLevel": "critical"})), json!({})),
         "run"
     );
     assert_eq!(
-        action(&policy, &tool("other", json!({"riskLevel": "critical"})), json!({})),
+        outcome(&policy, &tool("other", json!({"riskLevel": "critical"})), json!({})),
         "ask"
     );
 }
@@ -111,7 +111,10 @@ fn a_rule_matches_only_if_all_of_its_conditions_do() {
         "action": "ask", "tool": "file-?????", "risk": "medium", "category": "d*", "arguments": {"/path": "*", "/mode": "7"},
     });
     let arguments = json!({"path": "a", "mode": 7});
-    assert_eq!(action(&rules(json!([all])), &file(), arguments.clone()), "ask");
+    assert_eq!(
+        outcome(&policy_of_rules(json!([all])), &file(), arguments.clone()),
+        "ask"
+    );
     for (name, other) in [
         ("tool", json!("file-?")),
         ("risk", json!("high")),
@@ -121,13 +124,13 @@ fn a_rule_matches_only_if_all_of_its_conditions_do() {
         let mut rule = all.clone();
         rule[name] = other;
         assert_eq!(
-            action(&rules(json!([rule])), &file(), arguments.clone()),
+            outcome(&policy_of_rules(json!([rule])), &file(), arguments.clone()),
             "run",
             "{name}"
         );
     }
     assert_eq!(
-        action(&rules(json!([{"action": "refuse"}])), &file(), json!({})),
+        outcome(&policy_of_rules(json!([{"action": "refuse"}])), &file(), json!({})),
         "refuse"
     );
 }
@@ -138,53 +141,62 @@ fn a_tool_that_declares_nothing_has_neither_risk_nor_category() {
         json!({"action": "ask", "risk": "low"}),
         json!({"action": "ask", "category": "*"}),
     ] {
-        assert_eq!(action(&rules(json!([rule])), &tool("t", json!(null)), json!({})), "run");
+        assert_eq!(
+            outcome(&policy_of_rules(json!([rule])), &tool("t", json!(null)), json!({})),
+            "run"
+        );
     }
 }
 
 #[test]
-fn a_rule_is_cautious_about_arguments_that_cannot_be_compared() {
+fn arguments_that_cannot_be_compared_match_an_ask_rule_but_not_an_allow_rule() {
     let policy_with = |action: &str| {
-        rules(json!([{"action": action, "arguments": {"/path": "/etc/*"}}, {"action": "refuse", "tool": "*"}]))
+        policy_of_rules(
+            json!([{"action": action, "arguments": {"/path": "/etc/*"}}, {"action": "refuse", "tool": "*"}]),
+        )
     };
     for arguments in [json!({}), json!({"path": ["/tmp"]}), json!({"path": {}}), json!([])] {
         assert_eq!(
-            action(&policy_with("allow"), &file(), arguments.clone()),
+            outcome(&policy_with("allow"), &file(), arguments.clone()),
             "refuse",
             "{arguments}"
         );
         assert_eq!(
-            action(&policy_with("ask"), &file(), arguments.clone()),
+            outcome(&policy_with("ask"), &file(), arguments.clone()),
             "ask",
             "{arguments}"
         );
     }
-    assert_eq!(action(&policy_with("allow"), &file(), json!({"path": "/etc/a"})), "run");
-    assert_eq!(action(&policy_with("ask"), &file(), json!({"path": "/tmp"})), "refuse");
+    assert_eq!(
+        outcome(&policy_with("allow"), &file(), json!({"path": "/etc/a"})),
+        "run"
+    );
+    assert_eq!(outcome(&policy_with("ask"), &file(), json!({"path": "/tmp"})), "refuse");
 }
 
 #[test]
-fn a_rule_may_skip_calls_without_the_argument_but_not_those_with_a_list() {
-    let policy_with =
-        |action: &str| rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]));
+fn skip_missing_skips_an_absent_argument_but_not_one_that_is_a_list() {
+    let policy_with = |action: &str| {
+        policy_of_rules(json!([{"action": action, "arguments": {"/sudo": "true"}, "skip_missing": true}]))
+    };
     for name in ["ask", "refuse"] {
-        assert_eq!(action(&policy_with(name), &file(), json!({})), "run");
-        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": false})), "run");
-        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": true})), name);
-        assert_eq!(action(&policy_with(name), &file(), json!({"sudo": [true]})), name);
+        assert_eq!(outcome(&policy_with(name), &file(), json!({})), "run");
+        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": false})), "run");
+        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": true})), name);
+        assert_eq!(outcome(&policy_with(name), &file(), json!({"sudo": [true]})), name);
     }
 }
 
 #[test]
-fn an_argument_is_compared_as_text_however_it_was_written() {
-    let policy = rules(json!([{"action": "refuse", "arguments": {"/options/0/amount~1day": "10"}}]));
+fn equal_numbers_match_the_same_pattern_however_they_are_written() {
+    let policy = policy_of_rules(json!([{"action": "refuse", "arguments": {"/options/0/amount~1day": "10"}}]));
     for amount in ["10", "10.0", "1e1", "\"10\""] {
         let arguments: Value =
             serde_json::from_str(&format!("{{\"options\": [{{\"amount/day\": {amount}}}]}}")).unwrap();
-        assert_eq!(action(&policy, &file(), arguments), "refuse", "{amount}");
+        assert_eq!(outcome(&policy, &file(), arguments), "refuse", "{amount}");
     }
     assert_eq!(
-        action(&policy, &file(), json!({"options": [{"amount/day": 11}]})),
+        outcome(&policy, &file(), json!({"options": [{"amount/day": 11}]})),
         "run"
     );
 }
@@ -262,8 +274,8 @@ fn a_policy_can_be_written_in_toml() {
     "#;
     let policy: ApprovalPolicy = toml::from_str(text).unwrap();
     assert_eq!(policy.ask_from, Some(RiskLevel::Medium));
-    assert_eq!(action(&policy, &file(), json!({"path": "/tmp/a"})), "run");
-    assert_eq!(action(&policy, &file(), json!({"path": "/home"})), "refuse");
+    assert_eq!(outcome(&policy, &file(), json!({"path": "/tmp/a"})), "run");
+    assert_eq!(outcome(&policy, &file(), json!({"path": "/home"})), "refuse");
     assert!(toml::from_str::<ApprovalPolicy>("[[rule]]\naction = \"ask\"\ntolo = \"x\"").is_err());
 }
 

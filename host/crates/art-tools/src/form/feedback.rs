@@ -29,7 +29,7 @@ pub struct FeedbackErrors(pub Violations);
 ///
 /// - An approval needs an answer that the form accepts; a missing answer becomes the default answer of the form. A form of the
 ///   type `confirm` has no answer, and `validation.required` can make an answer optional.
-/// - A rejection has neither an answer nor arguments: they are dropped unchecked, so that a person can always reject.
+/// - A rejection has neither an answer nor arguments: they are dropped unchecked, so that they cannot prevent it.
 /// - `modifiedArgs` are allowed if the form says so or a rule asks, and must be valid under the input schema.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub(crate) fn check_feedback_within(
     mut feedback: Feedback,
 ) -> Result<Feedback, FeedbackErrors> {
     let mut violations = Violations::default();
-    check_comment(&feedback, &mut violations);
+    check_comment_and_metadata(&feedback, &mut violations);
     feedback.value =
         Some(feedback.answer().unwrap_or_default()).filter(|answer| feedback.approved && !answer.is_null());
     feedback.text_input = None;
@@ -76,7 +76,7 @@ const ANSWER: &str = "value";
 /// Name of the arguments in messages.
 const ARGUMENTS: &str = "modifiedArgs";
 
-/// Checks the answer of an approval, or sets the default one.
+/// Sets the default answer of an approval if it has none, and checks the answer.
 fn complete_answer(call: &SuspendedCall, feedback: &mut Feedback, violations: &mut Violations) {
     let form = &call.form;
     if feedback.value.is_none() {
@@ -99,8 +99,8 @@ fn check_modified_arguments(
     max_bytes: u64,
     arguments: Value,
 ) -> Result<Value, Violations> {
-    let is_rule = matches!(call.cause, SuspensionCause::Rule { .. });
-    if !is_rule && !call.form.allow_modify_args {
+    let is_asked_by_rule = matches!(call.cause, SuspensionCause::Rule { .. });
+    if !is_asked_by_rule && !call.form.allow_modify_args {
         let text = "must be absent: the tool does not allow to edit its arguments";
         return Err(Violations::of_root(ARGUMENTS, text));
     }
@@ -115,7 +115,7 @@ fn check_modified_arguments(
     check_input(input, max_bytes, ARGUMENTS, arguments, shape).map(|valid| valid.arguments)
 }
 
-fn check_comment(feedback: &Feedback, violations: &mut Violations) {
+fn check_comment_and_metadata(feedback: &Feedback, violations: &mut Violations) {
     let chars = feedback.reason.as_ref().map_or(0, |reason| reason.chars().count());
     if chars > MAX_REASON_CHARS {
         violations.add(|| format!("reason has {chars} characters, more than {MAX_REASON_CHARS}: shorten it"));

@@ -9,8 +9,8 @@ use crate::scalar::scalar_text;
 /// Maximum length of an argument in a prompt, in characters.
 const MAX_ARGUMENT_CHARS: usize = 200;
 
-/// Returns `template` with each `{{name}}` replaced by the argument of that name: a scalar as text, all else as compact JSON, each
-/// cut to a limit. A name that is no argument stays as it is.
+/// Returns `template` with each `{{name}}` replaced by the argument of that name: a scalar as text, all else as compact JSON.
+/// Each argument and the whole text are cut to a limit. A name that is no argument stays as it is.
 ///
 /// The model chose the arguments. So they are not searched for names again, and they can neither begin a line nor hide text.
 pub(super) fn interpolate(template: &str, arguments: &Value) -> String {

@@ -13,7 +13,7 @@ use super::{FormProblem, MAX_TEXT_CHARS, admit};
 use crate::compiled::RegisteredTool;
 
 /// Maximum length of the reason of a rule, in characters.
-const MAX_RULE_CHARS: usize = 500;
+const MAX_RULE_REASON_CHARS: usize = 500;
 
 /// What a tool asks, bounded in size.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub(crate) fn question_of_rule(
     });
     let mut form = FeedbackSchema::confirm(prompt);
     form.allow_modify_args = true;
-    let reason = truncate(&one_line(reason), MAX_RULE_CHARS);
+    let reason = truncate(&one_line(reason), MAX_RULE_REASON_CHARS);
     let question = question(call, tool, SuspensionCause::Rule { reason }, form);
     let timeout_ms = config.and_then(|config| config.timeout_ms);
     SuspendedCall {

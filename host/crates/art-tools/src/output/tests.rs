@@ -191,7 +191,7 @@ fn a_request_for_help_in_an_output_is_marked_and_stays_a_success() {
 
 // A84, T13: requests for help from the model.
 #[test]
-fn only_a_failure_that_asks_for_help_is_marked() {
+fn a_failure_is_marked_only_if_it_asks_for_help() {
     let assist = failure_result(Code::LlmAssistRequired, json!({}));
     assert_eq!(assist.metadata.extra[ASSIST_REQUIRED], true);
     assert_eq!(

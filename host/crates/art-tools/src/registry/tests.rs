@@ -80,7 +80,7 @@ fn a_duplicate_name_is_refused_and_both_owners_are_named() {
 }
 
 #[test]
-fn the_same_owner_may_replace_its_tool() {
+fn an_owner_may_replace_its_own_tool() {
     let registry = ToolRegistry::new();
     registry.replace(tool("add")).unwrap();
     let mut other = ScriptedTool::echo("add");
@@ -118,7 +118,7 @@ fn no_tool_is_available_if_none_is_enabled() {
 }
 
 #[test]
-fn names_that_differ_only_in_hyphens_are_the_same() {
+fn names_that_differ_only_in_hyphens_and_underscores_are_duplicates() {
     let registry = ToolRegistry::new();
     registry.register(tool("word-count")).unwrap();
     let refused = registry.register(tool("word_count")).unwrap_err().to_string();
@@ -211,7 +211,7 @@ fn example(input: serde_json::Value, output: Option<serde_json::Value>) -> ToolE
 }
 
 #[test]
-fn a_tool_whose_schemas_are_refused_is_refused() {
+fn a_tool_whose_declaration_is_invalid_is_refused() {
     let refusals = [
         refusal(|tool| tool.schema.input_schema = json!({"type": "string"}).into()),
         refusal(|tool| tool.schema.output_schema = Some(json!({"$ref": "file:///etc/passwd"}).into())),
@@ -266,7 +266,7 @@ fn no_schema_of_a_registered_tool_has_a_reference() {
 }
 
 #[test]
-fn all_examples_of_a_tool_share_one_bound() {
+fn the_examples_of_a_tool_are_bounded_together_in_bytes() {
     let message = |examples: usize, length: usize| {
         let mut tool = ScriptedTool::echo("tool");
         tool.schema.input_schema["properties"] = json!({"a": {"pattern": "(a|b)*a(a|b){1000}c"}});

@@ -358,8 +358,8 @@ async fn calls_that_find_the_queue_full_end_as_busy_immediately() {
     let start = Instant::now();
     let reports = bench.run(vec![call("slow", json!({})); 7]).await;
     assert_eq!(start.elapsed(), Duration::from_millis(300));
-    let (done, busy) = reports.split_at(5);
-    assert!(done.iter().all(|report| report.ending == CallEnding::Success));
+    let (successful, busy) = reports.split_at(5);
+    assert!(successful.iter().all(|report| report.ending == CallEnding::Success));
     assert!(
         busy.iter()
             .all(|report| report.ending == CallEnding::Busy && report.duration.is_zero())
@@ -561,8 +561,8 @@ async fn arguments_are_checked_within_the_time_of_their_call() {
     }
 }
 
-/// Returns a tool with `n` defaults after a chain of references.
-fn with_defaults(n: usize) -> Arc<ScriptedTool> {
+/// Returns a tool whose arguments have items with `n` defaults each, declared behind a chain of references.
+fn tool_with_defaults(n: usize) -> Arc<ScriptedTool> {
     let mut schema = schema("filled");
     let properties = (0..n).map(|i| (format!("p{i}"), json!({"default": {}})));
     let mut defs: art_core::JsonObject = (0..50)
@@ -589,7 +589,7 @@ async fn arguments_that_would_get_too_many_defaults_are_refused() {
     ] {
         let start = Instant::now();
         let arguments = json!({"a": vec![json!({}); items]});
-        let reports = Bench::new([with_defaults(n)])
+        let reports = Bench::new([tool_with_defaults(n)])
             .run(vec![call("filled", arguments)])
             .await;
         assert_eq!(endings(&reports), [ending], "{n} {items}");

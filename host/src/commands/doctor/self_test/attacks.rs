@@ -28,15 +28,15 @@ pub(super) struct Attack {
 pub(super) enum Aim {
     /// Nothing outside of its call.
     Nothing,
-    /// A path in the folder of the test, of which one folder is granted for reading.
+    /// A path in the folder of the test, of which only the folder `granted` is granted, for reading.
     Path(&'static str),
     /// A path in the folder of the test, without any grant.
     UngrantedPath(&'static str),
     /// The server of the test at this host, without any grant.
     UngrantedHost(&'static str),
-    /// The server of the test at this host, with a grant for the public internet.
+    /// The server of the test at this host, with a grant that covers the host only at public addresses.
     PublicHost(&'static str),
-    /// The server of the test at this host, with a grant for hosts that are not public.
+    /// The server of the test at this host, with a grant that covers the host also at addresses that are not public.
     PrivateHost(&'static str),
 }
 
@@ -91,7 +91,7 @@ const fn aimed_attack(id: &'static str, what: &'static str, number: u32, aim: Ai
     }
 }
 
-/// The attacks, in the order of their identifiers.
+/// The attacks and the controls, by the letters of their identifiers.
 pub(super) const ATTACKS: [Attack; 26] = [
     attack("A01", "computes for ever", 10, STOPPED),
     attack("A02", "calls the host for ever", 11, STOPPED),
@@ -210,7 +210,7 @@ impl Attack {
     /// Returns what the tool is granted.
     pub(super) fn policy(&self, lab: &Lab) -> ToolPolicy {
         let mut policy = lab.policy();
-        let requests = |host: &str, private| {
+        let http_grant = |host: &str, private| {
             let url = format!("http://{}/", lab.authority(host)).parse().ok();
             url.map(|url| HttpGrant {
                 private,
@@ -220,8 +220,8 @@ impl Attack {
         match self.aim {
             Aim::Nothing | Aim::UngrantedPath(_) | Aim::UngrantedHost(_) => {}
             Aim::Path(_) => policy.fs.push(FsGrant::new(lab.path("granted"), Access::Read)),
-            Aim::PublicHost(host) => policy.http.extend(requests(host, false)),
-            Aim::PrivateHost(host) => policy.http.extend(requests(host, true)),
+            Aim::PublicHost(host) => policy.http.extend(http_grant(host, false)),
+            Aim::PrivateHost(host) => policy.http.extend(http_grant(host, true)),
         }
         policy
     }

@@ -36,7 +36,7 @@ pub(super) struct Lab {
     server: SocketAddr,
     connections: Arc<AtomicUsize>,
     sandbox: Sandbox,
-    /// Keeps the compiled program for all calls.
+    /// Keeps the compiled attacker for all calls.
     plugin: Plugin,
     executor: Executor,
 }
@@ -44,7 +44,7 @@ pub(super) struct Lab {
 /// The result of an attack.
 pub(super) struct Attempt {
     pub(super) report: ToolReport,
-    /// Number of connections to the server.
+    /// Number of connections that the attack made to the server.
     pub(super) connections: usize,
 }
 
@@ -185,7 +185,7 @@ fn load(sandbox: &Sandbox) -> Result<Plugin, CommandError> {
 }
 
 fn setup_error(what: &str, error: &(dyn std::error::Error + 'static)) -> CommandError {
-    CommandError::Failed(format!("setup_error to {what}: {}", in_one_line(error)))
+    CommandError::Failed(format!("failed to {what}: {}", in_one_line(error)))
 }
 
 /// Creates a folder with a secret, and in it a folder with a note, a link to the secret, and a pipe.

@@ -57,7 +57,7 @@ fn bytes_in(items: &[TodoItem]) -> Option<Quantiles> {
 }
 
 /// Size of the default that is filled in: `"order":"newest",`.
-const DEFAULT: u64 = 17;
+const DEFAULT_BYTES: u64 = 17;
 
 #[test]
 fn a_reference_is_as_large_as_the_recorded_outputs_of_its_tool() {
@@ -65,17 +65,17 @@ fn a_reference_is_as_large_as_the_recorded_outputs_of_its_tool() {
         step("a", "read", json!({"x": 1})),
         step("b", "read", json!({"x": {"$from": "a", "path": "/rows"}})),
     ];
-    let frame = json_bytes(&json!({"x": 0})) - 1 + DEFAULT;
-    let expected = Quantiles { median: 30, p95: 60 }.plus(Quantiles::exactly(frame));
+    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
+    let expected = Quantiles { median: 30, p95: 60 }.plus(Quantiles::exactly(other_bytes));
     assert_eq!(bytes_in(&items), Some(expected));
 }
 
 #[test]
 fn a_file_is_as_large_as_its_content() {
-    let frame = json_bytes(&json!({"x": 0})) - 1 + DEFAULT;
+    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
     for argument in [json!({"$attachment": "a.csv"}), json!("attachment:a.csv")] {
         let items = [step("a", "read", json!({"x": argument}))];
-        assert_eq!(bytes_in(&items), Some(Quantiles::exactly(1_000 + frame)));
+        assert_eq!(bytes_in(&items), Some(Quantiles::exactly(1_000 + other_bytes)));
     }
     assert_eq!(
         bytes_in(&[step("a", "read", json!({"x": {"$attachment": "b.csv"}}))]),
@@ -85,15 +85,15 @@ fn a_file_is_as_large_as_its_content() {
 
 #[test]
 fn an_existing_output_counts_with_its_exact_size() {
-    let mut done = step("a", "new", json!({}));
-    done.status = TodoItemStatus::Completed;
-    let items = [done, step("b", "read", json!({"x": {"$from": "a"}}))];
-    let frame = json_bytes(&json!({"x": 0})) - 1 + DEFAULT;
-    assert_eq!(bytes_in(&items), Some(Quantiles::exactly(9 + frame)));
+    let mut completed = step("a", "new", json!({}));
+    completed.status = TodoItemStatus::Completed;
+    let items = [completed, step("b", "read", json!({"x": {"$from": "a"}}))];
+    let other_bytes = json_bytes(&json!({"x": 0})) - 1 + DEFAULT_BYTES;
+    assert_eq!(bytes_in(&items), Some(Quantiles::exactly(9 + other_bytes)));
 }
 
 #[test]
-fn calls_without_records_and_calls_that_read_them_are_estimated_by_limits() {
+fn calls_without_records_and_calls_that_take_their_outputs_are_estimated_by_limits() {
     let items = [
         step("a", "new", json!({"x": 1})),
         step("b", "read", json!({"x": {"$from": "a"}})),
@@ -180,8 +180,8 @@ proptest! {
     fn a_further_call_never_makes_the_estimate_of_the_answer_smaller(tools in prop::collection::vec(0_usize..3, 1..6)) {
         let names = ["read", "displayed", "new"];
         let items: Vec<TodoItem> = (0..).zip(&tools).map(|(n, tool): (u32, _)| step(&n.to_string(), names[*tool], json!({"x": 1}))).collect();
-        let of = |items: &[TodoItem]| estimate_answer(&start(), 10, &estimate(items), &[]).tokens();
-        let (before, after) = (of(&items[1..]), of(&items));
+        let answer_tokens = |items: &[TodoItem]| estimate_answer(&start(), 10, &estimate(items), &[]).tokens();
+        let (before, after) = (answer_tokens(&items[1..]), answer_tokens(&items));
         prop_assert!(before.median <= after.median && before.p95 <= after.p95);
     }
 }

@@ -24,7 +24,7 @@ fn reply_with_native_call(arguments: &str) -> ModelReply {
     }
 }
 
-// A20, A21: names of call fields, and missing identifiers; JSON without a fence, content without calls, and prose.
+// A20, A21: names of call fields; JSON without a fence.
 #[test]
 fn calls_are_read_with_and_without_a_fence() {
     let json = r#"{"toolCalls":[{"callId":"c1","toolName":"t","arguments":{"a":1}}]}"#;
@@ -33,7 +33,7 @@ fn calls_are_read_with_and_without_a_fence() {
     assert_eq!(parse(&format!("Sure:\n```json\n{json}\n```")).calls, expected);
 }
 
-// A20: names of call fields, and missing identifiers.
+// A20: `parameters` is read as `arguments`.
 #[test]
 fn the_field_parameters_is_read_as_arguments() {
     let reply = parse(r#"{"toolCalls":[{"toolName":"t","parameters":{"a":1}}]}"#);
@@ -54,7 +54,7 @@ fn an_array_of_calls_is_read() {
     assert_eq!(parse(r#"[{"toolName":"t"}]"#).calls.len(), 1);
 }
 
-// A21: JSON without a fence, content without calls, and prose.
+// A21: content without calls.
 #[test]
 fn content_and_decision_are_read_without_calls() {
     let reply = parse(r#"{"content":"42","nextStepDecision":"complete_item"}"#);
@@ -63,7 +63,7 @@ fn content_and_decision_are_read_without_calls() {
     assert_eq!(reply.calls, []);
 }
 
-// A21: JSON without a fence, content without calls, and prose.
+// A21: prose.
 #[test]
 fn prose_is_content() {
     let reply = parse("The answer is [1] 42 {roughly}.");
@@ -149,9 +149,9 @@ fn a_heading_without_calls_is_prose_and_one_with_broken_calls_is_reported() {
         let reply = parse(text);
         assert_eq!((reply.content, reply.calls.len()), (json!(text), 0));
     }
-    let incomplete = parse("Tool Calls: [{\"toolName\":}]");
-    assert_eq!((incomplete.content, incomplete.calls.len()), (Value::Null, 0));
-    assert!(incomplete.problems[0].starts_with("the JSON of the reply is not valid: "));
+    let broken = parse("Tool Calls: [{\"toolName\":}]");
+    assert_eq!((broken.content, broken.calls.len()), (Value::Null, 0));
+    assert!(broken.problems[0].starts_with("the JSON of the reply is not valid: "));
 }
 
 // A27: section headings of the older text form.
@@ -231,7 +231,7 @@ fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
 }
 
 #[test]
-fn provider_state_is_kept_only_if_it_is_small_and_has_native_calls() {
+fn provider_state_is_kept_only_if_it_is_small_and_the_reply_has_native_calls() {
     let state = |size: usize| ProviderState {
         wire: "w".to_owned(),
         content: json!("x".repeat(size)),

@@ -40,7 +40,7 @@ pub(super) struct AnswerFinder {
     of_planner: bool,
     pending: PendingText,
     /// Number of characters read in [`Section::Start`], not counting white space.
-    characters: usize,
+    start_chars: usize,
     /// The fence at the beginning of the pending text.
     fence: Fence,
     /// Whether text other than white space was shown.
@@ -117,16 +117,16 @@ impl AnswerFinder {
         let found = self.pending.find(&[MAIN]);
         let end = found.map_or_else(|end| end, |(start, _)| start);
         let before = self.pending.rest().get(searched..end).unwrap_or_default();
-        self.characters += before.chars().filter(|c| !c.is_whitespace()).count();
+        self.start_chars += before.chars().filter(|c| !c.is_whitespace()).count();
         match found {
-            _ if self.characters >= MAX_START_CHARS && self.is_plan() => self.enter(Section::End),
-            _ if self.characters >= MAX_START_CHARS => self.enter(Section::Plain),
+            _ if self.start_chars >= MAX_START_CHARS && self.is_plan() => self.enter(Section::End),
+            _ if self.start_chars >= MAX_START_CHARS => self.enter(Section::Plain),
             Ok((start, _)) => self.enter_main(start),
             Err(_) => {}
         }
     }
 
-    /// Returns whether the pending text is the beginning of a plan.
+    /// Returns whether the reply is one of the planner and begins like a plan.
     fn is_plan(&self) -> bool {
         let text = self.pending.rest().trim_start();
         let marker = prefix(MARKER_START, MAX_START_CHARS);
@@ -150,8 +150,8 @@ impl AnswerFinder {
     /// Returns whether the fence at the beginning of the pending text may still be the JSON at the end of the reply.
     fn may_be_metadata(&mut self) -> bool {
         let inside = self.pending.rest().get(FENCE.len()..).unwrap_or_default();
-        let unsearched = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(MAIN.len()));
-        let tag = first_tag(inside.get(unsearched..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
+        let search_from = inside.floor_char_boundary(self.fence.bytes_read().saturating_sub(MAIN.len()));
+        let tag = first_tag(inside.get(search_from..).unwrap_or_default(), &[MAIN, METADATA, FENCE]);
         // A reply that begins with a fence is itself the answer, and of several fences only the last can be metadata.
         self.has_shown && tag.is_none() && self.fence.may_be_last(inside)
     }

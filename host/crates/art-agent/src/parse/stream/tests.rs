@@ -140,7 +140,7 @@ fn metadata_at_the_end_of_a_plain_reply_is_not_shown() {
 }
 
 #[test]
-fn a_fence_in_the_middle_is_shown_once_text_follows_it() {
+fn a_fence_in_the_middle_is_shown_as_soon_as_text_follows_it() {
     let input = ["See this long example:\n```json\n{\"a\":1}\n``", "`\nand", " more"];
     assert_eq!(
         shown_pieces(&input),
@@ -215,19 +215,19 @@ fn a_long_reply_in_small_pieces_is_shown_as_its_answer() {
     }
 }
 
-const PIECES: &str = "(<think>|</think>|<mainContent>|</mainContent>|<uiMetadata>|</uiMetadata>|```json|```|\\{\\}|\
+const REPLY_PATTERN: &str = "(<think>|</think>|<mainContent>|</mainContent>|<uiMetadata>|</uiMetadata>|```json|```|\\{\\}|\
                       \\{\"a\":\"b\"\\}|<|`| |\n|word|a long text of words|é🦀){0,16}";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_division_into_pieces_does_not_change_the_shown_text(text in PIECES, cuts in prop::collection::vec(0usize..9, 0..30)) {
+    fn the_division_into_pieces_does_not_change_the_shown_text(text in REPLY_PATTERN, cuts in prop::collection::vec(0usize..9, 0..30)) {
         prop_assert_eq!(shown_text(&text, &cuts), shown_text(&text, &[]));
     }
 
     #[test]
-    fn the_shown_text_ends_with_the_answer(text in PIECES) {
+    fn the_shown_text_ends_with_the_answer(text in REPLY_PATTERN) {
         let (shown, answer) = (shown_text(&text, &[]), answer_content(&text));
         prop_assert!(shown.ends_with(&answer), "{:?} does not end with {:?}", shown, answer);
     }

@@ -154,7 +154,7 @@ fn a_comparison_of_deep_branches_ends() {
     compare_schemas(&schema, &other);
 }
 
-/// Generates a schema that few values satisfy, together with some of these values.
+/// Generates a schema that few values satisfy, together with candidates for such values.
 fn producer() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let integers = (-4_i64..4, 0_i64..4).prop_map(|(low, length)| {
         let values = (low..=low + length).map(Value::from).collect();

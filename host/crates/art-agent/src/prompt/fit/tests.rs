@@ -158,8 +158,8 @@ proptest! {
         let remaining = fit_messages(all.clone(), task, budget);
         // Every call has its result, and every result its call.
         prop_assert_eq!(request(remaining.clone()).prompt.validate(), Ok(()));
-        let open = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
-        prop_assert_eq!(open, remaining.iter().filter(|message| message.role == Role::ToolResult).count());
+        let calls = remaining.iter().map(|message| message.tool_calls.len()).sum::<usize>();
+        prop_assert_eq!(calls, remaining.iter().filter(|message| message.role == Role::ToolResult).count());
         prop_assert_eq!(&remaining[0], &all[0]);
         prop_assert!(remaining.contains(&all[task]));
         let last = all.iter().rposition(|message| message.role == Role::Assistant).filter(|index| *index > task);

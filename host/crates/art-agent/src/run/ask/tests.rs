@@ -55,7 +55,7 @@ fn an_invalid_planning_prompt_ends_the_run_with_its_error() {
 }
 
 #[test]
-fn an_invalid_prompt_of_a_step_fails_it_with_its_error() {
+fn an_invalid_prompt_of_a_step_fails_the_step_with_the_error_of_the_prompt() {
     let mut run = started_run();
     apply_reply(
         &mut run,

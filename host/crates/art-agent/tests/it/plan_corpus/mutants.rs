@@ -1,4 +1,4 @@
-//! Makes faulty plans from good ones. Each has one fault, whose place is known.
+//! Makes faulty plans from good ones. Of each, the kind and the place of one fault are known.
 
 use art_agent::RunStart;
 use art_core::tool::ToolSchema;
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// A faulty plan.
+/// A plan with a fault. For a disabled tool or too few calls, the fault is not in the plan but in the start of its run.
 #[derive(Debug)]
 pub struct Mutant {
     pub kind: Kind,
@@ -365,9 +365,9 @@ impl<'a> Source<'a> {
             }
         }
         let attachments = self.sites.iter().filter(|site| site.value.get("$attachment").is_some());
-        let without_file = attachments.filter(|site| self.steps[site.step].get("dependencies").is_none());
+        let without_dependencies = attachments.filter(|site| self.steps[site.step].get("dependencies").is_none());
         all.extend(
-            without_file
+            without_dependencies
                 .filter(|site| !self.takes_from_others(site.step))
                 .map(|site| self.replaced(Kind::UnknownFile, site, json!({"$attachment": "missing.pdf"}))),
         );
@@ -383,14 +383,16 @@ impl<'a> Source<'a> {
     }
 
     fn out_of_range(&self, site: &Site<'_>) -> Vec<Mutant> {
-        let numbers = ["minimum", "maximum"].map(|bound| site.schema[bound].as_i64());
-        let beyond = numbers
+        let bounds = ["minimum", "maximum"].map(|bound| site.schema[bound].as_i64());
+        let beyond = bounds
             .into_iter()
             .flatten()
             .flat_map(|bound| [bound - 1, bound + 1])
             .map(Value::from);
-        let named = lists_choices(site.schema).then(|| json!("sideways"));
-        let outside = beyond.chain(named).filter(|value| !is_valid(site.schema, value));
+        let unlisted_choice = lists_choices(site.schema).then(|| json!("sideways"));
+        let outside = beyond
+            .chain(unlisted_choice)
+            .filter(|value| !is_valid(site.schema, value));
         outside
             .map(|value| self.replaced(Kind::OutOfRange, site, value))
             .collect()

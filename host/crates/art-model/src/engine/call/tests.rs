@@ -65,7 +65,7 @@ fn rate_limited(ms: u64) -> StreamEvent {
     })
 }
 
-fn only_error(event: StreamEvent) -> ModelError {
+fn error_of(event: StreamEvent) -> ModelError {
     match event {
         StreamEvent::Error(error) => error,
         other => panic!("no error, but {other:?}"),
@@ -153,7 +153,7 @@ async fn a_permanent_error_is_not_retried() {
 async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
     let (engine, model) = scripted_engine(vec![vec![rate_limited(600_000)]; 4]);
     let mut events = events(&engine).await;
-    let error = only_error(events.pop().unwrap());
+    let error = error_of(events.pop().unwrap());
     let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
     assert_eq!((delays.len(), model.calls.load(Ordering::SeqCst)), (3, 4));
     assert!(delays.iter().all(|delay| (1..=5000).contains(delay)), "{delays:?}");
@@ -252,7 +252,7 @@ async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
     );
     assert_eq!(
         error,
-        only_error(failure(NetworkError)),
+        error_of(failure(NetworkError)),
         "the call fails with the error of its last attempt"
     );
     let started = Instant::now();

@@ -130,7 +130,7 @@ impl reply::Parser for Parser {
                 reply.add_usage(event);
                 reply.set_stop_reason(text_at(event, "/delta/stop_reason"));
             }
-            "message_stop" => reply.state.ended = true,
+            "message_stop" => reply.state.end_marked = true,
             "message" => self.read_message(event, reply)?,
             "" if event.get("content").is_some_and(Value::is_array) => self.read_message(event, reply)?,
             _ => {}

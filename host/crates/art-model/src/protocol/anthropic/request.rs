@@ -34,8 +34,8 @@ pub(super) fn body(call: &ProtocolCall<'_>) -> Result<Value, ModelError> {
 /// Sets the parameters. The protocol has no `seed`. A thinking model accepts neither `temperature` nor `top_p`.
 fn add_params(call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let params = Params::new(call);
-    let thinking = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
-    if !thinking {
+    let is_thinking = thinking::set(call.model_id, params.effort(), params.max_tokens(), turns, body);
+    if !is_thinking {
         params.copy("temperature", body, "temperature");
         params.copy("topP", body, "top_p");
     }
@@ -122,7 +122,8 @@ fn blocks(turn: &Turn<'_>) -> Option<(&'static str, Vec<Value>)> {
     }
 }
 
-/// Returns a text block, or `None` for blank text. The provider refuses blank text and trailing white space in the last turn.
+/// Returns a text block without trailing white space, or `None` for blank text. The provider refuses blank text in any turn, and
+/// trailing white space in the last one.
 fn text_block(text: &str) -> Option<Value> {
     let text = text.trim_end();
     (!text.is_empty()).then(|| json!({"type": "text", "text": text}))
@@ -136,7 +137,7 @@ fn tool_result(result: &TurnResult<'_>) -> Value {
     json!({"type": "tool_result", "tool_use_id": valid_id(&result.id), "content": result.text})
 }
 
-/// Replaces the characters of an identifier that the provider does not accept: all but letters, digits, `_` and `-`.
+/// Replaces the characters of an identifier that the provider does not accept, all but ASCII letters, digits, `_` and `-`, by `_`.
 fn valid_id(id: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.chars().all(allowed) {

@@ -125,7 +125,7 @@ fn a_reply_that_does_not_stream_has_the_same_events() {
 }
 
 #[test]
-fn only_signed_thoughts_with_calls_are_sent_back() {
+fn only_signed_thoughts_of_a_turn_with_calls_become_its_state() {
     let thought = |signature: &str| {
         start(
             0,

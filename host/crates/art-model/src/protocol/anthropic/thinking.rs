@@ -57,7 +57,7 @@ fn budget_for_effort(effort: &str, max: Option<u64>) -> Option<u64> {
     Some(default_budget.min(limit)).filter(|budget| *budget >= MIN_BUDGET)
 }
 
-/// Returns whether the model supports adaptive thinking. A name without a version counts as a current model.
+/// Returns whether the model supports adaptive thinking. A Claude name without a version counts as a current model.
 fn is_adaptive(model: &str) -> bool {
     let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("claude-")) else {
         return false;
@@ -71,8 +71,8 @@ fn is_adaptive(model: &str) -> bool {
     }
 }
 
-/// Returns whether the turns allow a thinking budget. With a budget, the provider requires the thoughts of the last turn with
-/// calls, which a turn of another model does not have.
+/// Returns whether the turns allow a thinking budget. With a budget, the provider requires the thoughts of the last model turn if
+/// it has calls. A turn of another model does not have them.
 fn turns_allow_budget(turns: &[Turn<'_>]) -> bool {
     let last = turns.iter().rev().find_map(|turn| match turn {
         Turn::Assistant { calls, state, .. } => Some(calls.is_empty() || state.is_some()),

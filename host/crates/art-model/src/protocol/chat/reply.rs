@@ -139,8 +139,8 @@ impl reply::Parser for Parser {
     }
 }
 
-/// Adds a part of the text. If the reply ends inside a block, what follows the last closing tag in the block was already added as
-/// thoughts and is now added as text.
+/// Adds a part of the text. If the reply ends inside a block that has a closing tag, the text after the last such tag, which was
+/// already added as thoughts, is now added as text too.
 fn add_think_part(part: ThinkPart<'_>, reply: &mut ReplyBuilder<'_>) {
     match part {
         ThinkPart::Text(text) => reply.add_text(text),

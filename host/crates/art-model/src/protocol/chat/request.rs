@@ -16,7 +16,8 @@ use crate::protocol::{ProtocolCall, ProtocolRequest, REPLY_SCHEMA_NAME, data_url
 
 /// Length of a call identifier of Mistral, in characters.
 const MISTRAL_ID_LENGTH: usize = 9;
-/// Turn of the model that is inserted between results and a user turn, because Mistral refuses a user turn after results.
+/// Turn of the model that is inserted between results and a turn that is not from the model, because Mistral refuses a user turn
+/// after results.
 const TURN_AFTER_RESULTS: &str = "I have the results.";
 
 /// Encodes `call` in the variant `profile`.
@@ -124,8 +125,9 @@ const fn tool_choice(profile: Profile, choice: ToolChoice) -> &'static str {
     }
 }
 
-/// Requests a JSON reply if that is safe. Groq validates the finished reply and returns an error instead of a reply that could
-/// be repaired; it also refuses JSON together with tools. Some other servers refuse the field.
+/// Requests a JSON reply if the prompt mentions JSON, but not from Groq and unknown servers. Groq validates the finished reply
+/// and returns an error instead of a reply that could be repaired; it also refuses JSON together with tools. Some unknown
+/// servers refuse the field.
 fn add_reply_format(profile: Profile, call: &ProtocolCall<'_>, turns: &[Turn<'_>], body: &mut JsonObject) {
     let requests_json = call.request.reply_format == ReplyFormat::Json && turns::mentions_json(turns, true);
     if !requests_json || matches!(profile, Profile::Groq | Profile::Compatible) {
@@ -213,7 +215,7 @@ fn assistant_message(profile: Profile, text: &str, calls: &[TurnCall<'_>], state
     if let Some((name, value)) = field.and_then(|field| Some((field, state?.get(field)?))) {
         message.insert(name.to_owned(), value.clone());
     } else if profile == Profile::DeepSeek && !calls.is_empty() {
-        // DeepSeek thinks by default, and then refuses calls without thoughts, even of another model.
+        // DeepSeek thinks by default, and then refuses calls without thoughts, even if another model made them.
         message.insert("reasoning_content".to_owned(), " ".into());
     }
     if !calls.is_empty() {

@@ -46,7 +46,7 @@ fn the_errors_of_every_protocol_have_the_right_code() {
 }
 
 #[test]
-fn a_used_up_quota_is_not_retried_and_has_a_hint() {
+fn the_error_of_a_used_up_quota_is_not_retryable_and_has_a_hint() {
     let body = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
     let error = error_from_body(Some(429), &body);
     assert!(!error.code.is_retryable());

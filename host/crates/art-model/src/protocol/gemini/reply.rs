@@ -22,7 +22,7 @@ impl Parser {
     fn add_part(&mut self, part: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         let content = text_at(part, "/text");
         let is_thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
-        let signature = self.within_limit(text_at(part, "/thoughtSignature"));
+        let signature = self.signature_within_limit(text_at(part, "/thoughtSignature"));
         if let Some(call) = part.get("functionCall") {
             let index = u64::try_from(self.signatures.len()).unwrap_or(u64::MAX);
             self.signatures.push(signature.map_or(Value::Null, Value::from));
@@ -44,8 +44,8 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns the signature, if there is one and the state stays within its limit.
-    fn within_limit<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
+    /// Counts the size of a signature. Returns it if it is not empty and the state stays within its limit.
+    fn signature_within_limit<'a>(&mut self, signature: &'a str) -> Option<&'a str> {
         self.bytes = self.bytes.saturating_add(signature.len());
         (!signature.is_empty() && self.bytes <= MAX_STATE_BYTES).then_some(signature)
     }

@@ -18,7 +18,8 @@ const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 /// Media types of pictures that the provider accepts.
 const IMAGE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
-/// Returns the path. Escapes characters of the model name that could end its path segment.
+/// Returns the path. Escapes all characters of the model name except ASCII letters, digits, `-`, `_` and `.`, so that the name
+/// cannot end its path segment.
 pub(super) fn path(model: &str, stream: bool) -> String {
     let name = model.strip_prefix("models/").unwrap_or(model);
     let mut escaped = String::with_capacity(name.len());

@@ -26,7 +26,7 @@ pub(super) fn config(model: &str, effort: &str) -> Value {
     json!({"thinkingBudget": budget, "includeThoughts": include_thoughts})
 }
 
-/// Returns whether the model is Gemini 3 or later. A name without a version counts as a current model.
+/// Returns whether the model is Gemini 3 or later. A Gemini name without a version counts as a current model.
 pub(super) fn has_levels(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let Some(version) = name.strip_prefix("gemini-") else {

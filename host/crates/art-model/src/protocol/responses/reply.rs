@@ -15,7 +15,7 @@ pub(super) struct Parser {
     /// Whether text arrived in pieces, so that the complete text is ignored.
     has_text: bool,
     /// The kind of events from which thoughts are read. A provider may send both full thoughts and a summary.
-    thoughts: Option<ThoughtKind>,
+    thought_kind: Option<ThoughtKind>,
     /// Number of started items. An event without an index belongs to the last one.
     started_items: u64,
 }
@@ -34,7 +34,7 @@ impl Parser {
     }
 
     fn add_thought(&mut self, kind: ThoughtKind, thought: &str, reply: &mut ReplyBuilder<'_>) {
-        if *self.thoughts.get_or_insert(kind) == kind {
+        if *self.thought_kind.get_or_insert(kind) == kind {
             reply.add_thought(thought);
         }
     }
@@ -44,7 +44,7 @@ impl Parser {
         reply.add_text(text);
     }
 
-    /// Reads the start of an item, usually the first event with the name of a call.
+    /// Reads the start of an item. Only a call has content there: its identifier and name.
     fn read_item_start(&mut self, event: &Value, reply: &mut ReplyBuilder<'_>) -> Result<(), CallsTooLarge> {
         self.started_items = self.started_items.saturating_add(1);
         match event.get("item") {
@@ -96,7 +96,7 @@ impl Parser {
             "incomplete" if reason.is_empty() => StopReason::Length,
             status => reply::stop_reason(if reason.is_empty() { status } else { reason }),
         });
-        reply.state.ended = true;
+        reply.state.end_marked = true;
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Parser {
                     reply.state.refused |= text_at(part, "/type") == "refusal";
                 }
             }
-            "reasoning" if self.thoughts.is_none() => {
+            "reasoning" if self.thought_kind.is_none() => {
                 let summary = items_at(item, "/summary").iter().map(|part| text_at(part, "/text"));
                 reply.add_thought(&summary.collect::<Vec<_>>().join("\n\n"));
             }
@@ -131,7 +131,7 @@ impl reply::Parser for Parser {
             }
             "response.reasoning_text.delta" => self.add_thought(ThoughtKind::Full, delta, reply),
             "response.reasoning_summary_text.delta" => self.add_thought(ThoughtKind::Summary, delta, reply),
-            "response.reasoning_summary_part.added" if self.thoughts == Some(ThoughtKind::Summary) => {
+            "response.reasoning_summary_part.added" if self.thought_kind == Some(ThoughtKind::Summary) => {
                 reply.add_thought("\n\n");
             }
             "response.output_item.added" => self.read_item_start(event, reply)?,

@@ -84,7 +84,7 @@ fn text_of_the_last_event_is_read_only_if_it_did_not_stream() {
 }
 
 #[test]
-fn full_thoughts_and_their_summary_are_reported_once() {
+fn a_summary_of_full_thoughts_is_ignored() {
     let full = |text: &str| json!({"type": "response.reasoning_text.delta", "delta": text});
     let summary = json!({"type": "response.reasoning_summary_text.delta", "delta": "short"});
     let text = decode(&[

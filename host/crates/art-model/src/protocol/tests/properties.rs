@@ -52,7 +52,7 @@ fn splitting_a_sample_does_not_change_its_events() {
 fn a_sample_cut_anywhere_is_complete_or_interrupted() {
     for (protocol, provider, sample) in SAMPLES {
         let expected = replay(protocol, provider, [sample]);
-        let calls = |events: &[StreamEvent]| {
+        let count_calls = |events: &[StreamEvent]| {
             events
                 .iter()
                 .filter(|event| matches!(event, StreamEvent::ToolCall(_)))
@@ -61,13 +61,15 @@ fn a_sample_cut_anywhere_is_complete_or_interrupted() {
         for at in (0..sample.len()).step_by(3) {
             let events = replay(protocol, provider, [&sample[..at]]);
             match events.last() {
-                Some(StreamEvent::End) => assert_eq!(calls(&events), calls(&expected), "{protocol:?} at {at}"),
+                Some(StreamEvent::End) => {
+                    assert_eq!(count_calls(&events), count_calls(&expected), "{protocol:?} at {at}")
+                }
                 Some(StreamEvent::Error(error)) => {
                     assert!(
                         error.message.starts_with("the stream was interrupted"),
                         "{protocol:?} at {at}: {error}"
                     );
-                    assert_eq!(calls(&events), 0, "{protocol:?} at {at}");
+                    assert_eq!(count_calls(&events), 0, "{protocol:?} at {at}");
                 }
                 other => panic!("{protocol:?} at {at}: {other:?}"),
             }
@@ -198,8 +200,8 @@ fn modified_sample(sample: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Checks that exactly one event ends the stream, that `End` follows the only `Metadata` event, that `Error` follows none, and
-/// that the events are not much larger than the bytes.
+/// Checks that the last event is the only `End` or `Error`, that `End` directly follows the only `Metadata` event, that a stream
+/// with `Error` has no `Metadata`, and that the events are not much larger than the bytes.
 fn check_events(events: &[StreamEvent], bytes: usize) -> Result<(), TestCaseError> {
     let count = |matches: fn(&StreamEvent) -> bool| events.iter().filter(|event| matches(event)).count();
     let ends = count(|event| matches!(event, StreamEvent::End | StreamEvent::Error(_)));

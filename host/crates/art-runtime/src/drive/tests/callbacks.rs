@@ -1,4 +1,4 @@
-//! The calls of a watcher, with a model that reads its replies from a script (A82, A84).
+//! What a watcher is notified of, with a model that reads its replies from a script (A82, A84).
 
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -12,13 +12,13 @@ use super::scripted::{
 };
 use super::*;
 
-/// Records all calls with their spans, but only those pieces of replies that are text.
+/// Records all notifications with their spans. Of the pieces of replies, it records only text.
 #[derive(Default)]
 struct Recorder {
     lines: Vec<(SpanContext, String)>,
     /// Length of the longest tool output, in bytes.
     largest_output: usize,
-    /// Number of the call at which to panic.
+    /// Number of the recorded notification at which to panic.
     panics_at: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Watcher for Recorder {
     }
 }
 
-/// Asks a question of a model that gives `replies`. Returns the answer and the recorded calls.
+/// Asks a question of a model that gives `replies`. Returns the answer and the recorded notifications.
 async fn record_run(replies: impl IntoIterator<Item = Reply>) -> (Answer, Recorder) {
     let (_home, runtime) = scripted_runtime(replies);
     let mut recorder = Recorder::default();
@@ -421,7 +421,7 @@ async fn a_panic_of_a_strict_watcher_panics_the_run() {
 }
 
 #[tokio::test]
-async fn a_run_without_a_watcher_has_the_same_answer() {
+async fn a_run_without_a_watcher_is_answered() {
     let (_home, runtime) = scripted_runtime([
         one_step_plan(),
         calling_reply(&["one"]),

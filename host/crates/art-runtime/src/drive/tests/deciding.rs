@@ -127,7 +127,7 @@ async fn a_tool_whose_result_is_the_decision_does_not_run_again() {
     assert_eq!(output["message"], "User approved the action.");
 }
 
-/// Lets 200 clients resume one suspension, and checks that only one of them has an effect.
+/// Lets 200 clients decide about one suspension and resume its run, and checks that exactly one of them has an effect.
 async fn race_clients(runtime: Runtime, effects: &AtomicU32) {
     let runtime = Arc::new(runtime);
     let answer = runtime.ask("q").await.unwrap();
@@ -318,9 +318,8 @@ async fn an_expired_confirmation_is_approved_if_the_operator_has_set_this() {
     }
 }
 
-// Arguments that the person gave.
 #[tokio::test]
-async fn changed_arguments_are_refused_unless_the_question_allows_them() {
+async fn changed_arguments_are_refused_if_the_question_does_not_allow_them() {
     let (_home, runtime, _) = runtime_that_asks(None);
     let answer = runtime.ask("q").await.unwrap();
     let changed = Feedback {

@@ -79,7 +79,7 @@ async fn the_end_of_a_direct_call_has_an_observation_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_direct_call_of_a_tool_that_does_not_exist_is_refused_and_logged() {
+async fn a_direct_call_of_a_tool_that_does_not_exist_ends_its_run_with_an_error() {
     let runtime = echoing_runtime().await;
     let answer = call(&runtime, "nobody", json!({})).await.unwrap();
     assert_eq!(answer.called.as_ref().unwrap().result.status, ToolStatus::Error);

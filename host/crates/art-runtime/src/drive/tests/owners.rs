@@ -55,8 +55,8 @@ async fn create_thread_with_interrupted_run(runtime: &Runtime, user: User) -> (S
     (thread_id, trace_id)
 }
 
-/// Calls every method of the runtime that takes a thread or a run, for a user. Returns their errors, or `ok`.
-async fn call_each_method(runtime: &Runtime, thread_id: &str, trace_id: &str, user: User) -> Vec<String> {
+/// Calls five methods of the runtime that take a thread or a run, for a user. Returns the error of each, or `ok`.
+async fn call_methods(runtime: &Runtime, thread_id: &str, trace_id: &str, user: User) -> Vec<String> {
     fn result_text<T>(result: Result<T, RuntimeError>, id: &str) -> String {
         result.map_or_else(|error| error.to_string().replace(id, "ID"), |_| "ok".to_owned())
     }
@@ -83,8 +83,8 @@ async fn threads_and_runs_of_others_fail_like_unknown_ones() {
         for user in USERS {
             let (_home, runtime) = runtime_with_population_tool();
             let (thread_id, trace_id) = create_thread_with_interrupted_run(&runtime, owner).await;
-            let results = call_each_method(&runtime, &thread_id, &trace_id, user).await;
-            let unknown = call_each_method(&runtime, "unknown", "missing", user).await;
+            let results = call_methods(&runtime, &thread_id, &trace_id, user).await;
+            let unknown = call_methods(&runtime, "unknown", "missing", user).await;
             let expected = if owner == user {
                 vec!["ok".to_owned(); 5]
             } else {
@@ -100,7 +100,7 @@ async fn a_refused_request_changes_nothing() {
     let (_home, runtime) = runtime_with_population_tool();
     let (thread_id, trace_id) = create_thread_with_interrupted_run(&runtime, Some("ada")).await;
     let before = runtime.store.get_thread(&thread_id).await.unwrap();
-    call_each_method(&runtime, &thread_id, &trace_id, Some("bob")).await;
+    call_methods(&runtime, &thread_id, &trace_id, Some("bob")).await;
     assert_eq!(runtime.store.get_thread(&thread_id).await.unwrap(), before);
     assert_eq!(runtime.store.read_journal(&trace_id).await.unwrap().len(), 1);
 }

@@ -80,7 +80,7 @@ async fn resume(runtime: &Runtime, trace_id: &str) -> Result<Answer, RuntimeErro
 }
 
 /// Returns the number of events of a kind.
-fn count(journal: &[JournalEntry], kind: &str) -> usize {
+fn count_events(journal: &[JournalEntry], kind: &str) -> usize {
     journal.iter().filter(|entry| entry.kind == kind).count()
 }
 
@@ -93,7 +93,7 @@ async fn a_run_that_was_stopped_after_any_event_reaches_the_same_answer() {
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     for stop in 1..journal.len() {
         let entries_before_stop = &journal[..stop];
-        let replied = count(entries_before_stop, "model_replied");
+        let replied = count_events(entries_before_stop, "model_replied");
         let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), true);
         second.store = Arc::new(store_stopped_after(&first, &answer, entries_before_stop).await);
         let resumed = resume(&second, &answer.trace_id).await.unwrap();
@@ -127,11 +127,11 @@ async fn an_interrupted_call_that_is_not_repeatable_has_an_unknown_outcome() {
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     let ends = |entry: &JournalEntry| parse_payload(entry).pointer("/end/result/toolName") == Some(&json!("counted"));
     let stop = journal.iter().position(ends).unwrap();
-    let replied = count(&journal[..stop], "model_replied");
+    let replied = count_events(&journal[..stop], "model_replied");
     let (_home, mut second, calls_made) = counting_runtime(script().split_off(replied), false);
     second.store = Arc::new(store_stopped_after(&first, &answer, &journal[..stop]).await);
     let resumed = resume(&second, &answer.trace_id).await.unwrap();
-    let called = count(&journal[..stop], "tool_called");
+    let called = count_events(&journal[..stop], "tool_called");
     let announced = journal[..stop]
         .iter()
         .filter(|entry| parse_payload(entry)["toolName"] == "counted");
@@ -234,27 +234,27 @@ async fn questions_of_one_thread_are_answered_one_after_the_other() {
     assert_eq!(roles, [MessageRole::User, MessageRole::Ai].repeat(6));
 }
 
-/// A host that was stopped for so long that another one took its thread over.
+// A host was stopped for so long that another one took its thread over.
 #[tokio::test]
-async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
+async fn a_host_that_lost_its_lease_fails_and_commits_nothing_more() {
     let (_home, runtime) = scripted_runtime([super::scripted::one_step_plan(), calling_reply(&["slow"])]);
     let store = Arc::clone(&runtime.store);
-    let (started, is_started) = tokio::sync::oneshot::channel();
-    let started = std::sync::Mutex::new(Some(started));
-    let (taken_over, is_taken_over) = tokio::sync::watch::channel(false);
+    let (started_tx, started_rx) = tokio::sync::oneshot::channel();
+    let started_tx = std::sync::Mutex::new(Some(started_tx));
+    let (taken_over_tx, taken_over_rx) = tokio::sync::watch::channel(false);
     let slow = tool("slow", move || {
-        let mut done = is_taken_over.clone();
-        if let Some(started) = started.lock().unwrap().take() {
-            started.send(()).unwrap();
+        let mut taken_over_rx = taken_over_rx.clone();
+        if let Some(started_tx) = started_tx.lock().unwrap().take() {
+            started_tx.send(()).unwrap();
         }
         async move {
-            done.wait_for(|done| *done).await.unwrap();
+            taken_over_rx.wait_for(|taken_over| *taken_over).await.unwrap();
             success(&json!(1))
         }
     });
     runtime.tools.registry().register(slow).unwrap();
     let take_over = async {
-        is_started.await.unwrap();
+        started_rx.await.unwrap();
         let run = store.list_runs(RunFilter::default()).await.unwrap().remove(0);
         // A lease can be released by its number alone.
         let lease = art_store::Lease {
@@ -263,7 +263,7 @@ async fn a_host_that_lost_its_lease_stops_its_calls_and_writes_nothing_more() {
         };
         store.release_lease(&lease).await.unwrap();
         store.acquire_lease(&run.thread_id).await.unwrap();
-        taken_over.send(true).unwrap();
+        taken_over_tx.send(true).unwrap();
         run
     };
     let (answer, run) = tokio::join!(runtime.ask("q"), take_over);

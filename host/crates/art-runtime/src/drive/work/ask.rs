@@ -14,7 +14,7 @@ use crate::drive::clock::now;
 use crate::runtime::Runtime;
 
 /// A model call in progress.
-struct StreamedCall {
+struct CallInProgress {
     call: Arc<StreamingCall>,
     /// The events of the reply; `None` once it has ended.
     events: Option<BoxStream<'static, StreamEvent>>,
@@ -42,7 +42,7 @@ pub(super) fn call_model(
         may_answer,
         step: request.step.clone(),
     };
-    let call = StreamedCall {
+    let call = CallInProgress {
         call: Arc::new(call),
         events: Some(runtime.engine.call(model, *request)),
         reply: ModelReply::default(),
@@ -53,7 +53,7 @@ pub(super) fn call_model(
 }
 
 /// Returns the next event, and the call unless it has ended.
-async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>) {
+async fn advance(mut streamed: CallInProgress) -> (WorkEvent, Option<CallInProgress>) {
     let Some(events) = &mut streamed.events else {
         return (end_event(streamed), None);
     };
@@ -70,7 +70,7 @@ async fn advance(mut streamed: StreamedCall) -> (WorkEvent, Option<StreamedCall>
     (WorkEvent::Piece { call, event }, Some(streamed))
 }
 
-fn end_event(ended: StreamedCall) -> WorkEvent {
+fn end_event(ended: CallInProgress) -> WorkEvent {
     let (at, action) = (now(), ended.call.id);
     let event = match ended.failure {
         None => RunEvent::ModelReplied {

@@ -1,4 +1,4 @@
-//! Moves files from the store into the arguments of calls.
+//! Copies files from the store into the arguments of calls.
 
 use art_agent::FileArgument;
 use art_store::Store;
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_content_of_a_file_is_inserted_without_further_replacement() {
+    async fn inserted_content_that_names_a_file_is_not_replaced_again() {
         let (text, bytes): (&[u8], &[u8]) = (b"attachment:y", &[0xff, 0]);
         let store =
             store_with_run(|commit| commit.blobs = vec![Blob::new(text.to_vec()), Blob::new(bytes.to_vec())]).await;

@@ -34,8 +34,8 @@ pub(in crate::drive) enum Admission {
     Suspended(Box<SuspendedCall>),
 }
 
-/// Inserts the files that a call names into its arguments, and checks the call. Returns the admission, or the report of a refused
-/// call.
+/// Makes the grants that a person approved for a call, inserts the files that it names into its arguments, and checks it. Returns the
+/// admission, or the report of a refused call.
 pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) -> Result<Admission, Box<ToolReport>> {
     let ToolCall {
         action,
@@ -54,7 +54,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     };
     let input = digest(admitted.input_json().as_bytes());
     let mut standing_approval = None;
-    let admitted = match (verdict(runtime, &admitted, &scope), approval) {
+    let admitted = match (rule_decision(runtime, &admitted, &scope), approval) {
         (RuleDecision::Refuse { reason }, _) => return Err(refusal_report(admitted.call(), &reason)),
         (_, Some(approval)) => check_approved(&approval, admitted, &input)?,
         (RuleDecision::Ask { reason }, None) => {
@@ -115,7 +115,7 @@ pub(super) async fn question_about_call(
         Ok(admitted) => admitted,
         Err(report) => return ask_for_grant(runtime, report, false).ok(),
     };
-    match verdict(runtime, &admitted, &scope) {
+    match rule_decision(runtime, &admitted, &scope) {
         RuleDecision::Ask { reason } => Some(rule_question(runtime, &admitted, &reason)),
         RuleDecision::Run { .. } | RuleDecision::Refuse { .. } => None,
     }
@@ -143,7 +143,7 @@ async fn insert_and_admit(
 
 /// The decision of the rules and the standing approvals about a call.
 enum RuleDecision {
-    /// The call runs. If a rule would have asked otherwise, `by` is the standing approval.
+    /// The call runs. `by` is the identifier of the standing approval without which a rule would have asked.
     Run {
         by: Option<String>,
     },
@@ -155,7 +155,7 @@ enum RuleDecision {
     },
 }
 
-fn verdict(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> RuleDecision {
+fn rule_decision(runtime: &Runtime, admitted: &AdmittedCall, scope: &CallScope) -> RuleDecision {
     let policy = &runtime.config.approval.value;
     match policy.verdict(admitted.schema(), &admitted.call().arguments) {
         Verdict::Run => RuleDecision::Run { by: None },

@@ -1,4 +1,5 @@
-//! Creates, removes and moves files and directories of the guest.
+//! Operations on paths of a guest that give it no open file: creating directories, removing, moving and linking files, setting
+//! their times, and reading links.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ use super::tree::{FileTree, GrantedPath, Target};
 enum Removable {
     /// A place on the host.
     Place(GrantedPath, Place),
-    /// A path of a grant whose changes are staged: the overlay, and the path on the host.
+    /// A path of a grant whose changes are staged: the overlay, the path on the host, and the path as granted.
     Staged(Arc<Overlay>, PathBuf, GrantedPath),
 }
 
@@ -65,7 +66,8 @@ impl FileTree {
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Moves a file or a directory within one grant. A link is not moved: what it leads to depends on where it is.
+    /// Moves a file within one grant, and a directory unless changes are staged. A link is not moved: what it leads to depends on
+    /// where it is.
     pub(super) fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
         let ((old, old_place), (new, new_place)) =
             match (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?) {
@@ -91,7 +93,7 @@ impl FileTree {
         renamed.map_err(|error| old.fault(&error, Access::ReadWrite))
     }
 
-    /// Gives a file a second name within one grant.
+    /// Gives a file a second name within one grant, unless changes are staged.
     pub(super) fn link(&self, from: (&str, &str), to: (&str, &str)) -> Result<(), Fault> {
         let (Removable::Place(old, old_place), Removable::Place(new, new_place)) =
             (self.find_removable(from.0, from.1)?, self.find_removable(to.0, to.1)?)
@@ -116,7 +118,7 @@ impl FileTree {
     }
 
     /// Refuses to create a link, which could lead the host or another tool out of what is granted.
-    pub(super) fn create_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
+    pub(super) fn refuse_link(&self, directory: &str, path: &str) -> Result<(), Fault> {
         let (Removable::Place(granted, _) | Removable::Staged(.., granted)) = self.find_removable(directory, path)?;
         Err(link_fault(&granted))
     }
@@ -171,7 +173,8 @@ impl FileTree {
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
-    /// Returns the file or directory below a right that `path` leads to. The directory of the right itself is refused.
+    /// Returns the place below a right that `path` leads to, whether or not something is there. The directory of the right itself is
+    /// refused.
     fn find_removable(&self, directory: &str, path: &str) -> Result<Removable, Fault> {
         let path = GuestPath::join(directory, path, Access::ReadWrite)?;
         let granted = match self.target(path, Access::ReadWrite)? {

@@ -17,7 +17,7 @@ pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub enum Descriptor {
-    /// The path of a directory of the guest, without a root.
+    /// The path of a directory of the guest, without `/` at the beginning.
     Directory(Arc<str>),
     /// An open file.
     File(Arc<OpenFile>),
@@ -53,7 +53,7 @@ impl Descriptor {
         flag_if(has_read, DescriptorFlags::READ) | flag_if(has_write, write)
     }
 
-    /// Waits until a file is stored on its device.
+    /// Waits until a file is stored on its device. Does nothing for a directory.
     pub(super) fn sync(&self) -> Result<(), Fault> {
         match self {
             Self::File(file) => Ok(file.file.sync_all().map_err(|error| code_of_error(&error))?),
@@ -79,7 +79,7 @@ impl OpenFile {
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(MAX_TRANSFER_BYTES);
         let mut buffer = vec![0; length];
         let read =
-            without_interrupts(|| self.file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
+            repeat_if_interrupted(|| self.file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
         buffer.truncate(read);
         Ok(buffer)
     }
@@ -129,7 +129,7 @@ impl OpenFile {
     }
 }
 
-fn without_interrupts<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn repeat_if_interrupted<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match operation() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

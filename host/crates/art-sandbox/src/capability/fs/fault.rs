@@ -67,7 +67,7 @@ impl Fault {
         }))
     }
 
-    /// Creates the fault for an error of the operating system at a path of the guest.
+    /// Creates the fault for an error of the operating system or of `cap-std` at a path of the guest.
     pub(super) fn at(error: &io::Error, path: &str, access: Access) -> Self {
         match error.raw_os_error() {
             Some(code) => Self::Code(code_of(Errno::from_raw_os_error(code))),

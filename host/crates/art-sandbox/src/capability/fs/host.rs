@@ -1,4 +1,5 @@
-//! The functions of `wasi:filesystem`. Each counts what the guest passes, and leaves the work to the tree of files.
+//! The functions of `wasi:filesystem`. They count the paths, names and bytes that the guest passes or gets, and leave the work to the
+//! tree of files.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::state::CallState;
 type Handle = Resource<Descriptor>;
 
 impl CallState {
-    /// Returns the files of the call.
+    /// Returns the files of the call. Creates their tree at the first use.
     fn file_tree(&mut self) -> Arc<FileTree> {
         let (grants, area) = (&self.grants, self.staging.as_ref());
         Arc::clone(self.files.get_or_insert_with(|| Arc::new(FileTree::new(grants, area))))
@@ -238,7 +239,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn symlink_at(&mut self, handle: Handle, _: String, path: String) -> FsResult<()> {
-        self.at_path((&handle, &path), |tree, directory| tree.create_link(directory, &path))
+        self.at_path((&handle, &path), |tree, directory| tree.refuse_link(directory, &path))
     }
 
     fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {

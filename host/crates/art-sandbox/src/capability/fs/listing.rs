@@ -16,13 +16,14 @@ pub(super) const MAX_ENTRIES: u32 = 100_000;
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct Listing {
     entries: Entries,
+    /// How many more entries of a directory on the host the guest may get.
     remaining: u32,
 }
 
 #[derive(Debug)]
 enum Entries {
-    /// Names that are known already.
-    Names(std::vec::IntoIter<DirectoryEntry>),
+    /// Entries that are known already.
+    Known(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
     Directory(GrantedPath, ReadDir),
 }
@@ -31,11 +32,11 @@ impl FileTree {
     /// Returns the entries of a directory.
     pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
-            Target::Above(path) => Entries::Names(self.entries_above(&path)),
+            Target::Above(path) => Entries::Known(self.entries_above(&path)),
             Target::Granted(granted) => {
                 if let Some((overlay, path)) = granted.overlay() {
                     let entries = overlay.list(&path)?;
-                    return Ok(Listing::from_names(entries));
+                    return Ok(Listing::from_entries(entries));
                 }
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
@@ -49,6 +50,7 @@ impl FileTree {
         })
     }
 
+    /// Returns the entries of a directory above rights.
     fn entries_above(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
         let entry = |(name, mount): (String, Option<std::sync::Arc<super::mount::Mount>>)| {
             let type_ = match mount {
@@ -68,12 +70,12 @@ impl FileTree {
 impl Listing {
     /// Creates a listing without entries.
     pub(super) fn empty() -> Self {
-        Self::from_names(Vec::new())
+        Self::from_entries(Vec::new())
     }
 
-    fn from_names(names: Vec<DirectoryEntry>) -> Self {
+    fn from_entries(entries: Vec<DirectoryEntry>) -> Self {
         Self {
-            entries: Entries::Names(names.into_iter()),
+            entries: Entries::Known(entries.into_iter()),
             remaining: MAX_ENTRIES,
         }
     }
@@ -81,7 +83,7 @@ impl Listing {
     /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and others may follow it.
     pub(super) fn next(&mut self) -> Result<Option<DirectoryEntry>, Fault> {
         match &mut self.entries {
-            Entries::Names(names) => Ok(names.next()),
+            Entries::Known(entries) => Ok(entries.next()),
             Entries::Directory(granted, entries) => {
                 let Some(entry) = entries.next() else {
                     return Ok(None);

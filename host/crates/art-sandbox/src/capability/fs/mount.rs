@@ -96,7 +96,7 @@ impl Mount {
             None => {
                 let base = self.open_base()?;
                 let place = base.place(rest);
-                // If nothing exists at the path, a file or a directory may be created there later.
+                // If nothing exists at the path, a file or a directory may be created there later, so the base is not kept.
                 if base.exists() {
                     drop(self.base.set(base));
                 }
@@ -112,7 +112,7 @@ impl Mount {
                 let below = self.right.path.strip_prefix(granted).unwrap_or(Path::new(""));
                 Base::below(Arc::new(dir), below)
             }
-            Err(error) if is_not_directory(&error) => Base::of_other(granted),
+            Err(error) if means_no_directory(&error) => Base::of_other(granted),
             Err(error) => Err(error),
         }
     }
@@ -126,7 +126,7 @@ impl Base {
         } else {
             match dir.open_dir(path) {
                 Ok(directory) => Kind::Directory(Arc::new(directory)),
-                Err(error) if is_not_directory(&error) => Kind::Other { is_granted: false },
+                Err(error) if means_no_directory(&error) => Kind::Other { is_granted: false },
                 Err(error) => return Err(error),
             }
         };
@@ -134,7 +134,7 @@ impl Base {
         Ok(Self { dir, path, kind })
     }
 
-    /// Returns the base of a granted path that is not a directory.
+    /// Returns the base of a granted path at which there is a file or nothing.
     fn of_other(granted: &Path) -> io::Result<Self> {
         let real = std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned());
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
@@ -172,7 +172,8 @@ impl Base {
     }
 }
 
-fn is_not_directory(error: &io::Error) -> bool {
+/// Returns whether an error means that there is no directory: nothing, or something else.
+fn means_no_directory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
 }
 

@@ -199,7 +199,7 @@ fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
     Fault::never_allowed(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
-/// Returns the options to open an existing file. They do not truncate it: the caller does that after it has checked the type.
+/// Returns the options to open a file or a directory. They do not truncate a file: [`open`] does that after it has checked the type.
 fn options(place: &Place, opening: Opening) -> OpenOptions {
     let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
     let writes = opening.access().may_write();

@@ -34,6 +34,7 @@ pub(super) struct Overlay {
     grant: Arc<FsGrant>,
     area: StagingArea,
     quota: Arc<Quota>,
+    /// Present from the first use until the end of the call.
     state: Mutex<Option<State>>,
 }
 
@@ -88,7 +89,7 @@ impl Overlay {
         Arc::ptr_eq(&self.grant, grant)
     }
 
-    /// Calls `operation` with the state and the path below its directory. `path` is the path on the host.
+    /// Calls `operation` with the state and the path below the directory that the state opened. `path` is the path on the host.
     fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut State, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {

@@ -22,11 +22,11 @@ impl GuestPath {
     /// Joins a path to the directory that it is relative to. Refuses a path that leaves this directory.
     pub(super) fn join(directory: &str, path: &str, access: Access) -> Result<Self, Fault> {
         check(path)?;
-        let leaves = || Fault::no_grant(&format!("{directory}/{path}"), access);
+        let leaving_fault = || Fault::no_grant(&format!("{directory}/{path}"), access);
         let mut parts = Vec::new();
         for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if part == ".." {
-                parts.pop().ok_or_else(leaves)?;
+                parts.pop().ok_or_else(leaving_fault)?;
             } else {
                 parts.push(part);
             }
@@ -51,7 +51,7 @@ impl GuestPath {
     }
 }
 
-/// Refuses text that is not a path on any system.
+/// Refuses text that cannot be a path: it is empty, too long, or has a NUL character.
 fn check(path: &str) -> Result<(), ErrorCode> {
     match path {
         "" => Err(ErrorCode::NoEntry),

@@ -71,7 +71,7 @@ fn recorded_result<T: FileResult>(recorded: Answer) -> Option<FsResult<T>> {
     }
 }
 
-/// Returns the code with a name, or `None` if there is none.
+/// Returns the code that has this name, or `None` if there is none.
 pub(crate) fn code_named(name: &str) -> Option<ErrorCode> {
     use ErrorCode as E;
     const CODES: [ErrorCode; 37] = [
@@ -116,6 +116,7 @@ pub(crate) fn code_named(name: &str) -> Option<ErrorCode> {
     CODES.into_iter().find(|code| code.name() == name)
 }
 
+/// The types of files, with the names by which they are recorded.
 const TYPES: [(DescriptorType, &str); 8] = [
     (DescriptorType::Unknown, "unknown"),
     (DescriptorType::BlockDevice, "block-device"),

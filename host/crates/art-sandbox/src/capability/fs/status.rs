@@ -1,4 +1,4 @@
-//! What a guest learns about a file without opening it.
+//! What a guest learns about a file or a directory besides its contents.
 
 use std::fs::FileTimes;
 use std::time::{Duration, SystemTime};

@@ -116,7 +116,7 @@ impl Sandbox {
         );
         note("mkdir", tree.create_directory("", path).is_ok());
         note("set_times", tree.set_times("", path, true, now).is_ok());
-        note("symlink", tree.create_link("", path).is_ok());
+        note("symlink", tree.refuse_link("", path).is_ok());
         note("link_from", tree.link(("", path), ("", "data/linked")).is_ok());
         note("link_to", tree.link(("", "data/a.txt"), ("", path)).is_ok());
         note("rename_from", tree.rename(("", path), ("", "data/renamed")).is_ok());
@@ -131,8 +131,8 @@ impl Sandbox {
         assert_eq!(fs::read_to_string(self.host_path("canary.txt")).unwrap(), "canary");
         assert_eq!(fs::metadata(self.host_path("canary.txt")).unwrap().nlink(), 1);
         assert_eq!(fs::read_dir(self.host_path("outside")).unwrap().count(), 0);
-        let names = fs::read_dir(self.folder.path()).unwrap().count();
-        assert_eq!(names, 3, "something was created beside the grant");
+        let entry_count = fs::read_dir(self.folder.path()).unwrap().count();
+        assert_eq!(entry_count, 3, "something was created beside the grant");
     }
 }
 
@@ -144,7 +144,7 @@ fn code(fault: Fault) -> ErrorCode {
     }
 }
 
-/// Returns paths that lead out of the grant, or that are not paths on any system.
+/// Returns paths that lead out of the grant, that no grant covers, or that cannot be used.
 fn escaping_paths() -> Vec<String> {
     let mut paths: Vec<String> = [
         "",
@@ -268,7 +268,7 @@ fn a_tool_cannot_create_or_move_links() {
     let sandbox = sandbox(Access::ReadWrite);
     symlink("a.txt", sandbox.host_path("inside/link")).unwrap();
     assert_eq!(
-        sandbox.tree.create_link("", "data/new").map_err(code),
+        sandbox.tree.refuse_link("", "data/new").map_err(code),
         Err(ErrorCode::NotPermitted)
     );
     let moved = sandbox.tree.rename(("", "data/link"), ("", "data/sub/link"));
@@ -287,7 +287,7 @@ fn a_path_relative_to_an_open_directory_cannot_leave_it() {
 }
 
 #[test]
-fn a_read_only_grant_changes_nothing() {
+fn nothing_is_changed_under_a_read_only_grant() {
     let sandbox = sandbox(Access::Read);
     let before = fs::metadata(sandbox.host_path("inside/a.txt")).unwrap();
     for path in ["data/a.txt", "data/new.txt", "data/sub", "data"] {
@@ -441,7 +441,7 @@ fn a_directory_above_rights_shows_only_names_that_lead_to_them() {
 }
 
 #[test]
-fn a_single_file_can_be_created_and_nothing_beside_it() {
+fn a_grant_of_one_file_lets_a_tool_create_it_but_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let tree = tree(vec![right(
         "todo.txt",
@@ -547,15 +547,15 @@ fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
     fs::write(sandbox.host_path("inside/two\nlines"), "").unwrap();
     fs::write(sandbox.host_path("inside").join("n".repeat(255)), "").unwrap();
     let mut listing = sandbox.tree.list("data").unwrap();
-    let (mut names, mut errors) = (0, Vec::new());
+    let (mut name_count, mut errors) = (0, Vec::new());
     loop {
         match listing.next() {
-            Ok(Some(_)) => names += 1,
+            Ok(Some(_)) => name_count += 1,
             Ok(None) => break,
             Err(fault) => errors.push(code(fault)),
         }
     }
-    assert_eq!((names, errors), (4, vec![ErrorCode::IllegalByteSequence]));
+    assert_eq!((name_count, errors), (4, vec![ErrorCode::IllegalByteSequence]));
 }
 
 #[test]

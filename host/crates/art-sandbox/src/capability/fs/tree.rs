@@ -73,7 +73,7 @@ impl FileTree {
         }
     }
 
-    /// Returns what a path leads to. `access` is what the guest wants to do there, for the denial.
+    /// Returns what a path leads to. `access` is what the guest wants to do there, for the denial and the record of uses.
     pub(super) fn target(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
         let covering = self
             .mounts
@@ -164,7 +164,8 @@ fn find_or_create_overlay(
     Some(overlay)
 }
 
-/// Returns what a right allows: at least what a right to a directory above it allows for the same files.
+/// Returns what a right allows: at least what a right to a directory above it allows for the same files, if the changes under both
+/// are staged or those under neither.
 fn effective_access(right: &FsRight, all: &[FsRight]) -> Access {
     let covers_same = |wide: &&FsRight| {
         wide.grant.stage == right.grant.stage

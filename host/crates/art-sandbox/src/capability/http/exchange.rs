@@ -37,12 +37,12 @@ pub(super) struct Exchange {
     pub(super) private: bool,
     pub(super) request: Request<RequestBody>,
     pub(super) timeouts: Timeouts,
-    /// Removes the secrets of the host from the response.
+    /// Removes secrets from the response.
     pub(super) redactor: Redactor,
     /// Whether the request has a secret.
     pub(super) carries_secret: bool,
-    pub(super) head: oneshot::Sender<Result<Response<()>, Failure>>,
-    pub(super) parts: mpsc::Sender<Result<Part, Error>>,
+    pub(super) head_sender: oneshot::Sender<Result<Response<()>, Failure>>,
+    pub(super) part_sender: mpsc::Sender<Result<Part, Error>>,
 }
 
 impl Exchange {
@@ -51,7 +51,7 @@ impl Exchange {
         let limit = self.timeouts.connect;
         let connection = match network.connect(&self.target, self.private, limit).await {
             Ok(connection) => TokioIo::new(Wire::new(connection)),
-            Err(error) => return fail(self.head, connect_failure(&error)),
+            Err(error) => return fail(self.head_sender, connect_failure(&error)),
         };
         let handshake = http1::Builder::new()
             .max_headers(MAX_HEADERS)
@@ -60,7 +60,7 @@ impl Exchange {
             .await;
         let (sender, connection) = match handshake {
             Ok(connected) => connected,
-            Err(error) => return fail(self.head, Failure::Other(connection_error(&error))),
+            Err(error) => return fail(self.head_sender, Failure::Other(connection_error(&error))),
         };
         let exchange = self.send_and_receive(sender);
         tokio::pin!(exchange);
@@ -79,14 +79,14 @@ impl Exchange {
         } = self.timeouts;
         let response = match timeout(first_byte, sender.send_request(self.request)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return fail(self.head, Failure::Other(connection_error(&error))),
-            Err(_) => return fail(self.head, Failure::Other(Error::HttpResponseTimeout)),
+            Ok(Err(error)) => return fail(self.head_sender, Failure::Other(connection_error(&error))),
+            Err(_) => return fail(self.head_sender, Failure::Other(Error::HttpResponseTimeout)),
         };
         let (mut head, mut body) = response.into_parts();
         if let Err(error) = clean_headers(&mut head.headers, &self.redactor, self.carries_secret) {
-            return fail(self.head, Failure::Other(error));
+            return fail(self.head_sender, Failure::Other(error));
         }
-        if self.head.send(Ok(Response::from_parts(head, ()))).is_err() {
+        if self.head_sender.send(Ok(Response::from_parts(head, ()))).is_err() {
             return;
         }
         let mut filter = Filter::new(&self.redactor);
@@ -96,7 +96,7 @@ impl Exchange {
                 Err(_) => Err(Error::ConnectionReadTimeout),
             };
             let is_last = !matches!(part, Ok(Part::Data(_)));
-            if pass_on(&self.parts, &mut filter, part).await.is_err() || is_last {
+            if pass_on(&self.part_sender, &mut filter, part).await.is_err() || is_last {
                 return;
             }
         }
@@ -105,7 +105,7 @@ impl Exchange {
 
 /// Sends a part of a body to the guest, without secrets. Fails if nobody reads it.
 async fn pass_on(
-    parts: &mpsc::Sender<Result<Part, Error>>,
+    part_sender: &mpsc::Sender<Result<Part, Error>>,
     filter: &mut Filter,
     part: Result<Part, Error>,
 ) -> Result<(), mpsc::error::SendError<Result<Part, Error>>> {
@@ -115,17 +115,17 @@ async fn pass_on(
         Err(error) => (Bytes::new(), Some(Err(error))),
     };
     if !data.is_empty() {
-        parts.send(Ok(Part::Data(data))).await?;
+        part_sender.send(Ok(Part::Data(data))).await?;
     }
     match end {
-        Some(end) => parts.send(end).await,
+        Some(end) => part_sender.send(end).await,
         None => Ok(()),
     }
 }
 
-fn fail(head: oneshot::Sender<Result<Response<()>, Failure>>, failure: Failure) {
+fn fail(head_sender: oneshot::Sender<Result<Response<()>, Failure>>, failure: Failure) {
     // Nobody waits for the response of a call that has ended.
-    drop(head.send(Err(failure)));
+    drop(head_sender.send(Err(failure)));
 }
 
 /// Returns the next part of a body. Trailers are not passed on.

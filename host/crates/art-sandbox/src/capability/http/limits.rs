@@ -28,7 +28,7 @@ pub(super) const MAX_ADDRESSES: usize = 4;
 /// The times that parts of a request may take. The deadline of the call applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timeouts {
-    /// Finding the addresses of the host, and then connecting to one of them, with TLS.
+    /// For each of these: finding the addresses of the host, connecting to one of them, and setting up TLS.
     pub(super) connect: Duration,
     /// From sending the request to the head of the response.
     pub(super) first_byte: Duration,

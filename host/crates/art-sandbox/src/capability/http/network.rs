@@ -184,8 +184,8 @@ fn system_tls() -> Option<TlsConnector> {
     Some(TlsConnector::from(Arc::new(config.ok()?.with_no_client_auth())))
 }
 
-/// Connects to the first address that accepts. Each address gets an equal share of the time, so that an address that does not
-/// answer leaves time for the others.
+/// Connects to the first address that accepts, of at most [`MAX_ADDRESSES`]. Each address gets an equal share of the time, so that
+/// an address that does not answer leaves time for the others.
 async fn connect_to_any(addresses: &[SocketAddr], limit: Duration) -> Result<TcpStream, ConnectError> {
     let tried = addresses.len().clamp(1, MAX_ADDRESSES);
     let share = limit / u32::try_from(tried).unwrap_or(1);

@@ -77,7 +77,7 @@ impl CallState {
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
-            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure(code)),
+            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(response))) => {
                 let response = self.table.get(response)?;
                 ResponseAnswer::Head(response.status, fields(&response.headers))
@@ -91,7 +91,7 @@ impl CallState {
         let (status, headers) = match recorded {
             ResponseAnswer::NotReady => return Ok(None),
             ResponseAnswer::Taken => return Ok(Some(Err(()))),
-            ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code(failure))))),
+            ResponseAnswer::Failed(failure) => return Ok(Some(Ok(Err(code_of(failure))))),
             ResponseAnswer::Head(status, headers) => (status, headers),
             ResponseAnswer::Done | ResponseAnswer::Trailers(_) => return Err(self.unfit_error()),
         };
@@ -116,7 +116,7 @@ impl CallState {
         let answer = match &arrival {
             None => ResponseAnswer::NotReady,
             Some(Err(())) => ResponseAnswer::Taken,
-            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure(code)),
+            Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(None))) => ResponseAnswer::Done,
             Some(Ok(Ok(Some(trailers)))) => ResponseAnswer::Trailers(fields(self.table.get(trailers)?)),
         };
@@ -128,7 +128,7 @@ impl CallState {
         match recorded {
             ResponseAnswer::NotReady => Ok(None),
             ResponseAnswer::Taken => Ok(Some(Err(()))),
-            ResponseAnswer::Failed(failure) => Ok(Some(Ok(Err(code(failure))))),
+            ResponseAnswer::Failed(failure) => Ok(Some(Ok(Err(code_of(failure))))),
             ResponseAnswer::Done => Ok(Some(Ok(Ok(None)))),
             ResponseAnswer::Trailers(trailers) => {
                 let trailers = self.field_map(trailers)?;
@@ -151,7 +151,7 @@ impl CallState {
             }
             return match recorded {
                 ResponseAnswer::Done => Ok(Ok(())),
-                ResponseAnswer::Failed(failure) => Ok(Err(code(failure))),
+                ResponseAnswer::Failed(failure) => Ok(Err(code_of(failure))),
                 _ => Err(self.unfit_error()),
             };
         }
@@ -162,7 +162,7 @@ impl CallState {
         };
         let answer = match &finished {
             Ok(()) => ResponseAnswer::Done,
-            Err(code) => ResponseAnswer::Failed(failure(code)),
+            Err(code) => ResponseAnswer::Failed(failure_of(code)),
         };
         self.outside.record(Answer::Response(answer));
         Ok(finished)
@@ -189,7 +189,7 @@ fn fields(map: &HeaderMap) -> Vec<(String, Body)> {
 
 /// Returns a code after a round trip through its recorded form, so that the guest gets the same code in a replay.
 fn to_recordable(original: &ErrorCode) -> ErrorCode {
-    code(failure(original))
+    code_of(failure_of(original))
 }
 
 /// Defines how codes are recorded: those without a value, and those with a number or a text.
@@ -200,7 +200,7 @@ macro_rules! codes {
         text: $($text:ident)*;
     ) => {
         /// Returns the recorded form of a code. A code whose value has another type is recorded as an internal error.
-        fn failure(code: &ErrorCode) -> HttpFailure {
+        fn failure_of(code: &ErrorCode) -> HttpFailure {
             let (name, text, number) = match code {
                 $(ErrorCode::$plain => (stringify!($plain), None, None),)*
                 $(ErrorCode::$number(number) => (stringify!($number), None, number.map(u64::from)),)*
@@ -214,7 +214,7 @@ macro_rules! codes {
         }
 
         /// Returns the code of a recorded failure. An unknown name becomes an internal error.
-        fn code(failure: HttpFailure) -> ErrorCode {
+        fn code_of(failure: HttpFailure) -> ErrorCode {
             let HttpFailure { code, text, number } = failure;
             match code.as_str() {
                 $(stringify!($plain) => ErrorCode::$plain,)*

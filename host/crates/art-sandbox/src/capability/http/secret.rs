@@ -1,4 +1,4 @@
-//! Adds a secret of the host to a request, and removes secrets from responses.
+//! Adds a secret to a request, and removes secrets from responses.
 
 use std::borrow::Cow;
 

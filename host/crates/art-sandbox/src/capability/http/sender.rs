@@ -147,6 +147,7 @@ impl WasiHttpHooks for Gate {
 pub(super) struct Sender {
     pub(super) gate: Gate,
     network: Option<Arc<Network>>,
+    /// Has a permit for each further request that may be open at the same time.
     open: Arc<Semaphore>,
     pub(super) traffic: Traffic,
 }
@@ -162,11 +163,12 @@ impl Sender {
         }
     }
 
+    /// Admits a request, and starts to send it.
     fn start(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>) -> Result<StartedRequest, Error> {
         let network = self.network.clone().ok_or(Error::HttpRequestDenied)?;
         let (address, grant) = self.gate.admit(&request)?;
-        let open = Arc::clone(&self.open).try_acquire_owned();
-        let open = open.map_err(|_all_taken| Error::ConnectionLimitReached)?;
+        let permit = Arc::clone(&self.open).try_acquire_owned();
+        let permit = permit.map_err(|_all_taken| Error::ConnectionLimitReached)?;
         let mut request = for_server(request, &address)?;
         let carries_secret = self.gate.add_secret(&grant, &address, &mut request)?;
         let request = request.map(|body| self.request_body(body));
@@ -180,8 +182,8 @@ impl Sender {
             timeouts: Timeouts::new(options),
             redactor: self.gate.secrets.redactor().clone(),
             carries_secret,
-            head: head_sender,
-            parts: part_sender,
+            head_sender,
+            part_sender,
         };
         let task = network.spawn(exchange.run(Arc::clone(&network)));
         Ok(StartedRequest {
@@ -194,7 +196,7 @@ impl Sender {
                 parts,
                 traffic: self.traffic.clone(),
                 _task: task.ok_or(Error::ConfigurationError)?,
-                _open: open,
+                _open: permit,
             },
         })
     }
@@ -222,7 +224,7 @@ impl WasiHttpHooks for Sender {
     }
 }
 
-/// A request that was sent.
+/// A request that is being sent.
 struct StartedRequest {
     method: String,
     target: Target,

@@ -1,4 +1,4 @@
-//! A connection that delivers a bounded number of bytes, whatever they mean.
+//! A connection that receives a limited number of bytes, of whatever part of a response.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use super::limits::MAX_RESPONSE_BYTES;
 #[error("the response is larger than {MAX_RESPONSE_BYTES} bytes")]
 pub(super) struct ResponseTooLarge;
 
-/// A connection that fails after [`MAX_RESPONSE_BYTES`] were received.
+/// A connection that fails when more than [`MAX_RESPONSE_BYTES`] are received.
 pub(super) struct Wire<C> {
     connection: C,
     received: u64,

@@ -6,7 +6,7 @@ use crate::fixture::{TestStore, run, thread};
 
 suite! {
     a_blob_is_found_by_its_digest,
-    equal_blobs_are_stored_once,
+    equal_blobs_count_once_against_the_maximum_of_a_run,
     a_blob_is_found_in_its_own_thread_only,
     blobs_are_deleted_with_their_thread,
     blobs_over_the_maximum_of_a_blob_or_a_run_are_refused,
@@ -23,17 +23,17 @@ async fn with_run(fixture: TestStore) -> TestStore {
 async fn a_blob_is_found_by_its_digest(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for bytes in [&b""[..], b"\0\xff", "täxt".as_bytes()] {
-        let name = fixture.put_blob("r", bytes.to_vec()).await.unwrap();
-        assert_eq!(name, digest(bytes));
+        let blob_digest = fixture.put_blob("r", bytes.to_vec()).await.unwrap();
+        assert_eq!(blob_digest, digest(bytes));
         assert_eq!(
-            fixture.store.get_blob("t", &name).await.unwrap().as_deref(),
+            fixture.store.get_blob("t", &blob_digest).await.unwrap().as_deref(),
             Some(bytes)
         );
     }
     assert_eq!(fixture.store.get_blob("t", &digest(b"other")).await.unwrap(), None);
 }
 
-async fn equal_blobs_are_stored_once(fixture: TestStore) {
+async fn equal_blobs_count_once_against_the_maximum_of_a_run(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     // Ten times the maximum size of all blobs of a run.
     for _ in 0..40 {
@@ -43,20 +43,20 @@ async fn equal_blobs_are_stored_once(fixture: TestStore) {
 
 async fn a_blob_is_found_in_its_own_thread_only(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
-    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
     fixture.begin(run("later", "t")).await.unwrap();
-    assert!(fixture.store.get_blob("t", &name).await.unwrap().is_some());
-    assert_eq!(fixture.store.get_blob("other", &name).await.unwrap(), None);
-    assert_eq!(fixture.store.get_blob("nowhere", &name).await.unwrap(), None);
+    assert!(fixture.store.get_blob("t", &blob_digest).await.unwrap().is_some());
+    assert_eq!(fixture.store.get_blob("other", &blob_digest).await.unwrap(), None);
+    assert_eq!(fixture.store.get_blob("nowhere", &blob_digest).await.unwrap(), None);
 }
 
 async fn blobs_are_deleted_with_their_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
     fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
     fixture.store.create_thread(thread("t")).await.unwrap();
-    assert_eq!(fixture.store.get_blob("t", &name).await.unwrap(), None);
+    assert_eq!(fixture.store.get_blob("t", &blob_digest).await.unwrap(), None);
 }
 
 async fn blobs_over_the_maximum_of_a_blob_or_a_run_are_refused(fixture: TestStore) {

@@ -33,7 +33,7 @@ async fn with_run(fixture: TestStore) -> TestStore {
     fixture
 }
 
-/// Returns a commit with all parts.
+/// Returns a commit of the run `r` with every part except suspensions and decisions, which have tests of their own.
 async fn full_commit(fixture: &TestStore) -> Commit {
     let call = CallRecord {
         tool_digest: "d".to_owned(),
@@ -60,7 +60,7 @@ async fn full_commit(fixture: &TestStore) -> Commit {
     }
 }
 
-/// Returns the numbers of entries, blobs, states, messages, observations, calls and pieces of work.
+/// Returns the numbers of entries, blobs `x`, states, messages, observations, calls and pieces of work.
 async fn count_parts(fixture: &TestStore) -> [usize; 7] {
     let store = &fixture.store;
     let (messages, observations) = (MessageOptions::default(), ObservationFilter::default());
@@ -111,7 +111,7 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
         |commit| commit.after = 1,
         |commit| commit.lease.number += 1,
         |commit| commit.trace_id = "nowhere".to_owned(),
-        |commit| commit.begin = Some(same_run()),
+        |commit| commit.begin = Some(existing_run()),
         |commit| commit.messages.push(message("used", "t", 2)),
         |commit| commit.messages.push(message("m", "t", 2)),
         |commit| commit.calls[0].tool_digest.clear(),
@@ -128,7 +128,7 @@ async fn a_refused_commit_changes_nothing(fixture: TestStore) {
     fixture.store.commit(good).await.unwrap();
 }
 
-fn same_run() -> art_store::NewRun {
+fn existing_run() -> art_store::NewRun {
     run("r", "t")
 }
 
@@ -223,11 +223,11 @@ async fn a_commit_whose_blobs_do_not_fit_together_is_refused(fixture: TestStore)
 async fn deleting_a_thread_keeps_the_equal_blob_of_another_thread(fixture: TestStore) {
     let fixture = with_run(fixture).await.with_thread("other").await;
     fixture.begin(run("later", "other")).await.unwrap();
-    let name = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
-    assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), name);
+    let blob_digest = fixture.put_blob("r", b"x".to_vec()).await.unwrap();
+    assert_eq!(fixture.put_blob("later", b"x".to_vec()).await.unwrap(), blob_digest);
     fixture.release("t").await;
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    let kept = fixture.store.get_blob("other", &name).await.unwrap();
+    let kept = fixture.store.get_blob("other", &blob_digest).await.unwrap();
     assert_eq!(kept.as_deref(), Some(&b"x"[..]));
 }
 

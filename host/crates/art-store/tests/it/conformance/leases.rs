@@ -32,6 +32,7 @@ async fn acquire(fixture: &TestStore) -> Lease {
     fixture.store.acquire_lease("t").await.unwrap()
 }
 
+/// Returns a commit that begins the run `r`, for a lease of its thread `t`.
 fn begin(lease: &Lease) -> Commit {
     Commit {
         begin: Some(run("r", "t")),

@@ -198,25 +198,25 @@ async fn only_one_of_two_writers_appends_each_journal_entry(fixture: TestStore) 
         .map(|writer| {
             let (store, step) = (Arc::clone(&fixture.store), step.clone());
             tokio::spawn(async move {
-                let mut done = 0;
+                let mut appended = 0;
                 let commit = |after| Commit {
                     after,
                     events: vec![event("k", json!(writer))],
                     ..step.clone()
                 };
-                while done < 50 && store.commit(commit(done)).await.is_ok() {
-                    done += 1;
+                while appended < 50 && store.commit(commit(appended)).await.is_ok() {
+                    appended += 1;
                 }
-                done
+                appended
             })
         })
         .collect();
-    let mut done = Vec::new();
+    let mut appended = Vec::new();
     for writer in writers {
-        done.push(writer.await.unwrap());
+        appended.push(writer.await.unwrap());
     }
     let journal = fixture.store.read_journal("r").await.unwrap();
-    assert!(done.contains(&50) || done.iter().sum::<u64>() == journal.len() as u64);
+    assert!(appended.contains(&50) || appended.iter().sum::<u64>() == journal.len() as u64);
     assert!(journal.iter().map(|entry| entry.sequence).eq(1..=journal.len() as u64));
-    assert_eq!(done.iter().sum::<u64>(), journal.len() as u64);
+    assert_eq!(appended.iter().sum::<u64>(), journal.len() as u64);
 }

@@ -254,7 +254,7 @@ async fn a_suspended_run_keeps_its_suspensions_open(fixture: TestStore) {
     decide(&fixture, "s", false).await.unwrap();
 }
 
-// Unknown and foreign identifiers have the same answer.
+// An identifier of another user gets the same error as one that does not exist.
 async fn suspensions_of_other_users_are_not_found(fixture: TestStore) {
     let new = NewThread {
         id: "t".to_owned(),

@@ -12,7 +12,7 @@ suite! {
     a_thread_identifier_can_be_used_only_once,
     threads_are_listed_by_last_write_and_then_by_order_of_creation,
     threads_are_filtered_by_user,
-    every_read_for_an_owner_finds_only_their_data,
+    reads_for_an_owner_find_only_their_data,
     threads_are_found_by_the_prefix_of_their_identifier,
     identifiers_are_compared_by_their_bytes,
     replacing_the_settings_does_not_change_the_state,
@@ -108,7 +108,7 @@ async fn threads_are_filtered_by_user(fixture: TestStore) {
 }
 
 // B23: for an owner, the data of others does not exist.
-async fn every_read_for_an_owner_finds_only_their_data(fixture: TestStore) {
+async fn reads_for_an_owner_find_only_their_data(fixture: TestStore) {
     let new = NewThread {
         user_id: Some("x".to_owned()),
         ..thread("a")

@@ -40,7 +40,7 @@ async fn add(fixture: &TestStore, records: Vec<WorkRecord>) {
     fixture.record_work("r", records).await.unwrap();
 }
 
-/// Returns the tokens of the replies of a model.
+/// Returns the output tokens of each listed piece of work.
 async fn tokens(fixture: &TestStore, model: &str, work: ModelWork, limit: Option<usize>) -> Vec<u64> {
     let listed = fixture.store.list_work(model, work, limit).await.unwrap();
     listed.into_iter().map(|usage| usage.output_tokens).collect()

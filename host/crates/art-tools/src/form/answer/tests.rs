@@ -202,7 +202,7 @@ fn a_file_of_the_maximum_size_is_an_answer() {
 }
 
 #[test]
-fn each_problem_is_named_without_the_answer() {
+fn messages_name_each_problem_but_never_quote_the_answer() {
     let rules = |rules: Value| json!({"inputType": "text", "validation": rules});
     let person = json!({"type": "object", "required": ["name"], "properties": {"age": {"type": "integer"}}});
     let secret = "Secret-1";
@@ -246,7 +246,7 @@ fn each_problem_is_named_without_the_answer() {
 }
 
 #[test]
-fn a_pattern_that_is_too_costly_for_the_answer_is_refused_and_not_tried() {
+fn an_answer_that_is_too_long_for_its_costly_pattern_is_refused() {
     let form =
         form(json!({"inputType": "text", "validation": {"pattern": "(a|b)*a(a|b){500}c", "patternMessage": "no"}}));
     let text = problems(&form, &json!("a".repeat(60_000)));

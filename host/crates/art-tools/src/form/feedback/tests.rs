@@ -197,7 +197,7 @@ fn the_comment_and_the_metadata_are_kept() {
     );
 }
 
-/// Returns any JSON value that is not too large for a test.
+/// Returns a strategy for any JSON values that are not too large for a test.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::testing::{Bench, ScriptedTool, answer, call, schema};
 use crate::{ApprovalPolicy, Verdict};
 
-/// Returns a tool that asks with this form, with these settings.
+/// Returns a tool that has these settings and asks with this form.
 fn asking_tool(form: Option<Value>, config: Value) -> Arc<ScriptedTool> {
     let mut schema = schema("send");
     schema.input_schema = json!({"type": "object", "properties": {"copies": {"type": "integer", "default": 1}}}).into();
@@ -47,7 +47,7 @@ async fn a_question_has_the_arguments_of_the_call_with_defaults() {
 }
 
 #[tokio::test]
-async fn the_time_of_a_question_begins_when_the_call_ended() {
+async fn the_time_limit_of_a_question_begins_when_its_call_ends() {
     let mut bench = Bench::new([asking_tool(None, json!({"timeoutMs": 60_000}))]);
     bench.scope.now = 1_000_000;
     let expires = question(&bench).await.expires.unwrap();

@@ -1,4 +1,4 @@
-//! Measures which part of good plans over the first-party tools the check can verify before they run.
+//! Measures how many references of good plans over the first-party tools the check knows to fit before the plans run.
 
 use art_core::stream::ModelReply;
 
@@ -7,7 +7,7 @@ use crate::parse;
 use crate::plan::plan_question;
 use crate::plan::review::Fit;
 
-/// A question with a plan as a model would write it.
+/// A plan as a model would write it, with the names of the files of its question.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GoodPlan {
@@ -82,14 +82,14 @@ fn tool_pairs(good: &GoodPlan) -> BTreeSet<(String, String)> {
     });
     let calls: Vec<(&str, &Value)> = calls.collect();
     let tool = |call: &Value| call["toolName"].as_str().unwrap().to_owned();
-    let mut flows = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
     for (_, call) in &calls {
         visit_origins(&call["arguments"], &mut |origin| {
             let producer = calls.iter().find(|(id, _)| *id == origin.step);
-            flows.extend(producer.map(|(_, producer)| (tool(producer), tool(call))));
+            pairs.extend(producer.map(|(_, producer)| (tool(producer), tool(call))));
         });
     }
-    flows
+    pairs
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::protocol::{Protocol, replay};
 
 const SAMPLE: &[u8] = include_bytes!("../../samples/chat.sse");
 
-fn chat(events: &[Value]) -> String {
+fn decode(events: &[Value]) -> String {
     decode_stream(Protocol::OpenaiChat, "groq", events)
 }
 
@@ -59,7 +59,7 @@ fn thoughts_are_read_once_under_any_name() {
         json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
         json!({"content": "<think>hm</think>"}),
     ] {
-        let text = chat(&[delta(&thought), delta(&json!({"content": "4"})), stop("stop")]);
+        let text = decode(&[delta(&thought), delta(&json!({"content": "4"})), stop("stop")]);
         assert_eq!(
             text, "thinking hm\ntoken 4\nmetadata {\"stopReason\":\"stop\"}\nend",
             "{thought}"
@@ -79,7 +79,7 @@ fn a_split_think_block_is_recognised_except_for_openai() {
 }
 
 #[test]
-fn reasoning_details_are_joined_and_sent_back() {
+fn reasoning_details_are_joined_in_the_state_of_the_turn() {
     let events = [
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": "a", "index": 0, "signature": null}]})),
         delta(&json!({"reasoning_details": [{"type": "reasoning.text", "text": "b", "index": 0, "signature": "s"}]})),
@@ -131,7 +131,7 @@ fn stop_reasons_are_mapped() {
         ("unheard_of", "unheard_of"),
     ] {
         assert_eq!(
-            chat(&[stop(reason)]),
+            decode(&[stop(reason)]),
             format!("metadata {{\"stopReason\":\"{expected}\"}}\nend")
         );
     }
@@ -139,7 +139,7 @@ fn stop_reasons_are_mapped() {
 
 #[test]
 fn a_refusal_is_text_with_the_stop_reason_content_filter() {
-    let text = chat(&[delta(&json!({"content": null, "refusal": "I cannot."})), stop("stop")]);
+    let text = decode(&[delta(&json!({"content": null, "refusal": "I cannot."})), stop("stop")]);
     assert_eq!(
         text,
         "token I cannot.\nmetadata {\"stopReason\":\"content_filter\"}\nend"
@@ -151,32 +151,32 @@ fn only_the_last_call_is_dropped_if_the_length_limit_cuts_it_off() {
     let calls = json!({"tool_calls": [
         {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
         {"index": 1, "id": "b", "function": {"name": "g", "arguments": "{\"path\":\"/etc"}}]});
-    let text = chat(&[delta(&calls), stop("length")]);
+    let text = decode(&[delta(&calls), stop("length")]);
     assert_eq!(text, "call a f {}\nmetadata {\"stopReason\":\"length\"}\nend");
-    let not_cut_off = chat(&[delta(&calls), stop("tool_calls")]);
+    let not_cut_off = decode(&[delta(&calls), stop("tool_calls")]);
     assert!(not_cut_off.contains("call b g {\"path\":\"/etc\n"), "{not_cut_off}");
 }
 
 #[test]
 fn a_blocked_or_refused_reply_has_no_calls() {
     let calls = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]});
-    let text = chat(&[delta(&calls), stop("content_filter")]);
+    let text = decode(&[delta(&calls), stop("content_filter")]);
     assert_eq!(text, "metadata {\"stopReason\":\"content_filter\"}\nend");
-    let refused = chat(&[delta(&calls), delta(&json!({"refusal": "No."})), stop("tool_calls")]);
+    let refused = decode(&[delta(&calls), delta(&json!({"refusal": "No."})), stop("tool_calls")]);
     assert_eq!(refused, "token No.\nmetadata {\"stopReason\":\"content_filter\"}\nend");
 }
 
 #[test]
 fn text_is_read_from_a_list_of_blocks() {
     let blocks = json!({"content": ["a", {"type": "text", "text": "b"}, {"type": "image"}, null, 3, true]});
-    assert!(chat(&[delta(&blocks), stop("stop")]).starts_with("token ab\nmetadata"));
+    assert!(decode(&[delta(&blocks), stop("stop")]).starts_with("token ab\nmetadata"));
 }
 
 // The content of a reply has another type at some providers (A86).
 #[test]
 fn content_of_another_type_is_ignored() {
     for content in [json!(null), json!(3), json!(true), json!({"text": "x"}), json!([])] {
-        let piece = chat(&[delta(&json!({"content": content})), stop("stop")]);
+        let piece = decode(&[delta(&json!({"content": content})), stop("stop")]);
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]});
         for read in [piece, decode_body(Protocol::OpenaiChat, "openai", &body)] {
             assert_eq!(read, "metadata {\"stopReason\":\"stop\"}\nend", "{content}");
@@ -187,9 +187,9 @@ fn content_of_another_type_is_ignored() {
 #[test]
 fn a_stream_without_done_is_complete_if_it_has_a_stop_reason() {
     let text = json!({"content": "a"});
-    assert!(chat(&[delta(&text), stop("stop")]).ends_with("end"));
-    assert!(chat(&[delta(&text), json!("[DONE]")]).ends_with("end"));
-    insta::assert_snapshot!(chat(&[delta(&text)]), @r"
+    assert!(decode(&[delta(&text), stop("stop")]).ends_with("end"));
+    assert!(decode(&[delta(&text), json!("[DONE]")]).ends_with("end"));
+    insta::assert_snapshot!(decode(&[delta(&text)]), @r"
     token a
     error NetworkError: the stream was interrupted before the reply was complete; try again
     ");
@@ -209,7 +209,7 @@ fn a_stream_cut_anywhere_is_complete_or_interrupted() {
 
 #[test]
 fn events_after_the_end_are_ignored() {
-    let text = chat(&[
+    let text = decode(&[
         stop("stop"),
         json!("[DONE]"),
         delta(&json!({"content": "more"})),
@@ -220,7 +220,7 @@ fn events_after_the_end_are_ignored() {
 
 #[test]
 fn malformed_json_is_an_invalid_response() {
-    let text = chat(&[
+    let text = decode(&[
         delta(&json!({"content": "a"})),
         json!(format!("{{\"choices\": {}", "x".repeat(900))),
     ]);
@@ -245,7 +245,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
         (json!({"error": "odd"}), "Unknown"),
         (stop("insufficient_system_resource"), "NetworkError"),
     ] {
-        let text = chat(&[delta(&json!({"content": "a"})), error, stop("stop")]);
+        let text = decode(&[delta(&json!({"content": "a"})), error, stop("stop")]);
         assert!(
             text.starts_with(&format!("token a\nerror {code}: ")) && text.lines().count() == 2,
             "{text}"
@@ -254,7 +254,7 @@ fn an_error_event_ends_the_stream_with_its_code() {
 }
 
 #[test]
-fn fields_of_the_wrong_type_are_ignored() {
+fn fields_of_the_wrong_type_and_later_choices_are_ignored() {
     let odd = [
         json!(null),
         json!([1, 2]),
@@ -271,7 +271,7 @@ fn fields_of_the_wrong_type_are_ignored() {
         .into_iter()
         .chain([delta(&json!({"content": "a"})), stop("stop")])
         .collect();
-    assert_eq!(chat(&events), "token a\nmetadata {\"stopReason\":\"stop\"}\nend");
+    assert_eq!(decode(&events), "token a\nmetadata {\"stopReason\":\"stop\"}\nend");
 }
 
 #[test]
@@ -279,12 +279,12 @@ fn too_many_calls_are_an_invalid_response() {
     let calls: Vec<Value> = (0..129)
         .map(|index| json!({"index": index, "function": {"name": "f"}}))
         .collect();
-    let text = chat(&[delta(&json!({"tool_calls": calls})), stop("tool_calls")]);
+    let text = decode(&[delta(&json!({"tool_calls": calls})), stop("tool_calls")]);
     insta::assert_snapshot!(text, @"error InvalidResponse: the provider's reply cannot be read: it has more than 128 tool calls, or more than 1 MiB of them");
 }
 
 #[test]
-fn a_body_that_is_not_a_reply_is_an_invalid_response() {
+fn a_body_that_is_neither_a_reply_nor_an_error_is_an_invalid_response() {
     insta::assert_snapshot!(decode_body(Protocol::OpenaiChat, "openai", &json!({"hello": 1})), @"error InvalidResponse: the provider's reply cannot be read: it is not a reply of this protocol; check `base_url` and `api`");
     let refused = decode_body(
         Protocol::OpenaiChat,

@@ -134,7 +134,7 @@ fn turns_of_one_role_are_merged_only_for_r1_on_ollama() {
 }
 
 /// Returns the roles and call identifiers of a request with a user turn after results.
-fn after_results(provider: &str) -> (Vec<String>, Vec<String>) {
+fn roles_and_call_ids(provider: &str) -> (Vec<String>, Vec<String>) {
     let calls = vec![
         tool_call("call_1", "calculator", "{}"),
         tool_call("AbCdE1234", "calculator", "{}"),
@@ -164,21 +164,21 @@ fn after_results(provider: &str) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn mistral_gets_call_identifiers_of_nine_letters_and_digits() {
-    let (_, ids) = after_results("mistral");
+    let (_, ids) = roles_and_call_ids("mistral");
     assert!(
         ids[0].len() == 9 && ids[0].bytes().all(|byte| byte.is_ascii_alphanumeric()),
         "{ids:?}"
     );
     assert_eq!((&ids[..2], ids[1].as_str()), (&ids[2..], "AbCdE1234"));
-    let (_, ids) = after_results("openai");
+    let (_, ids) = roles_and_call_ids("openai");
     assert_eq!(ids, ["call_1", "AbCdE1234", "call_1", "AbCdE1234"]);
 }
 
 #[test]
 fn mistral_gets_a_model_turn_between_results_and_the_user() {
-    let (roles, _) = after_results("mistral");
+    let (roles, _) = roles_and_call_ids("mistral");
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "assistant", "user"]);
-    let (roles, _) = after_results("openai");
+    let (roles, _) = roles_and_call_ids("openai");
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "user"]);
 }
 
@@ -201,7 +201,7 @@ fn a_tool_is_sent_as_a_function_with_its_schema_to_ollama() {
 }
 
 #[test]
-fn json_is_requested_only_if_the_prompt_mentions_it() {
+fn json_is_requested_if_the_prompt_mentions_it_but_not_from_groq_or_unknown_servers() {
     for (provider, text, is_requested) in [
         ("openai", "Plan.", false),
         ("openai", "Reply in JSON.", true),

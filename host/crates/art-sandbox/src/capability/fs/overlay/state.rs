@@ -24,7 +24,7 @@ pub(super) struct State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) kind: EntryKind,
-    /// What is at the path on the host.
+    /// What was at the path on the host before the change.
     pub(super) before: Before,
 }
 
@@ -33,6 +33,7 @@ pub(super) enum EntryKind {
     /// A file with the contents of a blob.
     File(String),
     Directory,
+    /// What was there is removed.
     Nothing,
 }
 
@@ -99,7 +100,7 @@ impl State {
         self.host.open_file(key)
     }
 
-    /// Returns what is at a path on the host, for the check before a commit.
+    /// Returns what was at a path on the host before the call changed it, for the check before a commit.
     fn before(&mut self, key: &str) -> Result<Before> {
         if let Some(entry) = self.entries.get(key) {
             return Ok(entry.before);

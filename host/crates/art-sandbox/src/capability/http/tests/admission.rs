@@ -79,7 +79,7 @@ async fn a_wildcard_stands_for_at_least_one_whole_label() {
 }
 
 #[tokio::test]
-async fn every_denial_is_the_same_error() {
+async fn denials_for_different_reasons_are_the_same_error() {
     let mut errors = Vec::new();
     for (url, resolver) in [
         ("http://unknown.example/", TestResolver::default()),

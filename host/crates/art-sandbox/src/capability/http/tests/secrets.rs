@@ -7,10 +7,10 @@ use super::*;
 
 const VALUE: &str = "hunter2/hunter2+";
 
-fn secrets(canary: bool) -> Arc<Secrets> {
+fn secrets(with_canary: bool) -> Arc<Secrets> {
     let secret = Secret::new("KEY", &VALUE.into(), false).unwrap();
     let decoy = Secret::new("DECOY", &"decoy-value-1".into(), true).unwrap();
-    let all = if canary { vec![secret, decoy] } else { vec![secret] };
+    let all = if with_canary { vec![secret, decoy] } else { vec![secret] };
     Arc::new(Secrets::new(all).unwrap())
 }
 
@@ -57,7 +57,7 @@ async fn a_secret_is_added_to_a_request_of_its_grant() {
 }
 
 #[tokio::test]
-async fn a_secret_is_not_sent_to_another_path_port_or_host() {
+async fn a_secret_is_not_sent_to_another_path_or_port() {
     let (server, other) = (Server::with_page(), Server::with_page());
     let mut grants = json!([
         full_grant(&server.url("/api")),
@@ -111,7 +111,7 @@ async fn a_missing_secret_is_a_denial_that_says_how_to_set_it() {
 }
 
 #[tokio::test]
-async fn an_echoed_secret_is_redacted_in_all_common_encodings() {
+async fn an_echoed_secret_is_redacted_in_common_encodings() {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     let mut echoes = vec![
@@ -162,7 +162,7 @@ async fn a_secret_in_two_parts_of_a_body_is_redacted() {
 }
 
 #[tokio::test]
-async fn identity_headers_are_removed_only_from_responses_to_secret_requests() {
+async fn identity_headers_are_removed_only_from_responses_to_requests_with_a_secret() {
     let page = fetch_with_secret("set-cookie: session=1\r\nwww-authenticate: Basic\r\nx-kept: 1\r\n", b"")
         .await
         .unwrap();
@@ -210,6 +210,7 @@ async fn a_request_with_a_canary_is_denied_and_reported() {
         assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
         assert_eq!(call.sender.gate.canary().as_deref(), Some("DECOY"));
     }
+    // Only the request with a body may connect, because its body is searched while it is sent.
     assert!(server.connections() <= 1);
 }
 

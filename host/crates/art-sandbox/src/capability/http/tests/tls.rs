@@ -80,7 +80,7 @@ fn params(host: &str) -> CertificateParams {
     CertificateParams::new([host.to_owned()]).unwrap()
 }
 
-/// Fetches a page from `host.example`, which listens at `port` of this machine.
+/// Fetches a page from `host.example`, which listens at `port` of this machine. Without `tls`, trusts the certificates of the system.
 async fn fetch(port: u16, tls: Option<TlsConnector>) -> Result<Page, Error> {
     let url = format!("https://host.example:{port}/");
     let resolver = TestResolver::default().with_answers("host.example", &[&["127.0.0.1"]]);
