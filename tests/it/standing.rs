@@ -257,7 +257,7 @@ fn a_preview_applies_rules_to_earlier_calls_and_changes_nothing() {
     );
     let with_current_rules = home.art(&["approve", "preview", "--runs", "2"]);
     assert!(
-        with_current_rules.stderr().contains("1 calls in 2 runs: 1 allowed"),
+        with_current_rules.stderr().contains("1 call in 2 runs: 1 allowed"),
         "{with_current_rules}"
     );
     assert_eq!(home.art(&["--json", "approve", "list"]).json()[0]["status"], "open");

@@ -52,7 +52,6 @@ pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError>
     let path = Path::new(path);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let bytes = read(path)?;
-    let media_type = MEDIA.iter().find(|(_, start)| bytes.starts_with(start));
     let other_type = || {
         if std::str::from_utf8(&bytes).is_ok() {
             "text/plain"
@@ -60,7 +59,7 @@ pub(super) fn file_answer(path: &str) -> Result<serde_json::Value, CommandError>
             "application/octet-stream"
         }
     };
-    let media_type = media_type.map_or_else(other_type, |(media_type, _)| *media_type);
+    let media_type = binary_media_type(&bytes).unwrap_or_else(other_type);
     art_tools::file_answer(&name.unwrap_or_default(), media_type, &bytes)
         .map_err(|problem| CommandError::Usage(format!("`{}` cannot be used: {problem}", path.display())))
 }

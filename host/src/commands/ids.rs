@@ -99,6 +99,7 @@ pub(super) async fn resolve_suspension(
     };
     match records.len() {
         1 => Ok(records.remove(0)),
+        0 if typed == LAST => Err(CommandError::Failed("nothing waits for a decision".to_owned())),
         0 => Err(CommandError::Failed(format!(
             "nothing that waits for a decision begins with `{typed}`; `art approve list` shows what waits"
         ))),

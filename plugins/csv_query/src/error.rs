@@ -95,10 +95,10 @@ pub(crate) enum CsvError {
     #[error("`columns` lists columns of single rows: leave it out, or leave out `aggregate` and `group_by`")]
     ColumnsOfGroups,
     /// A filter lacks something that its operator needs, such as a value or a bound.
-    #[error("a filter with `{operator}` needs {needs}")]
+    #[error("{filter} needs {needs}")]
     FilterNeeds {
-        /// The operator, as in the input.
-        operator: &'static str,
+        /// The filter, in words.
+        filter: &'static str,
         /// What is missing, in words.
         needs: &'static str,
     },

@@ -30,7 +30,7 @@ fn resolve<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, CsvEr
     let (column, operator) = match (filter.comparative, filter.operator) {
         (Some(comparative), None) if filter.column.is_none() => comparative.resolve(table)?,
         (Some(_), _) => return Err(CsvError::Together("comparative", "operator")),
-        (None, None) => return Err(needs("eq", "`operator` or `comparative`")),
+        (None, None) => return Err(needs("a filter", "`operator` or `comparative`")),
         (None, Some(operator)) => match &filter.column {
             Some(name) => (table.column(name)?, operator),
             None => return resolve_without_column(table, filter, operator),
@@ -107,7 +107,7 @@ enum Target {
 
 impl<'a> Condition<'a> {
     fn new(column: &'a Column, operator: Operator, filter: &Filter) -> Result<Self, CsvError> {
-        let text = filter.text().ok_or_else(|| needs("eq", "`value` or `date`"))?;
+        let text = filter.text().ok_or_else(|| needs("a filter", "`value` or `date`"))?;
         let number = column.style.and_then(|style| match filter.value {
             Some(FilterValue::Number(value)) => Some(value),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
@@ -116,13 +116,18 @@ impl<'a> Condition<'a> {
         let is_between = operator == Operator::Between;
         let value = match (number, date) {
             (Some(number), _) if is_between => {
-                let upper = filter.upper.ok_or_else(|| needs("between", "`value` and `upper`"))?;
+                let upper = filter
+                    .upper
+                    .ok_or_else(|| needs("a filter with `between`", "`value` and `upper`"))?;
                 Target::Number(number.min(upper), number.max(upper))
             }
             (Some(number), _) => Target::Number(number, number),
             (_, Some(date)) if is_between => {
                 let until = filter.until.as_deref().and_then(Date::parse);
-                Target::Date(date, until.ok_or_else(|| needs("between", "`date` and `until`"))?)
+                Target::Date(
+                    date,
+                    until.ok_or_else(|| needs("a filter with `between`", "`date` and `until`"))?,
+                )
             }
             (_, Some(date)) => Target::Date(date, date),
             _ => Self::text_target(column, operator, filter, text)?,
@@ -153,7 +158,7 @@ impl<'a> Condition<'a> {
             });
         }
         if operator == Operator::Between {
-            return Err(needs("between", "a column of numbers or dates"));
+            return Err(needs("a filter with `between`", "a column of numbers or dates"));
         }
         Ok(Target::Text(text.to_lowercase()))
     }
@@ -204,6 +209,6 @@ impl<'a> Condition<'a> {
     }
 }
 
-fn needs(operator: &'static str, needs: &'static str) -> CsvError {
-    CsvError::FilterNeeds { operator, needs }
+fn needs(filter: &'static str, needs: &'static str) -> CsvError {
+    CsvError::FilterNeeds { filter, needs }
 }

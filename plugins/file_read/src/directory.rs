@@ -35,17 +35,21 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
             input.path
         )));
     }
-    let (mut found, unreadable) = read_entries(input).map_err(|error| files::explain(&input.path, &error))?;
+    let Listing {
+        mut found,
+        unreadable,
+        has_more,
+    } = read_entries(input).map_err(|error| files::explain(&input.path, &error))?;
     sort(&mut found, input.sort);
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let mut output = FileReadOutput {
         entry_count: Some(found.len()),
-        truncated: found.len() > limit || found.len() == MAX_SEEN,
+        truncated: found.len() > limit || has_more,
         ..FileReadOutput::empty(Kind::Directory)
     };
-    if found.len() == MAX_SEEN {
+    if has_more {
         output.notes.push(format!(
-            "only {MAX_SEEN} entries were looked at: the directory may have more"
+            "only {MAX_SEEN} entries were looked at: the directory has more"
         ));
     }
     if unreadable > 0 {
@@ -61,10 +65,21 @@ pub(crate) fn list(input: &FileReadInput) -> Result<FileReadOutput> {
     Ok(output)
 }
 
-/// Returns the entries, and the number of entries that could not be read.
-fn read_entries(input: &FileReadInput) -> io::Result<(Vec<FoundEntry>, usize)> {
+/// What was found in a directory.
+struct Listing {
+    /// The entries that the input asks for.
+    found: Vec<FoundEntry>,
+    /// Number of entries that could not be read.
+    unreadable: usize,
+    /// Whether the directory has entries that were not looked at.
+    has_more: bool,
+}
+
+/// Looks at the entries of a directory, up to the maximum number.
+fn read_entries(input: &FileReadInput) -> io::Result<Listing> {
     let (mut found, mut unreadable) = (Vec::new(), 0);
-    for entry in fs::read_dir(&input.path)?.take(MAX_SEEN) {
+    let mut entries = fs::read_dir(&input.path)?;
+    for entry in entries.by_ref().take(MAX_SEEN) {
         match entry.and_then(|entry| Ok((entry.file_name(), entry.metadata()?))) {
             Ok((_, metadata)) if input.files_only && !metadata.is_file() => {}
             Ok((name, metadata)) => found.push(FoundEntry {
@@ -74,7 +89,11 @@ fn read_entries(input: &FileReadInput) -> io::Result<(Vec<FoundEntry>, usize)> {
             Err(_) => unreadable += 1,
         }
     }
-    Ok((found, unreadable))
+    Ok(Listing {
+        found,
+        unreadable,
+        has_more: entries.next().is_some(),
+    })
 }
 
 fn sort(entries: &mut [FoundEntry], order: Sort) {

@@ -114,6 +114,10 @@ fn a_single_line_that_is_too_long_is_cut_to_the_maximum_size() {
     let line = read(&files, "line", json!({}));
     assert_eq!(line["text"].as_str().unwrap().len(), 256 << 10);
     assert_eq!(line["truncated"], true);
+    assert_eq!(
+        line["notes"],
+        json!(["line 1 is longer than 262144 bytes: only its beginning is shown"])
+    );
 }
 
 #[test]

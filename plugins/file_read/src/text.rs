@@ -21,8 +21,10 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
         ..FileReadOutput::empty(Kind::File)
     };
     if lossy {
-        let note = "the file is not valid UTF-8: bytes that are no text are shown as `\u{fffd}`";
-        output.notes.push(note.to_owned());
+        let encoding = encoding.to_uppercase();
+        output.notes.push(format!(
+            "the file is not valid {encoding}: bytes that are no text are shown as `\u{fffd}`"
+        ));
     }
     add_lines(&text, &starts, first, end, &mut output);
     Ok(output)
@@ -111,11 +113,16 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
                 .unwrap_or_default()
                 .to_owned();
             shown_end = first + 1;
+            output.notes.push(format!(
+                "line {shown_end} is longer than {MAX_TEXT} bytes: only its beginning is shown"
+            ));
         }
-        output.notes.push(format!(
-            "lines {} to {end} are not shown: set `from_line` to read them",
-            shown_end + 1
-        ));
+        if shown_end < end {
+            output.notes.push(format!(
+                "lines {} to {end} are not shown: set `from_line` to read them",
+                shown_end + 1
+            ));
+        }
     }
     let number = |line: usize| if shown_end > first { line as u64 } else { 0 };
     output.first_line = Some(number(first + 1));

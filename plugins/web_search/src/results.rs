@@ -31,7 +31,7 @@ pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
                 return Some(pages);
             }
         }
-        if seen < MAX_VALUES {
+        if seen + values.len() < MAX_VALUES {
             match value {
                 Value::Array(items) => values.extend(items.iter().take(MAX_VALUES)),
                 Value::Object(fields) => values.extend(fields.values()),

@@ -532,7 +532,7 @@ fn a_message_with_unfit_content_or_an_unknown_role_or_key_is_refused() {
 }
 
 #[test]
-fn assistant_content_may_be_null_and_request_content_an_object_or_null() {
+fn the_content_of_an_assistant_may_be_null_and_that_of_a_tool_request_an_object() {
     let accepted = [
         json!({"role": "assistant", "content": null}),
         json!({"role": "assistant", "content": "text"}),
@@ -545,14 +545,14 @@ fn assistant_content_may_be_null_and_request_content_an_object_or_null() {
 }
 
 #[test]
-fn a_plain_string_is_a_system_prompt_to_append() {
+fn a_plain_string_is_the_text_of_a_system_prompt_and_text_is_appended() {
     let prompt: SystemPromptOverride = parse(json!("Be brief.")).unwrap();
     assert_eq!(prompt, SystemPromptOverride::Text("Be brief.".to_owned()));
     assert_eq!(MergeStrategy::default(), MergeStrategy::Append);
 }
 
 #[test]
-fn a_stage_without_guidance_stays_absent() {
+fn a_persona_without_a_prompt_for_a_stage_is_unchanged() {
     let persona = json!({"name": "Ada", "prompts": {"synthesis": "Be brief."}});
     assert_eq!(round_trip::<AgentPersona>(&persona).unwrap(), pretty(&persona));
 }

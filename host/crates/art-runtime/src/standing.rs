@@ -101,10 +101,11 @@ impl StandingApprovals {
         if self.folder.as_os_str().is_empty() {
             return Err(StandingFolderError::NoFolder);
         }
-        if self.ids()?.len() >= MAX_APPROVALS {
+        let id = approval_id(&approval);
+        let ids = self.ids()?;
+        if ids.len() >= MAX_APPROVALS && !ids.contains(&id) {
             return Err(StandingFolderError::Full);
         }
-        let id = approval_id(&approval);
         self.write(&id, &approval)
             .map_err(|source| self.error("write into", self.folder.clone(), source))?;
         Ok(KeptApproval { id, approval })

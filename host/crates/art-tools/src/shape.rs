@@ -30,7 +30,7 @@ pub enum TooLarge {
     #[error("nested more than {0} levels deep")]
     Depth(usize),
     /// The value contains too many values.
-    #[error("more than {0} values")]
+    #[error("made of more than {0} values")]
     Nodes(usize),
 }
 

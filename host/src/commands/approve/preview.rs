@@ -84,10 +84,11 @@ fn summary(preview: &ApprovalPreview) -> String {
     let refused = count(|now| matches!(now, PreviewedVerdict::Refused { .. }));
     let invalid = count(|now| matches!(now, PreviewedVerdict::Invalid { .. }));
     let allowed = preview.calls.len() - asked - refused - invalid;
+    let plural = |number: usize, name| format!("{number} {name}{}", if number == 1 { "" } else { "s" });
     let mut text = format!(
-        "{} calls in {} runs: {allowed} allowed, {asked} asked about, {refused} refused",
-        preview.calls.len(),
-        preview.runs
+        "{} in {}: {allowed} allowed, {asked} asked about, {refused} refused",
+        plural(preview.calls.len(), "call"),
+        plural(preview.runs, "run")
     );
     if invalid > 0 {
         text.push_str(&format!(", {invalid} not valid any more"));

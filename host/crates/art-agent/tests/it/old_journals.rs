@@ -31,7 +31,7 @@ fn journals(version: u32) -> Vec<(String, FinishedRun)> {
 }
 
 #[test]
-fn journals_of_version_1_replay_to_the_runs_that_their_host_reported() {
+fn replaying_a_version_1_journal_gives_the_result_that_was_reported() {
     let journals = journals(1);
     assert_eq!(journals.len(), 10);
     for (name, stored) in journals {

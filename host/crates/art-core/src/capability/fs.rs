@@ -72,7 +72,7 @@ impl FsGrant {
         if text.contains('\0') {
             return Err(format!("the path `{shown}` has a NUL character"));
         }
-        if guest_path(text).is_err() || text.contains("/./") || text.contains("//") {
+        if guest_path(text).is_err() || text.contains("/./") || text.ends_with("/.") || text.contains("//") {
             return Err(format!("the path `{shown}` has an empty part, `.` or `..`"));
         }
         if text.contains(['~', '$', '*', '?', '[', '\n', '\r']) {

@@ -46,7 +46,7 @@ fn a_reference_takes_the_result_of_the_part_right_before() {
 }
 
 #[test]
-fn a_reference_to_a_number_is_passed_as_it_is() {
+fn a_reference_that_is_the_whole_argument_is_not_concatenated() {
     let query = "How much is 12 times 9? Convert that pounds to kilograms";
     let call = &second_step(query, Value::clone(&calculator().output_schema.unwrap()))["toolCalls"][0];
     assert_eq!(call["toolName"], "convert");
@@ -146,7 +146,7 @@ fn new_steps_are_numbered_after_earlier_ones_and_may_refer_to_the_last() {
 }
 
 #[test]
-fn an_earlier_result_that_is_a_list_is_not_referred_to() {
+fn an_earlier_output_that_has_only_a_list_cannot_be_referred_to() {
     assert_eq!(
         follow_up_step("What is that divided by 2?", json!({"names": ["a", "b"]})),
         Value::Null

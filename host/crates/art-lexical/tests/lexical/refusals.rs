@@ -10,7 +10,7 @@ fn expect_refusal(query: &str) -> String {
 }
 
 #[test]
-fn a_word_with_content_that_nothing_accounts_for_is_named() {
+fn a_refusal_names_a_content_word_that_fits_nowhere() {
     let reason = expect_refusal("How many kilograms are 150 pounds of feathers?");
     assert!(
         reason.starts_with("No tool fits") && reason.contains("`feathers`"),
@@ -24,7 +24,7 @@ fn a_number_that_went_into_no_argument_is_named() {
 }
 
 #[test]
-fn a_question_unlike_all_examples_is_refused() {
+fn a_question_with_other_words_than_the_examples_is_refused() {
     expect_refusal("Who is 5 pounds in kilograms?");
     expect_refusal("Who is the president of France?");
     expect_refusal("How many people live in 3 cities?");
@@ -121,7 +121,7 @@ fn a_call_that_the_schema_does_not_allow_is_not_made() {
 }
 
 #[test]
-fn one_value_may_be_unknown_where_the_question_has_all_words_of_an_example() {
+fn one_value_that_no_example_has_is_accepted_if_all_other_words_match() {
     let expected = json!({"value": 3, "from": "florps", "to": "kilometres"});
     assert_eq!(calls("Convert 3 florps to kilometres"), [expected]);
     expect_refusal("Convert 3 florps to glorps");
@@ -130,7 +130,7 @@ fn one_value_may_be_unknown_where_the_question_has_all_words_of_an_example() {
 }
 
 #[test]
-fn a_value_cannot_begin_with_a_word_from_the_middle_of_an_example() {
+fn a_value_cannot_begin_with_a_word_from_inside_the_value_of_an_example() {
     expect_refusal("What is times 3?");
     expect_refusal("What is by 3?");
 }
@@ -141,7 +141,7 @@ fn a_refusal_shows_no_example_when_none_is_near() {
 }
 
 #[test]
-fn a_question_that_has_only_words_of_grammar_gets_no_call() {
+fn words_that_a_question_shares_with_an_example_are_not_enough_for_a_call() {
     let input = json!({"text": "The sea was calm. The ship was not."});
     let asks = [
         "How many words are in this text?",
@@ -162,7 +162,7 @@ fn a_question_that_has_only_words_of_grammar_gets_no_call() {
 }
 
 #[test]
-fn a_remark_beside_a_question_is_refused() {
+fn a_remark_in_a_question_is_not_ignored() {
     for aside in [
         "in binary",
         "it's for 3 people",

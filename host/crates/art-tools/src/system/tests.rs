@@ -280,7 +280,7 @@ async fn arguments_are_bounded() {
         errors(&reports),
         [
             "Invalid arguments for tool \"tool\": input is nested more than 64 levels deep",
-            "Invalid arguments for tool \"tool\": input is more than 50000 values",
+            "Invalid arguments for tool \"tool\": input is made of more than 50000 values",
             "Invalid arguments for tool \"tool\": input has 208 bytes, more than 100",
         ]
     );
