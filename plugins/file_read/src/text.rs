@@ -34,10 +34,13 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
-        let text: String = char::decode_utf16(pairs.iter().map(|pair| to_unit(*pair)))
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+        let mut lossy = !rest.is_empty();
+        let text = char::decode_utf16(pairs.iter().map(|pair| to_unit(*pair)))
+            .map(|unit| {
+                lossy |= unit.is_err();
+                unit.unwrap_or(char::REPLACEMENT_CHARACTER)
+            })
             .collect();
-        let lossy = !rest.is_empty() || text.contains(char::REPLACEMENT_CHARACTER);
         (text, lossy)
     };
     match bytes {
@@ -113,9 +116,11 @@ fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mu
                 .unwrap_or_default()
                 .to_owned();
             shown_end = first + 1;
-            output.notes.push(format!(
-                "line {shown_end} is longer than {MAX_TEXT} bytes: only its beginning is shown"
-            ));
+            if part.len() < line.trim_end_matches(['\r', '\n']).len() {
+                output.notes.push(format!(
+                    "line {shown_end} is longer than {MAX_TEXT} bytes: only its beginning is shown"
+                ));
+            }
         }
         if shown_end < end {
             output.notes.push(format!(

@@ -102,8 +102,7 @@ impl StandingApprovals {
             return Err(StandingFolderError::NoFolder);
         }
         let id = approval_id(&approval);
-        let ids = self.ids()?;
-        if ids.len() >= MAX_APPROVALS && !ids.contains(&id) {
+        if self.ids()?.len() >= MAX_APPROVALS && !self.path(&id).exists() {
             return Err(StandingFolderError::Full);
         }
         self.write(&id, &approval)

@@ -20,8 +20,8 @@ const MIN_INTERVAL_FUEL: u64 = 1_000;
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes or gets.
 pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
-/// Length of a time slice in microseconds, after which a guest lets others on its thread run. A new call waits for the rest of one
-/// slice if all threads are busy; the end of a slice costs about 1 microsecond.
+/// Length of a time slice in microseconds, after which a guest lets others on its thread run. If all threads are busy, a new call
+/// waits for the rest of one slice; the end of a slice costs about 1 microsecond.
 const TIME_SLICE_MICROS: u64 = 100;
 
 /// The time slice of a guest. The guard starts it, and the meter checks it as well.

@@ -174,7 +174,7 @@ impl Sandbox {
     }
 
     /// Queues `job` on worker `index`, modulo the number of workers. Tools that the job calls run on the same thread. The returned
-    /// future waits for its result, or for `None` if the job panicked.
+    /// future waits for its result, or for `None` if the job panicked or the sandbox was dropped.
     pub fn run_on_worker<T, F>(&self, index: usize, job: F) -> impl Future<Output = Option<T>> + use<T, F>
     where
         T: Send + 'static,

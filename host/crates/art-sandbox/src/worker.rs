@@ -21,7 +21,7 @@ struct Job {
 
 impl Job {
     /// Runs the job until it first waits or yields, and spawns what is left of it. So a new call waits for one time slice of another
-    /// guest, however many there are, and a short call needs no task.
+    /// guest, however many there are, if no other new call waits. A short call needs no task.
     async fn start(mut self) {
         let first_poll = AssertUnwindSafe(async { poll!(&mut self.work) }).catch_unwind();
         // A job that panicked is dropped, which its caller notices.
@@ -39,6 +39,9 @@ impl Job {
 /// Number of tasks that a worker runs before it looks for new jobs and at its timers. A task may be a guest that uses its whole time
 /// slice.
 const EVENT_INTERVAL: u32 = 1;
+
+/// Number of tasks that a worker runs before it runs one that another thread woke, for example since a response has arrived.
+const GLOBAL_QUEUE_INTERVAL: u32 = 2;
 
 thread_local! {
     /// Identifier of the [`Workers`] that this thread belongs to, and its index in them.
@@ -87,7 +90,7 @@ impl Workers {
     }
 
     /// Queues `work` on worker `index`. The returned future waits for its result, or for `None` if the work panicked or the worker has
-    /// stopped.
+    /// stopped or stops.
     pub(crate) fn run<T, F>(&self, index: usize, work: F) -> impl Future<Output = Option<T>> + use<T, F>
     where
         T: Send + 'static,
@@ -135,6 +138,7 @@ impl Worker {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .event_interval(EVENT_INTERVAL)
+            .global_queue_interval(GLOBAL_QUEUE_INTERVAL)
             .build()?;
         let thread = std::thread::Builder::new()
             .name(format!("art-sandbox-{index}"))
@@ -142,6 +146,10 @@ impl Worker {
                 CURRENT.set(Some((id, index)));
                 runtime.block_on(async {
                     while let Some(job) = queue.recv().await {
+                        // The workers are dropped, and with them the jobs that are left.
+                        if queue.is_closed() {
+                            break;
+                        }
                         job.start().await;
                         // Guests that have started and new ones take turns.
                         tokio::task::yield_now().await;

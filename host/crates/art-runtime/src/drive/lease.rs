@@ -1,5 +1,6 @@
 //! The leases of threads, which runs hold while they work.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use art_store::limits::LEASE_MS;
 use art_store::{Lease, NewThread, Store, StoreError, Thread};
 use futures_util::StreamExt;
 use futures_util::stream;
-use tokio::runtime::Handle;
+use tokio::runtime::{self, Handle};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::runtime::Runtime;
@@ -20,16 +21,19 @@ const RENEWAL: Duration = Duration::from_millis(LEASE_MS / 3);
 /// Maximum number of leases that are renewed at the same time.
 const PARALLEL_RENEWALS: usize = 16;
 
-/// The leases that a runtime holds. One task renews all of them, so that neither a slow tool nor a watcher that blocks lets one
+/// The leases that a runtime holds. On each tokio runtime, one task renews those that were taken there, so that a slow tool lets none
 /// expire, and a short run starts no task of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Leases(Arc<Mutex<Renewals>>);
+pub(crate) struct Leases(Arc<Mutex<RenewalsByRuntime>>);
 
-#[derive(Debug, Default)]
+type RenewalsByRuntime = HashMap<runtime::Id, Renewals>;
+
+/// The leases that one task renews.
+#[derive(Debug)]
 struct Renewals {
     held: Vec<Weak<Held>>,
-    /// The task that renews the leases. It ends when none is held.
-    task: Option<JoinHandle<()>>,
+    /// The task, which ends when no lease is held.
+    task: JoinHandle<()>,
 }
 
 impl Renewals {
@@ -54,37 +58,41 @@ impl Leases {
             lease,
             lost: CancellationToken::new(),
         });
-        let mut renewals = lock(&self.0);
+        let id = Handle::current().id();
+        let mut by_runtime = lock(&self.0);
+        // A task ends with its tokio runtime.
+        by_runtime.retain(|_, renewals| !renewals.task.is_finished());
+        let renewals = by_runtime.entry(id).or_insert_with(|| Renewals {
+            held: Vec::new(),
+            task: tokio::spawn(renew_all(Arc::downgrade(&self.0), id)),
+        });
         if renewals.held.len() == renewals.held.capacity() {
             renewals.forget_released();
         }
         renewals.held.push(Arc::downgrade(&held));
-        // A task ends also with the tokio runtime in which it was started.
-        if renewals.task.as_ref().is_none_or(JoinHandle::is_finished) {
-            renewals.task = Some(tokio::spawn(renew_all(Arc::downgrade(&self.0))));
-        }
         held
     }
 }
 
 impl Drop for Leases {
     fn drop(&mut self) {
-        if let Some(task) = &lock(&self.0).task {
-            task.abort();
+        for renewals in lock(&self.0).values() {
+            renewals.task.abort();
         }
     }
 }
 
-fn lock(renewals: &Mutex<Renewals>) -> MutexGuard<'_, Renewals> {
+fn lock(renewals: &Mutex<RenewalsByRuntime>) -> MutexGuard<'_, RenewalsByRuntime> {
     renewals.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Renews all leases at each interval, until none is held.
-async fn renew_all(renewals: Weak<Mutex<Renewals>>) {
+/// Renews the leases of a tokio runtime at each interval, until none is held.
+async fn renew_all(renewals: Weak<Mutex<RenewalsByRuntime>>, id: runtime::Id) {
     let mut intervals = interval_at(Instant::now() + RENEWAL, RENEWAL);
+    intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         intervals.tick().await;
-        let Some(held) = renewals.upgrade().and_then(|renewals| still_held(&renewals)) else {
+        let Some(held) = renewals.upgrade().and_then(|renewals| still_held(&renewals, id)) else {
             return;
         };
         let renewed =
@@ -93,13 +101,14 @@ async fn renew_all(renewals: Weak<Mutex<Renewals>>) {
     }
 }
 
-/// Returns the leases that are held. If there are none, notes that the task ends and returns `None`.
-fn still_held(renewals: &Mutex<Renewals>) -> Option<Vec<Arc<Held>>> {
-    let mut renewals = lock(renewals);
+/// Returns the leases of a tokio runtime that are held. If there are none, removes its renewals and returns `None`.
+fn still_held(by_runtime: &Mutex<RenewalsByRuntime>, id: runtime::Id) -> Option<Vec<Arc<Held>>> {
+    let mut by_runtime = lock(by_runtime);
+    let renewals = by_runtime.get_mut(&id)?;
     renewals.forget_released();
     let held: Vec<_> = renewals.held.iter().filter_map(Weak::upgrade).collect();
     if held.is_empty() {
-        renewals.task = None;
+        by_runtime.remove(&id);
         return None;
     }
     Some(held)
@@ -112,10 +121,12 @@ impl Held {
         if self.lost.is_cancelled() {
             return;
         }
-        match self.store.renew_lease(&self.lease).await {
-            Ok(()) => {}
-            Err(StoreError::LeaseLost { .. }) => self.lost.cancel(),
-            Err(error) => tracing::warn!(thread = self.lease.thread_id, %error, "a lease could not be renewed"),
+        // A renewal that hangs must not hold up those of other leases.
+        match timeout(RENEWAL, self.store.renew_lease(&self.lease)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(StoreError::LeaseLost { .. })) => self.lost.cancel(),
+            Err(_) => tracing::warn!(thread = self.lease.thread_id, "a lease could not be renewed in time"),
+            Ok(Err(error)) => tracing::warn!(thread = self.lease.thread_id, %error, "a lease could not be renewed"),
         }
     }
 
@@ -262,8 +273,35 @@ mod tests {
         let lease = store.acquire_lease("t").await.unwrap();
         drop(leases.hold(&store, lease.clone()));
         sleep(2 * RENEWAL).await;
-        assert!(lock(&leases.0).task.is_none());
+        assert!(!has_task(&leases));
         let _held = leases.hold(&store, lease);
-        assert!(lock(&leases.0).task.is_some());
+        assert!(has_task(&leases));
+    }
+
+    fn has_task(leases: &Leases) -> bool {
+        !lock(&leases.0).is_empty()
+    }
+
+    #[test]
+    fn a_lease_is_renewed_by_the_tokio_runtime_on_which_it_was_taken() {
+        let paused = || {
+            let mut builder = runtime::Builder::new_current_thread();
+            builder.enable_time().start_paused(true).build().unwrap()
+        };
+        let (first, second) = (paused(), paused());
+        let (store, clock) = second.block_on(store());
+        let leases = Leases::default();
+        let other = Lease {
+            thread_id: "other".to_owned(),
+            number: 1,
+        };
+        // Its task exists, but nobody drives this runtime.
+        let _other = first.block_on(async { leases.hold(&store, other) });
+        second.block_on(async {
+            let _held = leases.hold(&store, store.acquire_lease("t").await.unwrap());
+            outlast_a_lease(&clock).await;
+            let busy = store.acquire_lease("t").await;
+            assert!(matches!(busy, Err(StoreError::ThreadBusy { .. })), "{busy:?}");
+        });
     }
 }
