@@ -62,7 +62,7 @@ fn an_invalid_tool_name_is_refused() {
 }
 
 #[test]
-fn a_setting_with_one_value_refuses_none_or_several() {
+fn a_single_value_setting_refuses_no_value_and_two_values() {
     let home = Home::new();
     let thread = start_thread(&home);
     for values in [&[][..], &["1", "2"]] {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::target::Target;
 
-/// A part of the standard library that always fails in a tool.
+/// A part of the standard library that fails in some or all tools.
 struct Unavailable {
     part: &'static str,
     /// Whether it works in a component with WASI, within the grants of the tool.
@@ -42,16 +42,17 @@ pub(super) fn notes<'a>(folder: &Path, target: Target, dependencies: impl Iterat
     let mut first_uses = [const { None }; UNAVAILABLE.len()];
     search(&folder.join("src"), 0, &mut first_uses);
     let fails = |unavailable: &&Unavailable| target == Target::Plain || !unavailable.works_with_wasi;
-    let used = first_uses.into_iter().zip(&UNAVAILABLE);
-    let used =
-        used.filter_map(|(location, unavailable)| Some((location?, fails(&unavailable).then_some(unavailable)?)));
-    let used = used.map(|(location, Unavailable { part, why, .. })| format!("note: {location} uses `{part}`; {why}"));
+    let parts = first_uses.into_iter().zip(&UNAVAILABLE);
+    let failing =
+        parts.filter_map(|(location, unavailable)| Some((location?, fails(&unavailable).then_some(unavailable)?)));
+    let part_notes =
+        failing.map(|(location, Unavailable { part, why, .. })| format!("note: {location} uses `{part}`; {why}"));
     let network = dependencies.filter(|name| NETWORK_CRATES.contains(name)).map(|name| {
         format!(
             "note: the dependency `{name}` opens sockets, which tools do not have: send requests with `art_sdk::http`"
         )
     });
-    used.chain(network).collect()
+    part_notes.chain(network).collect()
 }
 
 /// Searches the files of a folder in the order of their names. Skips tests, which run natively, and unreadable files, which the build

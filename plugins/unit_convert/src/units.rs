@@ -1,15 +1,15 @@
 //! The table of units.
 //!
-//! Comments name the sources, each for the units up to the next comment: `SI` is the SI Brochure (BIPM, 9th edition, 2019);
+//! In the tables of the submodules, a comment names the source of the units below it, up to the next comment: `SI` is the SI Brochure (BIPM, 9th edition, 2019);
 //! `yard 1959` is the International Yard and Pound agreement, 1 yd = 0.9144 m and 1 lb = 0.45359237 kg, both exact; `SP 811` is
 //! NIST Special Publication 811 (2008), appendix B; `HB 44` is NIST Handbook 44, appendix C; `UK 1985` is the Weights and
 //! Measures Act 1985 of the United Kingdom; `IAU` is the resolution B2 of 2012 or the style manual of the International
 //! Astronomical Union; `IEC` is IEC 80000-13. Factors are exact unless the comment says otherwise.
 
 mod everyday;
+mod geometry;
 mod information;
 mod mechanics;
-mod space;
 
 use crate::dimension::Dimension;
 
@@ -39,7 +39,7 @@ pub(crate) enum Scale {
 pub(crate) struct Unit {
     /// The full name in the singular.
     pub(crate) name: &'static str,
-    /// Other names, in lower case and the singular, of one or more words.
+    /// Other names in lower case, of one or more words: singulars, and plurals that are irregular.
     pub(crate) aliases: &'static [&'static str],
     /// Symbols, which are case-sensitive: `mW` is not `MW`.
     pub(crate) symbols: &'static [&'static str],
@@ -77,7 +77,7 @@ impl Unit {
 
 /// Returns every unit.
 pub(crate) fn all() -> impl Iterator<Item = &'static Unit> {
-    [space::UNITS, everyday::UNITS, mechanics::UNITS, information::UNITS]
+    [geometry::UNITS, everyday::UNITS, mechanics::UNITS, information::UNITS]
         .into_iter()
         .flatten()
 }
@@ -85,7 +85,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Unit> {
 /// A prefix: name, symbol, factor.
 pub(crate) type Prefix = (&'static str, &'static str, f64);
 
-/// The decimal prefixes: SI, table 7.
+/// The decimal prefixes of SI, table 7, down to `femto`. `micro` has two symbols.
 pub(crate) const DECIMAL: [Prefix; 20] = [
     ("quetta", "Q", 1e30),
     ("ronna", "R", 1e27),

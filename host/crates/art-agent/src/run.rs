@@ -60,18 +60,18 @@ pub struct Run {
     conversation: Conversation,
     /// The calls of the planner's last turn that have no result in the conversation yet.
     planner_calls: Vec<PlannerCall>,
-    /// Identifiers of the items that make a native call of the planner. The planner reads the results of these calls itself.
-    direct_items: BTreeSet<String>,
-    /// Identifiers of such items that failed and whose call the planner made again.
-    made_again: BTreeSet<String>,
+    /// Identifiers of the items that were created for native calls of the planner. The planner reads the results of these calls itself.
+    planner_call_items: BTreeSet<String>,
+    /// Those of `planner_call_items` that failed and whose tool the planner then called again.
+    retried_items: BTreeSet<String>,
     state: PesAgentStateData,
     /// The items in progress, by identifier.
     running: BTreeMap<String, ItemRun>,
     /// The open actions.
     open: BTreeMap<ActionId, OpenAction>,
-    /// The open model calls that were made, with the tokens of their requests.
+    /// The model calls whose requests were sent and that have not ended, with the tokens of the requests.
     asked: BTreeMap<ActionId, u64>,
-    /// What these calls may use, if the run has a budget for it.
+    /// What the calls in `asked` may use. Empty if the run has no budget of tokens or cost.
     reserved: BTreeMap<ActionId, Reservation>,
     /// The estimate of the plan.
     estimate: PlanEstimate,
@@ -81,8 +81,8 @@ pub struct Run {
     action_count: u64,
     /// Number of times that items were started, for the limit of the run. An item that is started again counts twice.
     started_item_count: u32,
-    /// Whether the plan in the state is that of the question. Before planning it may be one that an earlier run did not finish.
-    owns_plan: bool,
+    /// Whether the plan in the state was made in this run. Before planning it may be one that an earlier run did not finish.
+    has_own_plan: bool,
     /// Identifiers of the items that this run started.
     started_items: BTreeSet<String>,
     call_ids: CallIds,
@@ -90,14 +90,14 @@ pub struct Run {
     usage: RunUsage,
     /// The tokens of the last request to the planner and of its reply, estimated.
     planner_tokens: Option<u64>,
-    /// Calls and tokens that the model used for each step and for the answer, in the order in which they ended.
+    /// Model calls and tokens of the steps and answers that count for later estimates; see [`Run::model_work`].
     work: Vec<(ModelWork, ModelUsage)>,
     limits_hit: Vec<String>,
     /// How often a plan was sent back to the model.
     repairs: u32,
     /// The calls and tools that a person rejected.
     rejections: Rejections,
-    /// The questions about calls of the plan whose steps have not started.
+    /// The questions to a person about planned calls, asked before the first step starts.
     plan_questions: PlanQuestions,
     /// Error of the last model call, until the model replies again.
     model_error: Option<ModelError>,
@@ -121,12 +121,16 @@ struct PlannerCall {
     item_id: Option<String>,
 }
 
-/// An open action without its request and its expanded arguments, which are added when it is made.
+/// An open action. Its request and its expanded arguments are not stored; they are built when the call is made.
 #[derive(Clone, Debug, PartialEq)]
 enum OpenAction {
+    /// Ask the model for a plan.
     Plan,
+    /// Ask the model about the item with this identifier.
     Item(String),
+    /// Call tools.
     Tools(ToolBatch),
+    /// Ask the model for the answer.
     Answer,
 }
 
@@ -159,7 +163,7 @@ struct RunUsage {
     llm_calls: u32,
     /// Model calls that were opened, whether or not they have ended.
     llm_calls_opened: u32,
-    /// Token counts, times and known costs of all model calls, as the answer reports them.
+    /// Token counts, times and known costs of all model calls, as the report of the run states them.
     llm: LlmMetadata,
     /// Whether a call has no known cost.
     unpriced: bool,
@@ -223,7 +227,7 @@ impl Run {
     /// Same as [`start`](Self::start).
     pub fn restore(event: &RunEvent) -> Result<Self, ReplayError> {
         let (mut run, _) = Self::start(event)?;
-        run.ask_as_version_1();
+        run.ask_if_version_1();
         Ok(run)
     }
 
@@ -233,7 +237,7 @@ impl Run {
     /// Same as [`apply`](Self::apply).
     pub fn apply_recorded(&mut self, event: &RunEvent) -> Result<(), ApplyError> {
         self.apply(event)?;
-        self.ask_as_version_1();
+        self.ask_if_version_1();
         Ok(())
     }
 
@@ -269,7 +273,7 @@ impl Run {
                 decision,
                 ..
             } => self.decide(suspension_id, decision, &mut out),
-            RunEvent::Resumed { .. } => self.forget_calls_in_progress(&mut out),
+            RunEvent::Resumed { .. } => self.reopen_calls_in_progress(&mut out),
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
             RunEvent::HostFailed { reason, .. } => self.fail_run(ErrorCode::AgentProcessingError, reason, &mut out),
         }
@@ -303,9 +307,8 @@ impl Run {
         self.files.of_this_run()
     }
 
-    /// Returns the calls and tokens that the model used for each step without planned calls that has ended and for the answer, in
-    /// the order in which they ended. An answer to which no tool contributed is left out. For a model with an unbounded context the
-    /// list is empty.
+    /// Returns the model calls and tokens that were used for each ended step without planned calls, and for the answer, in the order in
+    /// which they ended. An answer to which no tool contributed is left out. For a model with an unbounded context the list is empty.
     #[must_use]
     pub fn model_work(&self) -> &[(ModelWork, ModelUsage)] {
         &self.work
@@ -334,8 +337,8 @@ impl Run {
             stage: Stage::Execution,
             conversation: Conversation::default(),
             planner_calls: Vec::new(),
-            direct_items: BTreeSet::new(),
-            made_again: BTreeSet::new(),
+            planner_call_items: BTreeSet::new(),
+            retried_items: BTreeSet::new(),
             state,
             running: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -345,7 +348,7 @@ impl Run {
             shortened: BTreeMap::new(),
             action_count: 0,
             started_item_count: 0,
-            owns_plan: false,
+            has_own_plan: false,
             started_items: BTreeSet::new(),
             call_ids: CallIds::default(),
             files: Files::default(),
@@ -389,9 +392,9 @@ impl Run {
         self.open.remove(&id)
     }
 
-    /// Returns the items of the question. There are none before it has a plan.
-    fn question_items(&self) -> &[TodoItem] {
-        if self.owns_plan { &self.state.todo_list } else { &[] }
+    /// Returns the items of the plan that was made in this run. There are none before.
+    fn own_items(&self) -> &[TodoItem] {
+        if self.has_own_plan { &self.state.todo_list } else { &[] }
     }
 
     fn item(&self, id: &str) -> Option<&TodoItem> {

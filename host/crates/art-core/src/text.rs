@@ -86,8 +86,8 @@ fn is_unprintable(c: char) -> bool {
     is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Returns whether a character is invisible but changes how a text is displayed: its direction, or where a line or word
-/// ends.
+/// Returns whether a character is an invisible format character: a direction mark, a zero-width character, a line or paragraph
+/// separator, a tag or an annotation mark.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_value_that_cannot_be_serialised_is_replaced_by_a_note() {
         assert_eq!(safe_stringify(&BTreeMap::from([((1, 2), 3)]), 100), "[stringify error]");
-        // The nearest thing to a circular value: one that is being changed while it is written.
+        // A `RefCell` that is mutably borrowed cannot be serialised.
         let cell = RefCell::new(1);
         let _borrowed = cell.borrow_mut();
         assert_eq!(safe_stringify(&cell, 100), "[stringify error]");

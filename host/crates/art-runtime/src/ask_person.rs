@@ -23,7 +23,7 @@ pub(crate) fn request_user_input() -> DirectTool {
     let schema = ToolSchema {
         name: REQUEST_USER_INPUT.to_owned(),
         description: "Asks the person for information that is missing and that no other tool has. Returns the answer as a text. Use it only \
-                      if the question cannot be answered without."
+                      if the user cannot be answered without this information."
             .to_owned(),
         input_schema: json!({
             "type": "object",

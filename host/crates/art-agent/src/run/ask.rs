@@ -195,7 +195,7 @@ impl Run {
 
     /// Makes the open model calls of a journal of version 1, which has no events for that. The current prompts decide which calls
     /// can be made.
-    pub(super) fn ask_as_version_1(&mut self) {
+    pub(super) fn ask_if_version_1(&mut self) {
         if self.start.version == 1 {
             self.ask_models(self.now, |_| String::new());
         }

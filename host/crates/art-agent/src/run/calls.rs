@@ -189,7 +189,7 @@ impl Run {
 
     /// Sets the calls in progress to be made again, because a host resumes the run (P86). Model calls that were made are
     /// counted by their estimates (M12).
-    pub(super) fn forget_calls_in_progress(&mut self, out: &mut Outbox) {
+    pub(super) fn reopen_calls_in_progress(&mut self, out: &mut Outbox) {
         for (id, tokens) in std::mem::take(&mut self.asked) {
             self.reserved.remove(&id);
             let Some(action) = self.open.get(&id).cloned() else {

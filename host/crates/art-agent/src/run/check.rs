@@ -31,7 +31,7 @@ impl Run {
             RunEvent::CallSuspended { action, suspension, .. } => {
                 check_unmade(*action, self.open_batch(*action)?, &suspension.call.call_id)
             }
-            RunEvent::PlanChecked { questions, .. } => match self.fits_plan(questions) {
+            RunEvent::PlanChecked { questions, .. } => match self.are_plan_questions(questions) {
                 true => Ok(()),
                 false => Err(ApplyError::PlanNotToCheck),
             },

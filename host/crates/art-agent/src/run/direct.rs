@@ -50,7 +50,7 @@ impl Run {
 
     /// Returns the end of the run: the output of the call as it is, or why there is none.
     pub(super) fn direct_ending(&self, tool: &str) -> RunEnding {
-        let step = self.question_items().first();
+        let step = self.own_items().first();
         let Some((step, result)) = step.and_then(|step| Some((step, step.tool_results.last()?))) else {
             return self.failed_call(&format!("`{tool}` was not called"));
         };

@@ -78,7 +78,7 @@ impl Run {
             self.conversation = prompt::begin_planning(&self.start, &self.state, self.files.all());
         }
         let files = self.files.of_this_run();
-        let request_text = prompt::answer_request_text(&self.start, self.question_items(), files, &self.limits_hit);
+        let request_text = prompt::answer_request_text(&self.start, self.own_items(), files, &self.limits_hit);
         self.tell_planner(&request_text);
         self.stage = Stage::Synthesis;
         if self.state.current_step_id.take().is_some() {
@@ -102,7 +102,7 @@ impl Run {
     /// If the person wants the output of the only step as it is, returns the end of the run with this output. Returns `None` if
     /// there is no such output or the run is incomplete.
     pub(super) fn raw_ending(&self) -> Option<RunEnding> {
-        let [item] = self.question_items() else { return None };
+        let [item] = self.own_items() else { return None };
         let is_wanted = self.start.props.raw && self.is_complete();
         report::only_output(item)
             .filter(|_| is_wanted)
@@ -160,7 +160,7 @@ impl Run {
     /// list has a result, else `error`.
     fn end_without_answer(&mut self, code: ErrorCode, reason: &str, out: &mut Outbox) {
         let message = format!("synthesis failed: {reason}");
-        let mut items = self.question_items().iter();
+        let mut items = self.own_items().iter();
         let has_result = items.any(|item| item.status == TodoItemStatus::Completed);
         let status = if has_result {
             RunStatus::Partial
@@ -217,8 +217,8 @@ impl Run {
             ui_metadata: ending.ui_metadata,
             unanswered: ending.unanswered,
             model_error: self.model_error.clone(),
-            sources: collect_sources(self.question_items()),
-            items: self.question_items().to_vec(),
+            sources: collect_sources(self.own_items()),
+            items: self.own_items().to_vec(),
             files: self.files.of_this_run().to_vec(),
         }
     }
@@ -320,14 +320,14 @@ impl Run {
             TodoItemStatus::Cancelled => item.error.is_some() || self.started_items.contains(&item.id),
             _ => true,
         };
-        let items = self.question_items().iter();
-        let mut items = items.filter(|item| !self.made_again.contains(&item.id));
+        let items = self.own_items().iter();
+        let mut items = items.filter(|item| !self.retried_items.contains(&item.id));
         self.limits_hit.is_empty() && !items.any(is_incomplete)
     }
 
     /// Returns `text` followed by the list of results, if there are any.
     pub(super) fn with_listing(&self, text: &str) -> String {
-        let listing = prompt::result_listing(self.question_items());
+        let listing = prompt::result_listing(self.own_items());
         if listing.is_empty() {
             text.to_owned()
         } else {
@@ -338,7 +338,7 @@ impl Run {
     /// Returns the identifiers of the completed, failed and unfinished items.
     fn step_summary(&self) -> Value {
         let ids_with = |has_status: fn(TodoItemStatus) -> bool| -> Vec<&str> {
-            let items = self.question_items().iter().filter(|item| has_status(item.status));
+            let items = self.own_items().iter().filter(|item| has_status(item.status));
             items.map(|item| item.id.as_str()).collect()
         };
         use TodoItemStatus::{Completed, Failed};

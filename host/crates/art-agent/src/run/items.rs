@@ -24,7 +24,7 @@ impl Run {
     /// it waits for results, or else starts the synthesis.
     pub(super) fn advance(&mut self, out: &mut Outbox) {
         self.stage = Stage::Execution;
-        if self.holds_plan() {
+        if self.is_plan_on_hold() {
             return;
         }
         self.cancel_blocked(out);
@@ -46,7 +46,7 @@ impl Run {
             }
             self.start_item(&item, out);
         }
-        if self.continue_rejected(out) {
+        if self.continue_ended_batches(out) {
             return;
         }
         if self.running.is_empty() {
@@ -108,7 +108,7 @@ impl Run {
                     self.advance(out);
                 }
             }
-            NextStep::HandOver(reason) if self.start.plans_only || self.direct_items.contains(id) => {
+            NextStep::HandOver(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }
             NextStep::HandOver(reason) => {

@@ -12,7 +12,7 @@ impl Run {
     /// Returns the plan of this question, without results. It names no versions of tools, because the run does not know them.
     #[must_use]
     pub fn kept_plan(&self) -> KeptPlan {
-        let steps = self.question_items().iter().map(PlannedStep::from);
+        let steps = self.own_items().iter().map(PlannedStep::from);
         let mut plan = KeptPlan {
             version: KeptPlan::VERSION,
             question: self.start.props.query.clone(),

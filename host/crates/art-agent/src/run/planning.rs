@@ -31,8 +31,8 @@ impl Run {
             out.mark_state_changed();
         }
         let continues = self.start.props.query.trim().is_empty() && !self.state.todo_list.is_empty();
-        self.owns_plan = continues && self.start.plan.is_none();
-        if !self.owns_plan {
+        self.has_own_plan = continues && self.start.plan.is_none();
+        if !self.has_own_plan {
             self.archive_finished_plan(out);
         }
         self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
@@ -44,7 +44,7 @@ impl Run {
             self.start.plan = Some(kept);
             return;
         }
-        if self.owns_plan {
+        if self.has_own_plan {
             self.start.props.query.clone_from(&self.state.query);
             let check = self.check_plan(&self.state.todo_list);
             if !check.excess.is_empty() {
@@ -230,7 +230,7 @@ impl Run {
     fn repetition_faults(&self, items: &[TodoItem]) -> Vec<Fault> {
         let is_direct = |item: &&TodoItem| {
             let mut calls = self.planner_calls.iter();
-            self.direct_items.contains(&item.id) || calls.any(|call| call.item_id.as_ref() == Some(&item.id))
+            self.planner_call_items.contains(&item.id) || calls.any(|call| call.item_id.as_ref() == Some(&item.id))
         };
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut faults = Vec::new();
@@ -284,7 +284,7 @@ impl Run {
             .collect();
         let is_repeated = |item: &&TodoItem| {
             item.status == TodoItemStatus::Failed
-                && self.direct_items.contains(&item.id)
+                && self.planner_call_items.contains(&item.id)
                 && item.required_tools.iter().any(|tool| names.contains(tool.as_str()))
         };
         let repeated: Vec<String> = self
@@ -294,8 +294,8 @@ impl Run {
             .filter(is_repeated)
             .map(|item| item.id.clone())
             .collect();
-        self.made_again.extend(repeated);
-        self.direct_items
+        self.retried_items.extend(repeated);
+        self.planner_call_items
             .extend(self.planner_calls.iter().filter_map(|call| call.item_id.clone()));
     }
 
@@ -325,7 +325,7 @@ impl Run {
     /// answer instead. Refused calls start no item, so their number has no other limit.
     pub(super) fn continue_planning(&mut self, out: &mut Outbox) {
         let max = self.config().max_items;
-        if self.direct_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
+        if self.planner_call_items.len() > usize::try_from(max).unwrap_or(usize::MAX) {
             self.record_limit(format!("the planner made more calls than the maximum of {max} items"));
             return self.begin_synthesis(out);
         }
@@ -411,7 +411,7 @@ impl Run {
     pub(super) fn merged_items(&self, draft: &PlanDraft) -> Vec<TodoItem> {
         let (old, earlier) = (&self.state.todo_list, &self.state.earlier_questions);
         match &draft.items {
-            Some(items) if self.owns_plan => plan::update(old, items.clone(), &self.started_items, self.now),
+            Some(items) if self.has_own_plan => plan::update(old, items.clone(), &self.started_items, self.now),
             Some(items) => plan::plan_question(old, items.clone(), earlier, self.now),
             None => old.clone(),
         }
@@ -440,7 +440,7 @@ impl Run {
             repairs => format!(" in {} attempts", u64::from(repairs) + 1),
         };
         let reason = format!("the model gave no usable plan{attempts}: {reasons}");
-        let mut items = self.question_items().iter();
+        let mut items = self.own_items().iter();
         if items.any(|item| item.status == TodoItemStatus::Completed) {
             self.record_limit(reason);
             return self.begin_synthesis(out);
@@ -454,7 +454,7 @@ impl Run {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();
         let items = self.merged_items(&draft);
-        if self.owns_plan {
+        if self.has_own_plan {
             self.state.todo_list = items;
         } else {
             self.begin_plan(items);
@@ -491,7 +491,7 @@ impl Run {
     /// question. If it keeps any, the stored question stays the same, so that a question such as "go on" does not replace the one
     /// that it continues.
     fn begin_plan(&mut self, items: Vec<TodoItem>) {
-        self.owns_plan = true;
+        self.has_own_plan = true;
         let old = std::mem::replace(&mut self.state.todo_list, items);
         let items = &self.state.todo_list;
         let (kept, removed): (Vec<_>, Vec<_>) = old.into_iter().partition(|item| items.contains(item));

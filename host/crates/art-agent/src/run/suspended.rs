@@ -62,7 +62,8 @@ impl Run {
             && self.ready_calls().is_empty()
     }
 
-    /// Returns the report of a run that waits for decisions, as its answer until then (X6), or `None` if a part of the run can continue.
+    /// Returns the provisional report of a run that can only wait for decisions, which stands in for the answer until then (X6). Returns
+    /// `None` if a part of the run can continue.
     #[must_use]
     pub fn waiting_report(&self) -> Option<RunReport> {
         if !self.waits_for_decision() {
@@ -81,8 +82,9 @@ impl Run {
         Some(self.report(ending.with_ui_metadata(Some(ui_metadata))))
     }
 
-    /// Returns the action and the identifier of the call that waits for the suspension with this identifier, or `None` if none waits.
-    pub(super) fn suspension(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
+    /// Returns the action and the identifier of the call that waits with this suspension, or `None` if none does. Questions about the
+    /// plan are not searched.
+    pub(super) fn find_waiting_call(&self, suspension_id: &str) -> Option<(ActionId, &str)> {
         self.open.iter().find_map(|(action, open)| {
             let OpenAction::Tools(batch) = open else { return None };
             let mut waiting = batch.waiting.iter();
@@ -113,7 +115,7 @@ impl Run {
         if self.decide_about_plan(suspension_id, decision, out) {
             return;
         }
-        let found = self.suspension(suspension_id);
+        let found = self.find_waiting_call(suspension_id);
         let Some((action, call_id)) = found.map(|(action, call_id)| (action, call_id.to_owned())) else {
             return;
         };
@@ -162,7 +164,7 @@ impl Run {
     /// Lets an approved call run, with the arguments that the person gave if they changed them.
     fn approve(&mut self, action: ActionId, suspension: SuspendedCall, decision: &Decision) {
         let call_id = suspension.call.call_id.clone();
-        // A call that a rule held back was counted when it was opened.
+        // A tool that asked has run once, so running it again counts as another call. Other calls were counted when they were opened.
         let runs_again = suspension.cause == SuspensionCause::Tool;
         if runs_again && self.usage.tool_calls_opened >= self.config().max_tool_calls {
             let limit = format!(
@@ -185,7 +187,7 @@ impl Run {
         }
     }
 
-    /// Changes the arguments of a call to those that a person gave, in which no text names a file.
+    /// Changes the arguments of a call to those that a person gave. Afterwards no text in them is taken as the name of a file.
     fn change_arguments(&mut self, action: ActionId, call_id: &str, arguments: &Value) {
         let Some(batch) = self.batch_mut(action) else { return };
         let item_id = batch.item_id.clone();
@@ -272,7 +274,7 @@ pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decisi
     out.observe(kind, Some(item_id), content);
 }
 
-/// Returns the decision as observers see it, without a sensitive answer.
+/// Returns the decision as observers see it, without a sensitive answer. An accepted decision has its answer in `value` only.
 fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {

@@ -1,4 +1,4 @@
-//! Asks together, before the first step of a plan starts, the questions about all of its calls whose arguments are known by then.
+//! Before the first step of a plan starts, asks a person at once about all planned calls whose arguments are already known.
 
 use art_core::Timestamp;
 use art_core::pes::TodoItemStatus;
@@ -19,7 +19,7 @@ pub struct KnownCall {
     pub item_id: String,
     /// Position among the planned calls of the item, from 0.
     pub index: usize,
-    /// The call, with an identifier of its own.
+    /// The call, with a provisional identifier that is replaced when its step starts.
     pub call: ParsedToolCall,
     /// The arguments that name files of the store.
     pub files: Vec<FileArgument>,
@@ -45,8 +45,8 @@ struct PlanQuestion {
 }
 
 impl Run {
-    /// Returns the calls to check before the first step of the plan starts; none if no check is wanted or it was done. The driver
-    /// applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them.
+    /// Returns the calls that the driver has to check against the approval rules before the first step of the plan starts. Returns none
+    /// if the configuration does not ask for this check, or it was done. The driver then applies [`PlanChecked`](crate::RunEvent::PlanChecked) with the questions about them.
     #[must_use]
     pub fn calls_to_check(&self) -> Vec<KnownCall> {
         let is_due = self.start.ask_together
@@ -57,7 +57,7 @@ impl Run {
         if !is_due {
             return Vec::new();
         }
-        let pending = self.question_items().iter();
+        let pending = self.own_items().iter();
         let pending = pending.filter(|item| item.status == TodoItemStatus::Pending);
         pending
             .flat_map(|item| {
@@ -91,7 +91,7 @@ impl Run {
     }
 
     /// Returns whether no step may start, because the plan is not checked yet or a question about it is open.
-    pub(super) fn holds_plan(&self) -> bool {
+    pub(super) fn is_plan_on_hold(&self) -> bool {
         self.open_plan_questions().next().is_some() || !self.calls_to_check().is_empty()
     }
 
@@ -102,12 +102,11 @@ impl Run {
         open.map(|question| (question.item_id.as_str(), &question.suspension, question.since))
     }
 
-    /// Returns whether there are calls to check, and each of these questions is about another one of them.
-    pub(super) fn fits_plan(&self, asked: &[PlannedQuestion]) -> bool {
-        let known = self.calls_to_check();
+    /// Returns whether there are calls to check, and each question in `asked` is about one of them, no two about the same.
+    pub(super) fn are_plan_questions(&self, asked: &[PlannedQuestion]) -> bool {
+        let known_calls = self.calls_to_check();
         let is_known = |question: &PlannedQuestion| {
-            let mut known = known.iter();
-            known.any(|known| {
+            known_calls.iter().any(|known| {
                 let is_same = known.item_id == question.item_id && known.index == question.index;
                 is_same && known.call.call_id == question.suspension.call.call_id
             })
@@ -116,7 +115,7 @@ impl Run {
             let mut before = asked.iter().take(n);
             before.all(|other| (&other.item_id, other.index) != (&question.item_id, question.index))
         };
-        !known.is_empty() && asked.iter().all(is_known) && asked.iter().enumerate().all(is_first)
+        !known_calls.is_empty() && asked.iter().all(is_known) && asked.iter().enumerate().all(is_first)
     }
 
     /// Records the questions about the plan. If there are none, its first steps start.
@@ -182,8 +181,9 @@ impl Run {
             .is_some_and(|batch| batch.calls.iter().any(|call| call.call_id == call_id))
     }
 
-    /// Continues the steps all of whose calls were rejected before they were made. Returns whether there are any.
-    pub(super) fn continue_rejected(&mut self, out: &mut Outbox) -> bool {
+    /// Continues the steps whose calls all have results, because a person rejected them before the step started. Returns whether
+    /// there are any.
+    pub(super) fn continue_ended_batches(&mut self, out: &mut Outbox) -> bool {
         let mut continued = false;
         while let Some(action) = self.ended_batch() {
             continued = true;

@@ -55,7 +55,7 @@ impl Run {
             title: &self.state.title,
             intent: &self.state.intent,
             plan: &self.state.plan,
-            items: self.question_items(),
+            items: self.own_items(),
             llm_calls: self.usage.llm_calls,
             tool_calls: self.usage.tool_calls,
             tokens: self.usage.tokens,

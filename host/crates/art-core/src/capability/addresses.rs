@@ -38,7 +38,7 @@ const NOT_PUBLIC_V4: [Range<Ipv4Addr>; 19] = [
 ];
 
 /// The range of the IPv6 addresses that can be public. Outside of it are loopback, unique local, link-local and multicast
-/// addresses, and the addresses that stand for IPv4 addresses in mapping and NAT64.
+/// addresses, and IPv4-mapped and NAT64 addresses.
 const GLOBAL_V6: Range<Ipv6Addr> = v6(0x2000, 0, 3);
 
 /// The addresses within [`GLOBAL_V6`] that are not public.

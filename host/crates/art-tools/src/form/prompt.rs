@@ -1,4 +1,4 @@
-//! Prompts with the arguments of a call (C16).
+//! Writes the question to a person about a call, from the template of the tool and the arguments of the call (C16).
 
 use art_core::text::{printable, truncate};
 use serde_json::Value;
@@ -12,14 +12,14 @@ const MAX_ARGUMENT_CHARS: usize = 200;
 /// Returns `template` with each `{{name}}` replaced by the argument of that name: a scalar as text, all else as compact JSON.
 /// Each argument and the whole text are cut to a limit. A name that is no argument stays as it is.
 ///
-/// The model chose the arguments. So they are not searched for names again, and they can neither begin a line nor hide text.
+/// The model chose the arguments. So they are not searched for names again, and they can neither add a line break nor hide text.
 pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         text.push_str(before);
         let argument = after.split_once("}}").and_then(|(name, rest)| {
-            // A name has no brace. Otherwise each brace of a template such as `{{{{..}}` would start a lookup of the whole rest.
+            // A name has no brace. Without this check a template of n braces would look up n long names.
             let name = Some(name.trim()).filter(|name| !name.contains('{'))?;
             Some((arguments.get(name)?, rest))
         });

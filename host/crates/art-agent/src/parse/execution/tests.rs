@@ -232,13 +232,14 @@ fn a_cut_off_reply_has_no_decision_and_no_incomplete_json_as_content() {
 
 #[test]
 fn provider_state_is_kept_only_if_it_is_small_and_the_reply_has_native_calls() {
-    let state = |size: usize| ProviderState {
+    // As JSON, the content has two more bytes for its quotes.
+    let state = |chars: usize| ProviderState {
         wire: "w".to_owned(),
-        content: json!("x".repeat(size)),
+        content: json!("x".repeat(chars)),
     };
-    let state_with = |reply: ModelReply, size| {
+    let state_with = |reply: ModelReply, chars| {
         parse_execution(&ModelReply {
-            state: Some(state(size)),
+            state: Some(state(chars)),
             ..reply
         })
         .state
@@ -326,7 +327,7 @@ fn braces_in_thoughts_are_ignored() {
     );
 }
 
-// A25: markers take precedence over fences, and fences over braces.
+// A25: markers take precedence over braces.
 #[test]
 fn markers_in_thoughts_are_ignored() {
     let json = r#"{"content":"42"}"#;
