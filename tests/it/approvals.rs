@@ -316,6 +316,17 @@ fn a_model_asks_the_person_and_receives_the_answer() {
 }
 
 #[test]
+fn the_last_decision_is_not_found_if_nothing_waits() {
+    let shown = Home::empty().art(&["approve", "show", "last"]);
+    assert_eq!(shown.code(), 1);
+    assert!(
+        shown.stderr().contains("nothing waits for a decision"),
+        "{}",
+        shown.stderr()
+    );
+}
+
+#[test]
 fn a_model_has_no_tool_to_ask_the_person_unless_it_is_configured() {
     assert!(
         !Home::empty()

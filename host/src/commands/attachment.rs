@@ -206,6 +206,15 @@ mod tests {
     }
 
     #[test]
+    fn a_webp_picture_as_an_answer_has_its_media_type() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.webp");
+        std::fs::write(&path, b"RIFF\x01\x02\x03\x04WEBPVP8 ").unwrap();
+        let answer = file_answer(path.to_str().unwrap()).unwrap();
+        assert!(answer.to_string().contains("image/webp"), "{answer}");
+    }
+
+    #[test]
     fn the_media_type_of_a_picture_or_pdf_comes_from_its_first_bytes() {
         for (first_bytes, media_type) in [
             (&b"\x89PNG\r\n\x1a\n\x00"[..], "image/png"),

@@ -85,6 +85,25 @@ fn impossible_line_ranges_are_refused() {
 }
 
 #[test]
+fn a_directory_with_more_entries_than_are_looked_at_is_cut_with_a_note_also_with_files_only() {
+    let files = directory(&[]);
+    for number in 0..20_000 {
+        File::create(files.path().join(number.to_string())).unwrap();
+    }
+    let listed = read(&files, "", json!({"limit": 1000}));
+    assert_eq!(listed["notes"], Value::Null);
+    for name in ["a", "b"] {
+        std::fs::create_dir(files.path().join(name)).unwrap();
+    }
+    let listed = read(&files, "", json!({"files_only": true}));
+    assert_eq!(listed["truncated"], true);
+    assert_eq!(
+        listed["notes"],
+        json!(["only 20000 entries were looked at: the directory has more"])
+    );
+}
+
+#[test]
 fn an_empty_file_has_no_lines() {
     let files = directory(&[("empty", b"", 0)]);
     let empty = read(&files, "empty", json!({}));

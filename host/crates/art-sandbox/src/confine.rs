@@ -109,9 +109,8 @@ pub struct Confinement {
 /// The process then writes no core dump, which could contain secrets, gains no right by starting a program, and cannot use system
 /// calls that nothing in it needs.
 pub fn confine_host() -> Confinement {
-    if let Err(error) = forbid_core_dumps() {
-        tracing::warn!(%error, "core dumps cannot be forbidden");
-    }
+    // `art doctor` says whether core dumps are possible.
+    forbid_core_dumps().ok();
     Confinement {
         system_calls: deny_system_calls(DENIED_TO_ALL.iter()).map_err(|error| error.to_string()),
         files: None,

@@ -101,6 +101,10 @@ impl<F: Future> Future for GuardedCall<'_, F> {
     type Output = (Result<F::Output, StopReason>, Duration);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // A call that was cancelled in the queue must have no effect.
+        if self.cpu.is_none() && self.guard.cancel.is_cancelled() {
+            return Poll::Ready((Err(StopReason::Cancelled), Duration::ZERO));
+        }
         let (polled, cpu) = self.as_mut().poll_and_measure(cx);
         if let Poll::Ready(output) = polled {
             return Poll::Ready((Ok(output), cpu));
@@ -191,6 +195,19 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         let done = (1..max).find(|_| guarded.poll_unpin(&mut cx).is_ready());
         done.unwrap_or(max)
+    }
+
+    #[test]
+    fn a_call_that_was_cancelled_before_it_starts_is_not_polled() {
+        let (guard, mut polls) = (guard(), 0);
+        guard.cancel.cancel();
+        let guest = pin!(PendingGuest {
+            pending: 0,
+            computes: false,
+            polls: &mut polls,
+        });
+        let (result, _) = guard.run(guest).now_or_never().unwrap();
+        assert_eq!((result, polls), (Err(StopReason::Cancelled), 0));
     }
 
     #[tokio::test]

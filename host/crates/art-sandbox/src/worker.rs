@@ -209,6 +209,53 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn dropping_the_workers_does_not_start_the_jobs_in_their_queue() {
+        let workers = Workers::start(1).unwrap();
+        let (is_running, running) = oneshot::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let blocks = async move {
+            is_running.send(()).unwrap();
+            // Blocks the thread until the workers are being dropped.
+            released.recv().ok();
+        };
+        workers.spawn(0, blocks).unwrap();
+        running.await.unwrap();
+        let queued = workers.run(0, async {});
+        let dropped = std::thread::spawn(move || drop(workers));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        drop(release);
+        dropped.join().unwrap();
+        assert_eq!(queued.await, None);
+    }
+
+    #[tokio::test]
+    async fn a_job_that_another_thread_woke_waits_for_few_turns_of_the_others() {
+        let workers = Workers::start(1).unwrap();
+        let (wake, woken) = oneshot::channel();
+        let has_continued = Arc::new(AtomicBool::new(false));
+        let waits = workers.run(0, {
+            let has_continued = Arc::clone(&has_continued);
+            async move {
+                woken.await.unwrap();
+                has_continued.store(true, Ordering::Relaxed);
+            }
+        });
+        let turns = workers.run(0, async move {
+            end_time_slice().await;
+            // The worker stands still meanwhile, so that all of the turns are counted.
+            std::thread::spawn(move || wake.send(()).unwrap()).join().unwrap();
+            let mut turns = 0;
+            while !has_continued.load(Ordering::Relaxed) {
+                turns += 1;
+                end_time_slice().await;
+            }
+            turns
+        });
+        let (_, turns) = futures_util::join!(waits, turns);
+        assert!(turns.unwrap() <= 3, "{turns:?}");
+    }
+
+    #[tokio::test]
     async fn a_new_job_waits_for_one_turn_of_the_others_however_many_there_are() {
         let workers = Arc::new(Workers::start(1).unwrap());
         let [is_queued, has_started] = [false; 2].map(|is_set| Arc::new(AtomicBool::new(is_set)));

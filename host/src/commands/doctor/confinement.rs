@@ -18,9 +18,23 @@ fn check_host() -> Check {
     let has_filter = status
         .lines()
         .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"));
-    match has_filter {
-        true => Check::new(NAME, Verdict::Ok, "a filter of system calls (seccomp) is active"),
-        false => Check::new(NAME, Verdict::Warn, "no filter of system calls (seccomp) is active"),
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let forbids_core_dumps = limits
+        .lines()
+        .filter_map(|line| line.strip_prefix("Max core file size"))
+        .any(|values| values.split_whitespace().next() == Some("0"));
+    match (has_filter, forbids_core_dumps) {
+        (true, true) => Check::new(
+            NAME,
+            Verdict::Ok,
+            "a filter of system calls (seccomp) is active, and core dumps are forbidden",
+        ),
+        (true, false) => Check::new(
+            NAME,
+            Verdict::Warn,
+            "a filter of system calls (seccomp) is active, but core dumps are possible, which would contain secrets",
+        ),
+        (false, _) => Check::new(NAME, Verdict::Warn, "no filter of system calls (seccomp) is active"),
     }
 }
 

@@ -200,13 +200,13 @@ mod tests {
 
     #[test]
     fn a_path_of_a_call_may_be_relative_or_begin_with_the_home_directory() {
-        let resolved = |text| resolve(text, Some(Path::new("/home/me")), Path::new("/work"));
+        let resolved = |text| resolve(text, Some(Path::new("/home/me")), Path::new("/base"));
         assert_eq!(resolved("/etc/hosts"), Ok("/etc/hosts".into()));
         assert_eq!(resolved("~/notes/./a"), Ok("/home/me/notes/a".into()));
         assert_eq!(resolved("~"), Ok("/home/me".into()));
-        assert_eq!(resolved("~other"), Ok("/work/~other".into()));
-        assert_eq!(resolved("a/b"), Ok("/work/a/b".into()));
-        assert_eq!(resolved("."), Ok("/work".into()));
+        assert_eq!(resolved("~other"), Ok("/base/~other".into()));
+        assert_eq!(resolved("a/b"), Ok("/base/a/b".into()));
+        assert_eq!(resolved("."), Ok("/base".into()));
         assert_eq!(resolved("../a"), Err(PathProblem::Parent));
         assert_eq!(resolved(""), Err(PathProblem::Empty));
     }
@@ -214,7 +214,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_resolved_path_is_absolute_and_has_no_dot_parts(text in ".{0,40}") {
-            if let Ok(path) = resolve(&text, Some(Path::new("/home/me")), Path::new("/work")) {
+            if let Ok(path) = resolve(&text, Some(Path::new("/home/me")), Path::new("/base")) {
                 prop_assert!(path.is_absolute());
                 prop_assert!(path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_))));
             }

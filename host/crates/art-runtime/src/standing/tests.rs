@@ -26,6 +26,18 @@ fn an_approval_is_stored_once_and_removed_by_its_identifier() {
 }
 
 #[test]
+fn only_an_approval_that_exists_can_be_added_when_there_are_as_many_as_there_may_be() {
+    let (_home, approvals) = approvals();
+    let stored = approvals.add(approval("echo")).unwrap();
+    for number in 1..MAX_APPROVALS {
+        approvals.add(approval(&format!("tool{number}"))).unwrap();
+    }
+    let other = approvals.add(approval("other"));
+    assert!(matches!(other, Err(StandingFolderError::Full)), "{other:?}");
+    assert_eq!(approvals.add(approval("echo")).unwrap(), stored);
+}
+
+#[test]
 fn a_file_without_a_valid_approval_is_left_out() {
     let (_home, approvals) = approvals();
     let stored = approvals.add(approval("echo")).unwrap();
